@@ -1,0 +1,252 @@
+"""Vectors, matrices and symmetric matrices of order three as tuples of floats.
+
+numba keeps each component in a register: nothing is allocated, and code reads like its equations.
+Vector (x, y, z); matrix row by row (9); symmetric matrix xx xy xz yy yz zz (6). `get` and `put` read and write them in flat arrays.
+"""
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def get3(array, at):
+    """Vector stored at `at`."""
+    return (array[at], array[at + 1], array[at + 2])
+
+
+@kernel
+def get6(array, at):
+    """Symmetric matrix or six-vector stored at `at`."""
+    return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5])
+
+
+@kernel
+def get9(array, at):
+    """Matrix stored at `at`."""
+    return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5], array[at + 6], array[at + 7], array[at + 8])
+
+
+@kernel
+def put3(array, at, a):
+    """Store a vector."""
+    array[at] = a[0]
+    array[at + 1] = a[1]
+    array[at + 2] = a[2]
+
+
+@kernel
+def put6(array, at, a):
+    """Store a symmetric matrix or six-vector."""
+    array[at] = a[0]
+    array[at + 1] = a[1]
+    array[at + 2] = a[2]
+    array[at + 3] = a[3]
+    array[at + 4] = a[4]
+    array[at + 5] = a[5]
+
+
+@kernel
+def put9(array, at, a):
+    """Store a matrix."""
+    put3(array, at, a)
+    put6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
+
+
+@kernel
+def add_to3(array, at, a):
+    """Add a vector to the stored one."""
+    array[at] += a[0]
+    array[at + 1] += a[1]
+    array[at + 2] += a[2]
+
+
+@kernel
+def add_to6(array, at, a):
+    """Add to the stored symmetric matrix or six-vector."""
+    array[at] += a[0]
+    array[at + 1] += a[1]
+    array[at + 2] += a[2]
+    array[at + 3] += a[3]
+    array[at + 4] += a[4]
+    array[at + 5] += a[5]
+
+
+@kernel
+def add_to9(array, at, a):
+    """Add to the stored matrix."""
+    add_to3(array, at, a)
+    add_to6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
+
+
+@kernel
+def add3(a, b):
+    """a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub3(a, b):
+    """a - b."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def neg3(a):
+    """-a."""
+    return (-a[0], -a[1], -a[2])
+
+
+@kernel
+def scale(s, a):
+    """s a."""
+    return (s * a[0], s * a[1], s * a[2])
+
+
+@kernel
+def axpy3(s, a, b):
+    """s a + b."""
+    return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2])
+
+
+@kernel
+def dot3(a, b):
+    """a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    """a x b."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def mv(m, a):
+    """Matrix times vector."""
+    return (m[0] * a[0] + m[1] * a[1] + m[2] * a[2], m[3] * a[0] + m[4] * a[1] + m[5] * a[2], m[6] * a[0] + m[7] * a[1] + m[8] * a[2])
+
+
+@kernel
+def mtv(m, a):
+    """Transposed matrix times vector."""
+    return (m[0] * a[0] + m[3] * a[1] + m[6] * a[2], m[1] * a[0] + m[4] * a[1] + m[7] * a[2], m[2] * a[0] + m[5] * a[1] + m[8] * a[2])
+
+
+@kernel
+def sv(s, a):
+    """Symmetric matrix times vector."""
+    return (s[0] * a[0] + s[1] * a[1] + s[2] * a[2], s[1] * a[0] + s[3] * a[1] + s[4] * a[2], s[2] * a[0] + s[4] * a[1] + s[5] * a[2])
+
+
+@kernel
+def mm(a, b):
+    """Matrix times matrix."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )
+
+
+@kernel
+def transpose(m):
+    """Transposed matrix."""
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+@kernel
+def full(s):
+    """Symmetric matrix as a matrix."""
+    return (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5])
+
+
+@kernel
+def rotate_symmetric(r, s):
+    """R S Rᵀ of a symmetric S."""
+    t = mm(r, full(s))
+    return (
+        t[0] * r[0] + t[1] * r[1] + t[2] * r[2],
+        t[0] * r[3] + t[1] * r[4] + t[2] * r[5],
+        t[0] * r[6] + t[1] * r[7] + t[2] * r[8],
+        t[3] * r[3] + t[4] * r[4] + t[5] * r[5],
+        t[3] * r[6] + t[4] * r[7] + t[5] * r[8],
+        t[6] * r[6] + t[7] * r[7] + t[8] * r[8],
+    )
+
+
+@kernel
+def add6(a, b):
+    """Sum of symmetric matrices."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+
+
+@kernel
+def sub6(a, b):
+    """Difference of symmetric matrices."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
+
+
+@kernel
+def add9(a, b):
+    """Sum of matrices."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8])
+
+
+@kernel
+def sub9(a, b):
+    """Difference of matrices."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5], a[6] - b[6], a[7] - b[7], a[8] - b[8])
+
+
+@kernel
+def scale6(s, a):
+    """s S."""
+    return (s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5])
+
+
+@kernel
+def outer(a, b):
+    """a bᵀ."""
+    return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[0], a[1] * b[1], a[1] * b[2], a[2] * b[0], a[2] * b[1], a[2] * b[2])
+
+
+@kernel
+def outer_symmetric(a, b):
+    """a bᵀ known to be symmetric (b parallel to a)."""
+    return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[1], a[1] * b[2], a[2] * b[2])
+
+
+@kernel
+def skew(a):
+    """The matrix ã of the cross product."""
+    return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
+
+
+@kernel
+def skew_mm(a, m):
+    """ã M."""
+    return (
+        a[1] * m[6] - a[2] * m[3],
+        a[1] * m[7] - a[2] * m[4],
+        a[1] * m[8] - a[2] * m[5],
+        a[2] * m[0] - a[0] * m[6],
+        a[2] * m[1] - a[0] * m[7],
+        a[2] * m[2] - a[0] * m[8],
+        a[0] * m[3] - a[1] * m[0],
+        a[0] * m[4] - a[1] * m[1],
+        a[0] * m[5] - a[1] * m[2],
+    )
+
+
+@kernel
+def inverse_symmetric(s):
+    """Inverse of a symmetric positive matrix by cofactors."""
+    c0 = s[3] * s[5] - s[4] * s[4]
+    c1 = s[2] * s[4] - s[1] * s[5]
+    c2 = s[1] * s[4] - s[2] * s[3]
+    d = 1.0 / (s[0] * c0 + s[1] * c1 + s[2] * c2)
+    return (d * c0, d * c1, d * c2, d * (s[0] * s[5] - s[2] * s[2]), d * (s[1] * s[2] - s[0] * s[4]), d * (s[0] * s[3] - s[1] * s[1]))

@@ -1,0 +1,44 @@
+"""The two decorators under which all numerics are compiled.
+
+`kernel` marks what other kernels call; `entry` marks what Python calls: only entries are cached on disk. numba's cache does not notice edits in callees,
+so it is kept in a folder named after a hash of all kernel sources.
+"""
+import hashlib
+import os
+import platform
+from pathlib import Path
+
+SOURCES = Path(__file__).parent
+# contract and nsz keep NaN and infinity visible; reassociation would undo compensated sums
+FAST = {"contract", "nsz", "arcp"}
+
+
+def cache_root() -> Path:
+    """Folder for everything Kinetree compiles or remembers on this machine."""
+    base = os.environ.get("KINETREE_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "kinetree")
+    return Path(base)
+
+
+def sources_hash() -> str:
+    """Hash over all kernel sources: the key of every compiled artefact."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.rglob("*.py")):
+        digest.update(str(path.relative_to(SOURCES)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_root() / "numba" / f"{sources_hash()}-{platform.machine()}")
+
+from numba import njit  # noqa: E402  (the cache folder must be known before numba is imported)
+
+
+def kernel(function):
+    """Compile a kernel that other kernels call."""
+    return njit(function, error_model="numpy", fastmath=FAST)
+
+
+def entry(function):
+    """Compile a kernel that Python calls; cached on disk."""
+    return njit(function, error_model="numpy", fastmath=FAST, cache=True)
