@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Developer's commands: set up, demonstrate, test. Needs a bare Python 3.11 or newer and the package registry, nothing else.
+
+    python3 scripts/dev.py setup      make .venv and install everything
+    python3 scripts/dev.py demo       set up if needed, run the product's main job
+    python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+STAMP = VENV / "kinetree-setup.stamp"
+EXTRAS = "plots,tables,peers,dev"
+FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
+OLDEST = (3, 11)
+
+
+class Failure(Exception):
+    """Something the developer must act upon, said in one line."""
+
+
+def fingerprint() -> str:
+    """Key of an installation: what it was made from and with which Python."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {ROOT} {EXTRAS}".encode())
+    for name in ("pyproject.toml", "constraints.txt"):
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def installed() -> bool:
+    return STAMP.exists() and STAMP.read_text() == fingerprint() and program("python").exists()
+
+
+def program(name: str) -> Path:
+    return BIN / (name + (".exe" if os.name == "nt" else ""))
+
+
+def quietly(title: str, command: list[str | Path], required: bool = True) -> bool:
+    """Run with its output in a log, a progress line on the terminal; on failure show the end of the log."""
+    log = VENV / "setup.log"
+    live = sys.stdout.isatty()
+    start = time.monotonic()
+    print(f"{title} ...", end="" if live else "\n", flush=True)
+    with open(log, "wb") as stream:
+        process = subprocess.Popen([str(part) for part in command], cwd=ROOT, stdout=stream, stderr=subprocess.STDOUT)
+        said = start
+        while process.poll() is None:
+            time.sleep(0.2)
+            now = time.monotonic()
+            if now - said > (1 if live else 30):
+                said = now
+                print(f"\r{title} ... {now - start:.0f} s" if live else f"{title} ... {now - start:.0f} s", end="" if live else "\n", flush=True)
+    seconds = time.monotonic() - start
+    print(f"\r{title}: " if live else f"{title}: ", end="")
+    if process.returncode == 0:
+        print(f"done in {seconds:.1f} s")
+        return True
+    print("failed")
+    if required:
+        tail = log.read_text(errors="replace").splitlines()[-20:]
+        raise Failure("\n".join([*tail, f"'{title}' failed; the whole output is in {log}"]))
+    return False
+
+
+def make_environment() -> None:
+    """A virtual environment in the project root with everything in it, the project itself in editable mode."""
+    try:
+        import ensurepip  # noqa: F401
+        import venv
+    except ImportError:
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        raise Failure(f"Python's venv module is missing: install it with 'apt-get install python{version}-venv'") from None
+    if not program("python").exists():
+        venv.create(VENV, with_pip=True)
+    if subprocess.run([str(program("python")), "-m", "pip", "--version"], capture_output=True).returncode:
+        raise Failure(f"{VENV} is not a usable environment: delete it and run 'python3 scripts/dev.py setup' again")
+    STAMP.unlink(missing_ok=True)
+    pip = [program("python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", ROOT / "constraints.txt"]
+    quietly("Installing the packaging tools", [*pip, "pip", "setuptools"])
+    quietly("Installing Kinetree and what its tests use", [*pip, "--no-build-isolation", "--editable", f"{ROOT}[{EXTRAS}]"])
+    link_for_types()
+    STAMP.write_text(fingerprint())
+
+
+def link_for_types() -> None:
+    """Links under the import names, for type checkers, which cannot see the import hook of an editable install."""
+    folder = VENV / "typing" / "kinetree"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target in FOLDERS.items():
+        link = folder / name
+        if not link.exists():
+            try:
+                link.symlink_to(ROOT / target, target_is_directory=True)
+            except OSError as error:
+                print(f"No link {link} ({error}): the type check will know less")
+
+
+def check_compiler() -> None:
+    if not any(shutil.which(name) for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang", "cl"))):
+        hint = "xcode-select --install" if sys.platform == "darwin" else "apt-get install gcc libc6-dev"
+        print(f"A C compiler is missing (the engine library and native FMUs need one): install it with '{hint}'")
+
+
+def install_tbb() -> None:
+    """libtbb12, which one of the FMI hosts in the tests loads; where it cannot be installed its tests say that they are skipped."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout if shutil.which("ldconfig") else ""
+    if "libtbb.so.12" in known:
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "install", "-y", "-qq", "libtbb12"], ["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "libtbb12"]):
+        try:
+            finished = subprocess.run(command, env=environment, capture_output=True, timeout=120)
+        except (OSError, subprocess.TimeoutExpired):
+            return
+        if finished.returncode == 0 and "install" in command:
+            return
+
+
+def build_engine() -> None:
+    """The kernels compiled ahead of time, kept by content: done once per state of the sources."""
+    if (ROOT / "solvers" / "library" / "__main__.py").exists():
+        quietly("Engine library", [program("python"), "-m", "kinetree.solvers.library", "build"], required=False)
+
+
+def setup(options: argparse.Namespace | None = None) -> int:
+    if not installed():
+        check_compiler()
+        make_environment()
+        install_tbb()
+    build_engine()
+    return 0
+
+
+def run(*command: str | Path) -> int:
+    return subprocess.run([str(part) for part in command], cwd=ROOT).returncode
+
+
+def lint(options: argparse.Namespace) -> int:
+    if not installed():
+        setup()
+    failed = [name for name, command in CHECKS.items() if run(program(command[0]), *command[1:])]
+    if failed:
+        print(f"Not clean: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+CHECKS = {
+    "lint": ["ruff", "check", "--quiet", "."],
+    "format": ["ruff", "format", "--check", "--quiet", "."],
+    "types": ["pyright", "--level", "error"],
+}
+
+
+def fix(options: argparse.Namespace) -> int:
+    if not installed():
+        setup()
+    return run(program("ruff"), "check", "--fix", ".") or run(program("ruff"), "format", ".")
+
+
+def test(options: argparse.Namespace) -> int:
+    setup()
+    lint_status = lint(options)
+    select = [] if options.all else ["-m", "not slow"]
+    workers = [] if "-n" in options.rest else ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"]
+    status = run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest)
+    return status or lint_status
+
+
+def demo(options: argparse.Namespace) -> int:
+    setup()
+    return run(program("python"), "-m", "kinetree.scripts.demo", *options.rest)
+
+
+def bench(options: argparse.Namespace) -> int:
+    setup()
+    return run(program("kinetree"), "bench", *options.rest)
+
+
+COMMANDS = {
+    "setup": (setup, "make .venv and install everything"),
+    "demo": (demo, "run the product's main job, ending with a summary and a picture"),
+    "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
+    "lint": (lint, "ruff and pyright only"),
+    "fix": (fix, "let ruff repair and format"),
+    "bench": (bench, "the same as 'kinetree bench'"),
+}
+
+
+def main() -> int:
+    if sys.version_info < OLDEST:
+        print(f"Kinetree needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})", file=sys.stderr)
+        return 2
+    parser = argparse.ArgumentParser(prog="dev.py", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (_, text) in COMMANDS.items():
+        sub = commands.add_parser(name, help=text)
+        if name == "test":
+            sub.add_argument("--all", action="store_true", help="run the slow tests too")
+    options, options_rest = parser.parse_known_args()
+    options.rest = options_rest
+    if options_rest and options.command not in ("test", "demo", "bench"):
+        parser.error(f"unknown arguments: {' '.join(options_rest)}")
+    try:
+        return COMMANDS[options.command][0](options)
+    except Failure as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
