@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Developer's commands: set up, demonstrate, test. Needs a bare Python 3.11 or newer and the package registry, nothing else.
 
-    python3 scripts/dev.py setup      make .venv and install everything
-    python3 scripts/dev.py demo       set up if needed, run the product's main job
-    python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
+python3 scripts/dev.py setup      make .venv and install everything
+python3 scripts/dev.py demo       set up if needed, run the product's main job
+python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
 """
 
 from __future__ import annotations

@@ -1,14 +1,18 @@
 """The two decorators under which all numerics are compiled.
 
-`kernel` marks what other kernels call; `entry` marks what Python calls: only entries are cached on disk. numba's cache does not notice edits in callees,
-so it is kept in a folder named after a hash of all kernel sources.
+`kernel` marks what other kernels call; `entry` marks what Python calls: only entries are cached on disk. numba's cache does not notice edits in
+callees, so it is kept in a folder named after a hash of all kernel sources.
 """
+
 import hashlib
 import os
 import platform
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar, cast
 
 SOURCES = Path(__file__).parent
+F = TypeVar("F", bound=Callable)
 # contract and nsz keep NaN and infinity visible; reassociation would undo compensated sums
 FAST = {"contract", "nsz", "arcp"}
 
@@ -34,11 +38,11 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 from numba import njit  # noqa: E402  (the cache folder must be known before numba is imported)
 
 
-def kernel(function):
+def kernel(function: F) -> F:
     """Compile a kernel that other kernels call."""
-    return njit(function, error_model="numpy", fastmath=FAST)
+    return cast(F, njit(function, error_model="numpy", fastmath=FAST))
 
 
-def entry(function):
+def entry(function: F) -> F:
     """Compile a kernel that Python calls; cached on disk."""
-    return njit(function, error_model="numpy", fastmath=FAST, cache=True)
+    return cast(F, njit(function, error_model="numpy", fastmath=FAST, cache=True))
