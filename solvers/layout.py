@@ -153,14 +153,14 @@ H_BODIES, H_NQ, H_NU, H_NX, H_INPUTS, H_PARAMETERS, H_ELEMENTS, H_REGISTERS, H_S
 H_R_PARAMETERS, H_R_INPUTS, H_R_Q, H_R_U, H_R_X, H_R_SENSORS = range(16, 22)
 H_PHASE = 24  # five numbers: start of phases 0..3 in `code`, and the end
 H_GRAVITY = 30  # register of the gravity vector
-H_STATES_R = 31  # register of the first state rate pointer list is in `x_rate`
-H_INTEGRATOR, H_METHOD, H_NDOF_MAX = 32, 33, 34
+H_LATE_SENSORS = 31  # first sensor that needs accelerations
+H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
 class Field(NamedTuple):
     name: str
-    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards
+    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, npot potentials, dense 0 or 1
     text: str
 
 
@@ -189,6 +189,7 @@ MODEL_INTS = (
     Field("tables", "6*nt", "table records"),
     Field("sensors", "8*ns", "sensor records"),
     Field("forces", "16*nf", "force records"),
+    Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
     Field("guards", "ng", "register of guard k; an event is a change of its sign"),
 )
@@ -200,9 +201,10 @@ MODEL_FLOATS = (
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes
 B_MASS, B_H, B_J = 0, 1, 4  # mass; h = m*com (3); J about O_i: xx xy xz yy yz zz (6)
 B_E, B_R, B_AXIS = 10, 19, 22  # folded constant part of the joint: rotation parent-from-joint (9, row major), shift in parent axes (3), axis (3)
+B_CODE = 25  # 1, 2, 3 when the axis is +x, +y, +z, else 0
 
 ELEMENT = 16  # floats per element in `elem`: derived by `prepare`
-E_AXIS, E_FACTOR, E_MATRIX = 0, 3, 4  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9)
+E_AXIS, E_FACTOR, E_MATRIX, E_CODE = 0, 3, 4, 13  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9); as B_CODE
 
 ROW = 96  # floats per body in `row`: the fast path, world axes, moments about O_i
 W_R = 0  # rotation ground-from-body (9)
@@ -238,6 +240,7 @@ WORK = (
     Field("elem", "16*ne", "derived constants of elements"),
     Field("row", "96*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
+    Field("small", "64", "scratch of one joint"),
     # literal forms, body axes; six-vectors are (linear, angular); matrices row major unless said otherwise
     Field("C", "36*(N+1)", "C_i: v_i = C_i v_kappa + ..."),
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
@@ -252,8 +255,8 @@ WORK = (
     Field("Fp", "6*(N+1)", "F'_i = F_i + F^c_i"),
     Field("Mb", "36*(N+1)", "M_i"),
     Field("Z", "36*(N+1)", "columns of Z_i one after another (6 - n_i used)"),
-    Field("Mq", "nu*nu", "mass matrix, full symmetric, row major"),
-    Field("Hq", "nu*nu", "H of ITR: approximate inverse of Mq, carried between evaluations"),
+    Field("Mq", "nu*nu*dense", "mass matrix, full symmetric, row major"),
+    Field("Hq", "nu*nu*dense", "H of ITR: approximate inverse of Mq, carried between evaluations"),
     Field("big", "36*(N+1)*(N+1)*dense+0", "blocks of LGR's matrix (only pairs that occur) or of B for DRT"),
     Field("s1", "64*(N+1)+8*nu", "scratch of the literal forms"),
     Field("s2", "64*(N+1)+8*nu", "scratch of the literal forms"),
@@ -261,4 +264,8 @@ WORK = (
     Field("y", "nq+nu+nx", "state of the integrator"),
     Field("ydot", "nq+nu+nx", "its rate"),
 )
+LITERAL = ("C", "s3")  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
+K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
+K_TIME = 5  # time of the last evaluation
+K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`

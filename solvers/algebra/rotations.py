@@ -1,0 +1,80 @@
+"""Rotation matrices as tuples of nine: from an axis and an angle, and from a quaternion."""
+import math
+
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def rotation(e, angle):
+    """Matrix of the rotation by `angle` about the unit vector e (Rodrigues): maps components after to components before the rotation."""
+    s = math.sin(angle)
+    c = math.cos(angle)
+    k = 1.0 - c
+    x, y, z = e
+    return (
+        c + k * x * x,
+        k * x * y - s * z,
+        k * x * z + s * y,
+        k * x * y + s * z,
+        c + k * y * y,
+        k * y * z - s * x,
+        k * x * z - s * y,
+        k * y * z + s * x,
+        c + k * z * z,
+    )
+
+
+@kernel
+def turn_x(b, s, c):
+    """B Rx: the columns y and z of B turned."""
+    return (b[0], c * b[1] + s * b[2], c * b[2] - s * b[1], b[3], c * b[4] + s * b[5], c * b[5] - s * b[4], b[6], c * b[7] + s * b[8], c * b[8] - s * b[7])
+
+
+@kernel
+def turn_y(b, s, c):
+    """B Ry: the columns z and x of B turned."""
+    return (c * b[0] - s * b[2], b[1], c * b[2] + s * b[0], c * b[3] - s * b[5], b[4], c * b[5] + s * b[3], c * b[6] - s * b[8], b[7], c * b[8] + s * b[6])
+
+
+@kernel
+def turn_z(b, s, c):
+    """B Rz: the columns x and y of B turned."""
+    return (c * b[0] + s * b[1], c * b[1] - s * b[0], b[2], c * b[3] + s * b[4], c * b[4] - s * b[3], b[5], c * b[6] + s * b[7], c * b[7] - s * b[6], b[8])
+
+
+@kernel
+def quaternion_matrix(w, x, y, z):
+    """Rotation matrix of a quaternion of any length: the dynamics do not depend on its norm."""
+    k = 2.0 / (w * w + x * x + y * y + z * z)
+    return (
+        1.0 - k * (y * y + z * z),
+        k * (x * y - w * z),
+        k * (x * z + w * y),
+        k * (x * y + w * z),
+        1.0 - k * (x * x + z * z),
+        k * (y * z - w * x),
+        k * (x * z - w * y),
+        k * (y * z + w * x),
+        1.0 - k * (x * x + y * y),
+    )
+
+
+@kernel
+def quaternion_of(m):
+    """Unit quaternion of a rotation matrix (largest component first computed, so that no digits are lost)."""
+    t = m[0] + m[4] + m[8]
+    if t >= m[0] and t >= m[4] and t >= m[8]:
+        s = math.sqrt(1.0 + t)
+        k = 0.5 / s
+        return (0.5 * s, k * (m[7] - m[5]), k * (m[2] - m[6]), k * (m[3] - m[1]))
+    if m[0] >= m[4] and m[0] >= m[8]:
+        s = math.sqrt(1.0 + m[0] - m[4] - m[8])
+        k = 0.5 / s
+        return (k * (m[7] - m[5]), 0.5 * s, k * (m[1] + m[3]), k * (m[2] + m[6]))
+    if m[4] >= m[8]:
+        s = math.sqrt(1.0 - m[0] + m[4] - m[8])
+        k = 0.5 / s
+        return (k * (m[2] - m[6]), k * (m[1] + m[3]), 0.5 * s, k * (m[5] + m[7]))
+    s = math.sqrt(1.0 - m[0] - m[4] + m[8])
+    k = 0.5 / s
+    return (k * (m[3] - m[1]), k * (m[2] + m[6]), k * (m[5] + m[7]), 0.5 * s)

@@ -1,0 +1,47 @@
+"""Entry points for one evaluation of the mechanism."""
+from kinetree.solvers import layout as L
+from kinetree.solvers.forms.dec import dec
+from kinetree.solvers.forms.reactions import reactions as dec_reactions
+from kinetree.solvers.kernel import entry
+from kinetree.solvers.tree.dynamics import finish, load
+from kinetree.solvers.tree.energy import kinetic, potential
+from kinetree.solvers.tree.motion import velocities
+from kinetree.solvers.tree.prepare import prepare as prepare_constants
+from kinetree.solvers.views import model_view, work_view
+
+
+@entry
+def prepare(ints, floats, work, option, t):
+    """Derive all constants from the registers of parameters."""
+    return prepare_constants(model_view(ints, floats), work_view(ints, work))
+
+
+@entry
+def accelerations(ints, floats, work, option, t):
+    """u̇ and ẋ of the state in q, u, x."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
+    if status != 0:
+        return status
+    status = dec(model, ws)
+    if status != 0:
+        return status
+    return finish(model, ws)
+
+
+@entry
+def outputs(ints, floats, work, option, t):
+    """Everything a result can hold: accelerations, reactions, outputs, energies (head[K_KINETIC], head[K_POTENTIAL])."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
+    if status == 0:
+        status = dec(model, ws)
+    if status == 0:
+        dec_reactions(model, ws)
+        velocities(model, ws)
+        ws.head[L.K_KINETIC] = kinetic(model, ws)
+        ws.head[L.K_POTENTIAL] = potential(model, ws)
+        status = finish(model, ws)
+    return status

@@ -1,0 +1,54 @@
+"""One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
+from kinetree.solvers import layout as L
+from kinetree.solvers.forces.loads import loads
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.tree.motion import motion, velocities
+from kinetree.solvers.tree.prepare import run_phase
+from kinetree.solvers.tree.sensors import measure
+
+
+@kernel
+def set_registers(model, ws, t):
+    """Copy time and state to their registers and evaluate the given motions."""
+    h = model.header
+    ws.val[0] = t
+    ws.head[L.K_TIME] = t
+    for k in range(ws.q.size):
+        ws.val[h[L.H_R_Q] + k] = ws.q[k]
+    for k in range(ws.u.size):
+        ws.val[h[L.H_R_U] + k] = ws.u[k]
+    for k in range(ws.x.size):
+        ws.val[h[L.H_R_X] + k] = ws.x[k]
+    return run_phase(model, ws, 1)
+
+
+@kernel
+def place(model, ws, t):
+    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
+    status = set_registers(model, ws, t)
+    motion(model, ws)
+    if model.forces.size > 0 or model.sensors.size > 0:
+        velocities(model, ws)
+        measure(model, ws, 0, model.header[L.H_LATE_SENSORS])
+    return status
+
+
+@kernel
+def load(model, ws, t):
+    """`place`, the state program and all loads."""
+    status = place(model, ws, t)
+    if status == 0:
+        status = run_phase(model, ws, 2)
+    if model.forces.size > 0:
+        loads(model, ws)
+    return status
+
+
+@kernel
+def finish(model, ws):
+    """Late sensors, outputs, state rates: whatever needs the accelerations."""
+    measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
+    status = run_phase(model, ws, 3)
+    for k in range(model.x_rate.size):
+        ws.xdot[k] = ws.val[model.x_rate[k]]
+    return status

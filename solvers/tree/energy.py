@@ -1,0 +1,34 @@
+"""Kinetic and potential energy, from the rows after `velocities`."""
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def kinetic(model, ws):
+    """Sum of vᵀ M v / 2 over the bodies."""
+    total = 0.0
+    for i in range(1, model.parent.size):
+        at = i * L.ROW
+        R = get9(ws.row, at + L.W_R)
+        v = get3(ws.row, at + L.W_V)
+        om = get3(ws.row, at + L.W_OM)
+        own = mtv(R, om)
+        h = mv(R, get3(ws.body, i * L.BODY + L.B_H))
+        J = get6(ws.body, i * L.BODY + L.B_J)
+        total += 0.5 * (ws.body[i * L.BODY + L.B_MASS] * dot3(v, v) + dot3(own, sv(J, own))) + dot3(v, cross(om, h))
+    return total
+
+
+@kernel
+def potential(model, ws):
+    """Weight (zero at the origin of the ground) and the potentials of force elements."""
+    g = get3(ws.val, model.header[L.H_GRAVITY])
+    total = 0.0
+    for i in range(1, model.parent.size):
+        at = i * L.ROW
+        h = mv(get9(ws.row, at + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
+        total -= ws.body[i * L.BODY + L.B_MASS] * dot3(g, get3(ws.row, at + L.W_P)) + dot3(g, h)
+    for k in range(model.potentials.size):
+        total += ws.val[model.potentials[k]]
+    return total
