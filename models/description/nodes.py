@@ -1,0 +1,130 @@
+"""Expressions as immutable graphs in which equal nodes are the same object, so that a dict keyed by nodes finds common subexpressions.
+
+All walks are loops: neither a long sum nor a hostile depth can exhaust the stack.
+"""
+from collections.abc import Iterable, Iterator
+from weakref import WeakValueDictionary
+
+from kinetree.solvers.layout import Op
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression; `column` counts from 1, None where no text is at hand."""
+
+    def __init__(self, message: str, column: int | None = None):
+        super().__init__(message if column is None else f"{message} (column {column})")
+        self.message, self.column = message, column
+
+
+_known: WeakValueDictionary = WeakValueDictionary()
+
+
+class Node:
+    """A value; its kinds are Const, Name, Der, Operation and Lookup."""
+
+    __slots__ = ("__weakref__",)
+    fields: tuple[str, ...] = ()
+    args: tuple["Node", ...] = ()
+
+    def __new__(cls, *values):
+        key = (cls, *values)
+        node = _known.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            for field, value in zip(cls.fields, values, strict=True):
+                object.__setattr__(node, field, value)
+            _known[key] = node
+        return node
+
+    @classmethod
+    def existing(cls, *values) -> "Node | None":
+        return _known.get((cls, *values))
+
+    def __setattr__(self, name, value):
+        raise AttributeError("nodes are immutable")
+
+    def __reduce__(self):  # copies and pickles arrive at the one object again
+        return type(self), tuple(getattr(self, field) for field in self.fields)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(str(getattr(self, field)) for field in self.fields if field != 'args')})"
+
+
+class Const(Node):
+    __slots__ = fields = ("value",)
+    value: float
+
+    def __new__(cls, value: float):
+        return super().__new__(cls, float(value) + 0.0)  # one zero
+
+
+class Leaf(Node):
+    """A value that has a name: `key` is how the register file calls it."""
+
+    __slots__ = fields = ("name",)
+    name: str
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+
+class Name(Leaf):
+    __slots__ = ()
+
+
+class Der(Leaf):
+    """The time derivative of a named value."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> str:
+        return f"der({self.name})"
+
+
+class Operation(Node):
+    __slots__ = fields = ("op", "args")
+    op: Op
+
+
+class Lookup(Node):
+    """A table, or a derivative of it, at one or two arguments."""
+
+    __slots__ = fields = ("op", "table", "args")
+    op: Op
+    table: str
+
+
+ZERO, ONE, TWO = Const(0.0), Const(1.0), Const(2.0)
+
+
+def postorder(roots: Iterable[Node]) -> Iterator[Node]:
+    """Every node below the roots once, arguments first."""
+    done: set[Node] = set()
+    stack = [(root, False) for root in reversed(tuple(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready or not node.args:
+            done.add(node)
+            yield node
+        else:
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args))
+
+
+def leaves(node: Node) -> list[Leaf]:
+    """The named values an expression depends on, in order of appearance."""
+    return [each for each in postorder((node,)) if isinstance(each, Leaf)]
+
+
+def names(node: Node) -> frozenset[str]:
+    """Keys of the named values an expression depends on: `gamma`, `der(gamma)`, `force('clamp')`."""
+    return frozenset(leaf.key for leaf in leaves(node))
+
+
+def tables(node: Node) -> frozenset[str]:
+    """Names of the tables an expression looks into."""
+    return frozenset(each.table for each in postorder((node,)) if isinstance(each, Lookup))
