@@ -185,6 +185,12 @@ MODEL_INTS = (
     Field("b_com", "N+1", "register of the centre of mass (3), body frame"),
     Field("b_inertia", "N+1", "register of the tensor xx yy zz xy xz yz (6)"),
     Field("b_about", "N+1", "0: tensor about the centre of mass, 1: about the body frame's origin"),
+    # literal forms: `forms/pattern.py` fills them
+    Field("eta", "N+1", "number of speeds on the path 0 -> i"),
+    Field("m_at", "N+2", "row of blocks i of M (n_i by eta_i) is Mr[m_at[i]:m_at[i+1]]"),
+    Field("b_at", "N+2", "row of blocks i of B (6 by eta_i)"),
+    Field("h_at", "N+2", "row of blocks i of H (m_i by h_col[i] + m_i)"),
+    Field("h_col", "N+1", "first column of the diagonal block in row i of H"),
     Field("code", "5*(number of instructions)", "instructions of all phases"),
     Field("tables", "6*nt", "table records"),
     Field("sensors", "8*ns", "sensor records"),
@@ -241,31 +247,50 @@ WORK = (
     Field("row", "96*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
-    # literal forms, body axes; six-vectors are (linear, angular); matrices row major unless said otherwise
-    Field("C", "36*(N+1)", "C_i: v_i = C_i v_kappa + ..."),
+    # literal forms, body axes; six-vectors are (linear, angular); matrices row by row unless said otherwise. Kinematics and loads:
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
+    Field("Rg", "9*(N+1)", "rotation ground-from-body"),
     Field("rho", "3*(N+1)", "origin of frame i in frame kappa_i"),
     Field("A", "6*nu", "columns of A_i one after another"),
-    Field("Adot", "6*nu", "their time derivatives in body axes"),
+    Field("Ap", "6*nu", "rows of the pseudo-inverse (AᵀA)⁻¹Aᵀ of A_i"),
+    Field("Adot", "6*nu", "rates of the columns of A_i in body axes"),
+    Field("ecol", "6*ne", "tangent column of an element at O_i (one-freedom and given-motion elements)"),
+    Field("Z", "36*(N+1)", "orthogonal matrix of joint i by rows: n_i rows that span A_i, then the 6 - n_i columns of Z_i"),
     Field("vh", "6*(N+1)", "v̂_i, explicit-time part of the relative velocity"),
     Field("v", "6*(N+1)", "velocity of frame i"),
     Field("wp", "6*(N+1)", "w'_i = w^c_i + ŵ_i"),
     Field("w", "6*(N+1)", "accelerations w_i"),
     Field("F", "6*(N+1)", "F_i: active force and moment about O_i, gravity and tau included"),
     Field("Fp", "6*(N+1)", "F'_i = F_i + F^c_i"),
-    Field("Mb", "36*(N+1)", "M_i"),
-    Field("Z", "36*(N+1)", "columns of Z_i one after another (6 - n_i used)"),
-    Field("Mq", "nu*nu*dense", "mass matrix, full symmetric, row major"),
-    Field("Hq", "nu*nu*dense", "H of ITR: approximate inverse of Mq, carried between evaluations"),
-    Field("big", "36*(N+1)*(N+1)*dense+0", "blocks of LGR's matrix (only pairs that occur) or of B for DRT"),
-    Field("s1", "64*(N+1)+8*nu", "scratch of the literal forms"),
-    Field("s2", "64*(N+1)+8*nu", "scratch of the literal forms"),
-    Field("s3", "64*(N+1)+8*nu", "scratch of the literal forms"),
+    # what the forms derive; linear in N
+    Field("Ms", "36*(N+1)", "M*_i of ABM and DEC; m, h, J (10 of 36) of the composite body in CBM; M_i⁻¹ in LGR"),
+    Field("Fs", "6*(N+1)", "F*_i, F̂*_i"),
+    Field("pis", "6*(N+1)", "π*_i"),
+    Field("ps", "6*(N+1)", "p*_i, momentum that joint i carries"),
+    Field("R", "6*(N+1)", "Z_i λ_i of LGR, A_i(AᵀA)⁻¹p_i + Z_i λ_i of LGR-H"),
+    Field("lam", "6*(N+1)", "λ_i"),
+    Field("X", "36*(N+1)", "columns C_iᵀ Z_i of LGR; H_j of ABM and DEC"),
+    Field("Y", "36*(N+1)", "columns M_κ⁻¹ C_iᵀ Z_i of LGR; factor L_i of DEC and ABM"),
+    Field("U", "6*nu", "rows of U_i; columns M*_i A_i carried along the path in CBM"),
+    Field("K", "6*nu", "columns M*_i A_i of ABM"),
+    Field("uj", "nu", "u_j"),
+    Field("Q", "nu", "right-hand side Q, solution of the last linear system"),
+    Field("diagonal", "6*(N+1)", "diagonal before a factorisation, or the size of the inertias that met in body i"),
+    # rows of blocks for the pairs that occur: sizes nm, nb, nh are the last entries of m_at, b_at, h_at; path, direct, sibling are 1 when wanted
+    Field("Mr", "nm*path", "M and its factor L (CBM, DRT, ITR, their momentum twins, mass matrix)"),
+    Field("Br", "nb*direct", "B (DRT)"),
+    Field("Hr", "nh*sibling", "H of (2.24) and its factor (LGR, LGR-H)"),
+    # nu*nu; dense is 1 when wanted
+    Field("Mq", "nu*nu*dense", "mass matrix, full symmetric"),
+    Field("Hq", "nu*nu*dense", "H of ITR, approximate inverse of M, or D and L of its direct variant, carried between evaluations"),
+    Field("itr", "6*nu", "vectors of ITR"),
     Field("y", "nq+nu+nx", "state of the integrator"),
     Field("ydot", "nq+nu+nx", "its rate"),
 )
-LITERAL = ("C", "s3")  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
+LITERAL = ("G", "itr")  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_TIME = 5  # time of the last evaluation
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
+K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
+K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)
