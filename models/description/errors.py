@@ -1,0 +1,71 @@
+"""The one exception of the models layer: every problem of a description at once, each as one readable line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SHOWN = 60  # characters of a found value that a message repeats
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where, what was found, what was expected, and a suggestion."""
+
+    key: str  # dotted path of the key, "" for the file as a whole
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    file: str = ""
+    line: int | None = None
+    column: int | None = None  # of the offending character inside an expression, from 1
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        text = f"{place}: " if place else ""
+        text += f"{self.key}: " if self.key else ""
+        parts = [f"found {self.found}"] if self.found else []
+        parts += [f"expected {self.expected}"] if self.expected else []
+        text += ", ".join(parts)
+        text += f" (column {self.column})" if self.column is not None else ""
+        return f"{text}; {self.hint}" if self.hint and parts else text + self.hint
+
+
+class ModelError(Exception):
+    """A description that cannot become a mechanism; `problems` lists everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem] | Problem | str):
+        if isinstance(problems, str):
+            problems = Problem(key="", hint=problems)
+        self.problems: list[Problem] = [problems] if isinstance(problems, Problem) else list(problems)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+def shown(value: object) -> str:
+    """A found value as a message repeats it: quoted and never long."""
+    if isinstance(value, str):
+        text = repr(str(value[: SHOWN + 1]))
+    elif isinstance(value, dict):
+        text = f"a table with {len(value)} keys" if len(value) > 3 else "a table with " + (", ".join(map(str, value)) or "no keys")
+    elif isinstance(value, (list, tuple)) and len(value) > 8:
+        text = f"a list of {len(value)}"
+    elif isinstance(value, int) and value.bit_length() > 200:
+        text = "a huge integer"
+    else:
+        text = repr(value)
+    return text if len(text) <= SHOWN + 3 else text[:SHOWN] + "..."
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """`did you mean ...?` for a near miss of a known name, otherwise the known names when they are few."""
+    known = list(known)
+    text = str(name)[:100]
+    lowered = {candidate.lower(): candidate for candidate in known[:5000]}
+    close = difflib.get_close_matches(text.lower(), lowered, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{lowered[close[0]]}'?"
+    return "known: " + ", ".join(known) if 0 < len(known) <= 12 else ""

@@ -1,0 +1,117 @@
+"""Numbers of a description: a finite float, or the text of an expression, which remembers what it may depend on.
+
+Expressions are kept as text here (a `str` that carries its scope) and become instructions when a mechanism is compiled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from kinetree.models.description.errors import shown
+
+LONGEST_EXPRESSION = 20_000  # characters
+
+
+class Expression(str):
+    """Text of an expression over parameters."""
+
+    scope = "parameter"
+
+
+class TimeExpression(Expression):
+    """Text of an expression over parameters and the time t."""
+
+    scope = "time"
+
+
+class LawExpression(Expression):
+    """Text of an expression over parameters, t, coordinates, speeds, states, inputs and outputs."""
+
+    scope = "state"
+
+
+def problem(found: object, expected: str) -> PydanticCustomError:
+    """The error of a value, in the form that `loader` turns into a Problem."""
+    return PydanticCustomError("kinetree", "{expected}", {"expected": expected, "found": shown(found)})
+
+
+def as_number(value: Any, kind: type[Expression]) -> float | Expression:
+    """A finite float, or an expression of the given kind."""
+    if isinstance(value, str):
+        if not value.strip():
+            raise problem(value, "a number or an expression")
+        if len(value) > LONGEST_EXPRESSION:
+            raise problem(value, f"an expression of at most {LONGEST_EXPRESSION} characters")
+        return kind(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise problem(value, "a number or an expression")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise problem(value, "a finite number")
+    return number
+
+
+def as_vector(value: Any, kind: type[Expression], length: int) -> tuple[float | Expression, ...]:
+    if not isinstance(value, (list, tuple)) or len(value) != length:
+        raise problem(value, f"a list of {length} numbers")
+    return tuple(as_number(item, kind) for item in value)
+
+
+AXES = {letter: tuple(float(letter == other) for other in "xyz") for letter in "xyz"}
+AXES |= {f"-{letter}": tuple(-number if number else 0.0 for number in axis) for letter, axis in AXES.items()}
+AXES |= {f"+{letter}": AXES[letter] for letter in "xyz"}
+
+
+def as_axis(value: Any) -> tuple[float | Expression, ...]:
+    """A direction: a letter with an optional sign, or three numbers."""
+    if isinstance(value, str):
+        if value not in AXES:
+            raise problem(value, 'an axis: "x", "y", "z", "-x", "-y", "-z" or a list of 3 numbers')
+        return AXES[value]
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        raise problem(value, 'an axis: "x", "y", "z", "-x", "-y", "-z" or a list of 3 numbers')
+    return tuple(as_number(item, Expression) for item in value)
+
+
+def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
+    """One axis, or the two axes of a universal joint."""
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return tuple(as_axis(item) for item in value)
+    return (as_axis(value),)
+
+
+NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+AXIS_SCHEMA = {"anyOf": [{"enum": list(AXES)}, {"type": "array", "items": NUMBER_SCHEMA, "minItems": 3, "maxItems": 3}]}
+
+
+def vector_schema(length: int) -> dict[str, Any]:
+    return {"type": "array", "items": NUMBER_SCHEMA, "minItems": length, "maxItems": length}
+
+
+Number = Annotated[float | str, PlainValidator(lambda value: as_number(value, Expression)), WithJsonSchema(NUMBER_SCHEMA)]
+TimeNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, TimeExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+Law = Annotated[float | str, PlainValidator(lambda value: as_number(value, LawExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+Vector = Annotated[
+    tuple[float | str, float | str, float | str],
+    PlainValidator(lambda value: as_vector(value, Expression, 3)),
+    WithJsonSchema(vector_schema(3)),
+]
+LawVector = Annotated[
+    tuple[float | str, float | str, float | str],
+    PlainValidator(lambda value: as_vector(value, LawExpression, 3)),
+    WithJsonSchema(vector_schema(3)),
+]
+Tensor = Annotated[tuple[float | str, ...], PlainValidator(lambda value: as_vector(value, Expression, 6)), WithJsonSchema(vector_schema(6))]
+Axis = Annotated[tuple[float | str, ...], PlainValidator(as_axis), WithJsonSchema(AXIS_SCHEMA)]
+Axes = Annotated[
+    tuple[tuple[float | str, ...], ...],
+    PlainValidator(as_axes),
+    WithJsonSchema({"anyOf": [*AXIS_SCHEMA["anyOf"], {"type": "array", "items": AXIS_SCHEMA, "minItems": 2, "maxItems": 2}]}),
+]

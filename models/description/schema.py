@@ -1,0 +1,252 @@
+"""The format kinetree/1 as one pydantic model; the JSON Schema that editors use is generated from it.
+
+SI units. Right-handed frames; `ground` is body 0. `Number` is a float or the text of an expression over parameters, `TimeNumber` also over t,
+`Law` also over coordinates, speeds, states, inputs and outputs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr
+
+from kinetree.models.description.force_parts import Force
+from kinetree.models.description.parts import ORIGIN, Named, Part, Point
+from kinetree.models.description.quantities import Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+
+FORMAT = "kinetree/1"
+METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
+INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
+
+
+def table_or(key: str) -> BeforeValidator:
+    """Lets a bare value stand for a table that has only this key."""
+    return BeforeValidator(lambda value: value if isinstance(value, (dict, Part)) else {key: value})
+
+
+def listed(value: Any) -> Any:
+    """Lets one number stand for a list of one."""
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed)]
+
+
+class Parameter(Named):
+    """A named number that others are computed from."""
+
+    value: Number = Field(description="A number, or an expression over other parameters")
+    unit: str = Field("", description="For example N.m.s/rad; written into the FMU, never used to convert")
+    min: Number | None = Field(None, description="Smallest value allowed")
+    max: Number | None = Field(None, description="Largest value allowed")
+    tunable: bool = Field(False, description="May change while the FMU runs")
+
+
+class Shape(Part):
+    """What a body looks like in pictures; exactly one of box, cylinder, sphere, mesh."""
+
+    box: Vector | None = Field(None, description="Edge lengths [m]")
+    cylinder: tuple[Number, Number] | None = Field(None, description="Radius and height along z [m]")
+    sphere: Number | None = Field(None, description="Radius [m]")
+    mesh: str | None = Field(None, description="File")
+    at: Vector = Field(ORIGIN, description="Centre in the body frame [m]")
+
+
+class Body(Named):
+    """A rigid body."""
+
+    mass: Number = Field(description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined")
+    com: Vector = Field(ORIGIN, description="Centre of mass in the body frame [m]")
+    inertia: Tensor | None = Field(None, description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]")
+    inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
+    unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
+    shape: Shape | None = Field(None, description="For pictures only")
+    at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
+
+
+class Transform(Part):
+    """One elementary transform; with neither `by` nor `coordinate` a shift by a constant vector."""
+
+    shift: Axis | None = Field(None, description="Shift along this axis, or by this vector [m]")
+    rotate: Axis | None = Field(None, description="Rotation about this axis")
+    by: TimeNumber | None = Field(None, description="Constant amount, or a given function of t [m or rad]")
+    coordinate: str | None = Field(None, description="Name of the coordinate that is the amount")
+    factor: Number | None = Field(None, description="Amount per unit of a coordinate that an earlier transform of the joint introduced")
+    start: Number = Field(0.0, description="Coordinate at the start [m or rad]")
+    speed: Number = Field(0.0, description="Speed at the start [m/s or rad/s]")
+
+
+JointType = Literal["rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free"]
+
+
+class JointSpec(Named):
+    """A joint: `type`, or `transforms` from the parent frame to the child frame in order."""
+
+    parent: str = Field("ground", description="A body, or ground")
+    child: str = Field(description="A body, or ground")
+    type: JointType | None = Field(None, description="Shorthand for a sequence of transforms")
+    axis: Axes | None = Field(None, description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)")
+    at: Vector = Field(ORIGIN, description="Place of the joint in the parent frame [m]")
+    frame: tuple[Transform, ...] = Field((), description="Further constant transforms after `at`: orientation of the joint frame")
+    pitch: Number | None = Field(None, description="Screw: advance per turn [m]")
+    coordinates: tuple[str, ...] | None = Field(None, description="Names of the coordinates instead of the default ones")
+    start: Numbers | None = Field(None, description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z")
+    speed: Numbers | None = Field(None, description="Speeds at the start; of spherical and free joints in child axes")
+    transforms: tuple[Transform, ...] | None = Field(None, description="Elementary transforms")
+    cut: bool | None = Field(None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
+
+
+class Coupling(Named):
+    """A relation between coordinates that always holds, as of gears and racks: value = 0."""
+
+    value: Law = Field(description="Expression over coordinates and t that stays zero")
+
+
+class Input(Named):
+    """A number given from outside."""
+
+    start: Number = Field(0.0, description="Value until one is given")
+    unit: str = Field("", description="Unit")
+    min: Number | None = Field(None, description="Smallest value expected")
+    max: Number | None = Field(None, description="Largest value expected")
+
+
+Quantity = Literal[
+    "position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration", "distance", "distance_rate",
+    "reaction", "force", "energy", "kinetic_energy", "potential_energy",
+]  # fmt: skip
+
+
+class Output(Named):
+    """A number reported: an expression (`value`) or a measured `quantity`."""
+
+    value: Law | None = Field(None, description="Expression")
+    quantity: Quantity | None = Field(None, description="Measured quantity")
+    body: str | None = Field(None, description="Measured body")
+    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]")
+    between: tuple[Point, Point] | None = Field(None, description="Two points, for distance and distance_rate")
+    joint: str | None = Field(None, description="Joint, for reaction")
+    part: Literal["force", "moment"] = Field("force", description="What of a reaction")
+    force: str | None = Field(None, description="Force element, for force")
+    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
+    frame: Literal["ground", "body"] = Field("ground", description="Axes in which a vector is taken")
+    unit: str = Field("", description="Unit; left out: known for measured quantities")
+
+
+class State(Named):
+    """A first-order state: d(state)/dt = rate."""
+
+    rate: Law = Field(description="Time derivative")
+    start: Number = Field(0.0, description="Value at the start")
+    unit: str = Field("", description="Unit")
+
+
+Values = Annotated[tuple[Number, ...], Field(min_length=2)]
+
+
+class Table(Named):
+    """A function given by points: y over x, or z over x and y (z has a row per x)."""
+
+    x: Values = Field(description="Ascending points")
+    y: Values = Field(description="Values at x, or ascending points of the second variable")
+    z: tuple[Values, ...] | None = Field(None, description="Values, one row per x")
+    method: Literal["linear", "cubic"] = Field("linear", description="Interpolation; cubic is smooth and does not overshoot")
+    outside: Literal["clamped", "extrapolated"] = Field("clamped", description="Beyond the points")
+
+
+class Chambers(Part):
+    """Oil of a double-acting cylinder inside the model: flows in, pressures out."""
+
+    area_a: Number = Field(description="Piston area of the extending side [m2]")
+    area_b: Number = Field(description="Piston area of the retracting side [m2]")
+    volume_a: Number = Field(description="Dead volume of the extending side [m3]")
+    volume_b: Number = Field(description="Dead volume of the retracting side [m3]")
+    shortest: Number = Field(description="Length between the points when fully retracted [m]")
+    longest: Number = Field(description="Length between the points when fully extended [m]")
+    bulk_modulus: Number = Field(1.4e9, description="Bulk modulus of the oil without air [Pa]")
+    air: Number = Field(0.0, description="Volume fraction of free air at atmospheric pressure [1]")
+    leakage: Number = Field(0.0, description="Flow past the piston per pressure difference [m3/(s.Pa)]")
+    pressure_a: Number = Field(1e5, description="Pressure at the start [Pa]")
+    pressure_b: Number = Field(1e5, description="Pressure at the start [Pa]")
+    coulomb: Number = Field(0.0, description="Dry friction of the seals [N]")
+    viscous: Number = Field(0.0, description="Viscous friction [N.s/m]")
+    speed: Number = Field(1e-3, description="Speed over which dry friction changes its sign [m/s]")
+    end_stiffness: Number = Field(1e8, description="Stiffness of the end stops [N/m]")
+    end_damping: Number = Field(0.0, description="Damping of the end stops [N.s/m]")
+
+
+class Actuator(Named):
+    """The interface for an outside drive: between two points, or along a coordinate."""
+
+    between: tuple[Point, Point] | None = Field(None, description="The two points")
+    coordinate: str | None = Field(None, description="Coordinate driven instead")
+    force: Number = Field(0.0, description="Force until one is given [N or N.m]")
+    chambers: Chambers | None = Field(None, description="Keep the cylinder's oil inside the model")
+
+
+class Ends(Part):
+    """When a stage ends; the first condition that comes true counts."""
+
+    when: Law | None = Field(None, description="Comparison that comes true")
+    at: Number | None = Field(None, description="Time [s]")
+    after: Number | None = Field(None, description="Time since the stage began [s]")
+
+
+class Stage(Named):
+    """A stretch of the run with a structure of its own; `sequence` groups stages that `copies` repeats together."""
+
+    name: str = Field("", description="Shown in results")
+    ends: Ends | None = Field(None, description="When it ends; the last stage may leave it out")
+    free: tuple[str, ...] = Field((), description="Joints that let go at its end: the child becomes a free body")
+    drop: tuple[str, ...] = Field((), description="Bodies that leave the model at its end")
+    lock: tuple[str, ...] = Field((), description="Joints that become rigid at its end")
+    set: dict[str, Number] = Field(default_factory=dict, description="Parameters that change at its end")
+    sequence: tuple[Stage, ...] | None = Field(None, description="Stages that are repeated together by `copies`")
+
+
+class Tolerances(Part):
+    """Error control of the integrators."""
+
+    relative: Number = Field(1e-8, description="Relative tolerance")
+    absolute: Number = Field(1e-10, description="Absolute tolerance")
+
+
+class Run(Part):
+    """Defaults of a run."""
+
+    start_time: Number = Field(0.0, description="[s]")
+    stop_time: Number | None = Field(None, description="[s]")
+    output_step: Number | None = Field(None, description="[s]")
+    step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
+    method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
+    integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
+    tolerances: Annotated[Tolerances | None, table_or("relative")] = Field(None, description="A number (relative) or a table")
+
+
+class Description(Part):
+    """A mechanism."""
+
+    format: Literal["kinetree/1"] = Field(FORMAT, description="Version of the format")
+    name: str = Field("", description="Name of the mechanism")
+    text: str = Field("", description="What it is, in a few words")
+    gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
+    parameters: dict[str, Annotated[Parameter, table_or("value")]] = Field(default_factory=dict)
+    bodies: dict[str, Body] = Field(default_factory=dict)
+    joints: dict[str, JointSpec] = Field(default_factory=dict)
+    couplings: dict[str, Annotated[Coupling, table_or("value")]] = Field(default_factory=dict)
+    forces: dict[str, Force] = Field(default_factory=dict)
+    inputs: dict[str, Annotated[Input, table_or("start")]] = Field(default_factory=dict)
+    outputs: dict[str, Annotated[Output, table_or("value")]] = Field(default_factory=dict)
+    states: dict[str, State] = Field(default_factory=dict)
+    tables: dict[str, Table] = Field(default_factory=dict)
+    actuators: dict[str, Actuator] = Field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    run: Run = Field(default_factory=Run)
+    chain: dict[str, Any] | None = Field(None, description="Linear multi-mass chain: mass, damping, stiffness, ...")
+
+    _file: str = PrivateAttr("")
+
+    @property
+    def file(self) -> str:
+        """Where it came from, for messages."""
+        return self._file
