@@ -2,6 +2,7 @@
 
 The text is read by the standard `ast` module, which only builds a tree, and every node of that tree must be on the list below.
 """
+
 import ast
 import difflib
 import keyword

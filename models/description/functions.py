@@ -2,6 +2,7 @@
 
 The kernel of `solvers/expressions/evaluate.py` computes the same values from the same instruction codes.
 """
+
 import math
 from collections.abc import Callable
 

@@ -2,6 +2,7 @@
 
 All walks are loops: neither a long sum nor a hostile depth can exhaust the stack.
 """
+
 from collections.abc import Iterable, Iterator
 from weakref import WeakValueDictionary
 

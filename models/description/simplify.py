@@ -2,6 +2,7 @@
 
 Rules that would change a finite value by more than rounding are left out; 0*x is 0 even where x could become infinite.
 """
+
 import math
 from collections.abc import Callable
 
@@ -179,4 +180,3 @@ def rebuild(node: Node, args: tuple[Node, ...]) -> Node:
         return Lookup(node.op, node.table, args)
     assert isinstance(node, Operation)
     return make(node.op, *args)
-

@@ -1,0 +1,134 @@
+"""The register machine that evaluates every expression of a description: val[dst] = op(val[a], val[b], val[c]), one instruction after another.
+
+Results are those of IEEE arithmetic: division by zero gives infinity, a value out of the domain NaN. Both branches of IF are evaluated, so that what
+the untaken one gives does not matter. Cost: two or three jumps per instruction and the operation itself.
+"""
+
+import math
+
+import numpy as np
+
+from kinetree.solvers.expressions.tables import lookup1, lookup2
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import INSTRUCTION, Op, Status
+
+
+@kernel
+def evaluate(val, code, first, last, tables, table_data):
+    """Execute the instructions first..last-1 on the registers val."""
+    for at in range(INSTRUCTION * first, INSTRUCTION * last, INSTRUCTION):
+        op = code[at]
+        dst = code[at + 1]
+        if op >= Op.TABLE1 and op != Op.FLOOR and op != Op.CEIL and op != Op.MOD:
+            val[dst] = looked_up(op, code[at + 2], val[code[at + 3]], val[code[at + 4]], tables, table_data)
+            continue
+        a = val[code[at + 2]]
+        b = val[code[at + 3]]
+        if op <= Op.DIV or op == Op.NEG:
+            if op == Op.MUL:
+                val[dst] = a * b
+            elif op == Op.ADD:
+                val[dst] = a + b
+            elif op == Op.SUB:
+                val[dst] = a - b
+            elif op == Op.DIV:
+                val[dst] = a / b
+            else:
+                val[dst] = a if op == Op.COPY else -a
+        elif op == Op.IF:
+            val[dst] = b if a != 0.0 else val[code[at + 4]]
+        elif op <= Op.LOG:
+            val[dst] = transcendental(op, a, b)
+        else:
+            val[dst] = elementary(op, a, b)
+    return Status.OK
+
+
+@kernel
+def transcendental(op, a, b):
+    """Return a function that libm provides."""
+    if op == Op.SIN:
+        return math.sin(a)
+    if op == Op.COS:
+        return math.cos(a)
+    if op == Op.POW:
+        return math.pow(a, b)
+    if op == Op.EXP:
+        return math.exp(a)
+    if op == Op.ATAN2:
+        return math.atan2(a, b)
+    if op == Op.TANH:
+        return math.tanh(a)
+    if op == Op.LOG:
+        return math.log(a)
+    if op == Op.TAN:
+        return math.tan(a)
+    if op == Op.ATAN:
+        return math.atan(a)
+    if op == Op.ASIN:
+        return math.asin(a)
+    if op == Op.ACOS:
+        return math.acos(a)
+    if op == Op.SINH:
+        return math.sinh(a)
+    return math.cosh(a)
+
+
+@kernel
+def elementary(op, a, b):
+    """Return roots, rounding, comparison and logic."""
+    if op == Op.SQRT:
+        return math.sqrt(a)
+    if op == Op.ABS:
+        return abs(a)
+    if op == Op.SIGN:
+        return 1.0 if a > 0.0 else (-1.0 if a < 0.0 else a)
+    if op == Op.MIN:
+        return b if b < a else a
+    if op == Op.MAX:
+        return b if b > a else a
+    if op == Op.FLOOR:
+        return np.floor(a)
+    if op == Op.CEIL:
+        return np.ceil(a)
+    if op == Op.MOD:
+        return a % b
+    return 1.0 if holds(op, a, b) else 0.0
+
+
+@kernel
+def holds(op, a, b):
+    """Return whether a comparison or a logical operation is true."""
+    if op == Op.LT:
+        return a < b
+    if op == Op.LE:
+        return a <= b
+    if op == Op.GT:
+        return a > b
+    if op == Op.GE:
+        return a >= b
+    if op == Op.EQ:
+        return a == b
+    if op == Op.NE:
+        return a != b
+    if op == Op.AND:
+        return a != 0.0 and b != 0.0
+    if op == Op.OR:
+        return a != 0.0 or b != 0.0
+    return a == 0.0
+
+
+@kernel
+def looked_up(op, k, x, y, tables, data):
+    """Return table k, or a derivative of it, at x (and y)."""
+    if op == Op.TABLE1:
+        return lookup1(tables, data, k, x, 0)
+    if op == Op.TABLE1_D:
+        return lookup1(tables, data, k, x, 1)
+    if op == Op.TABLE1_DD:
+        return lookup1(tables, data, k, x, 2)
+    if op == Op.TABLE2:
+        return lookup2(tables, data, k, x, y, 0, 0)
+    if op == Op.TABLE2_DX:
+        return lookup2(tables, data, k, x, y, 1, 0)
+    return lookup2(tables, data, k, x, y, 0, 1)
