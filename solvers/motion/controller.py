@@ -1,0 +1,227 @@
+"""Memory and step control shared by all integrators.
+
+All state of a method lives in one flat array `mem`: HEADER numbers (offsets below), then blocks of n numbers, then what the method adds.
+Copying `mem` copies the integrator bit for bit. Errors are measured by rms(e_i / (atol_i + rtol*max(|y_old_i|, |y_new_i|))), accepted when <= 1.
+Time runs forward only. Step size control after E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.2 and IV.8.
+"""
+
+import math
+
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import Status
+
+# kernels see plain integers
+OK, NOT_A_NUMBER, STEP_TOO_SMALL = int(Status.OK), int(Status.NOT_A_NUMBER), int(Status.STEP_TOO_SMALL)
+NO_CONVERGENCE, TOO_MANY_STEPS = int(Status.NO_CONVERGENCE), int(Status.TOO_MANY_STEPS)
+
+HEADER = 64
+# options, written by `set_options`; a driver may change them between steps
+N = 0  # number of states
+RTOL = 1
+H_MAX = 2
+HARD = 3  # 1: no step may end after the t_limit given to a step
+H_GIVEN = 4  # first step of a variable step method (0: chosen), step of a fixed step method
+# state of every method
+T_OLD, T_NEW = 5, 6  # ends of the last accepted step
+H = 7  # T_NEW - T_OLD as used by the formulas
+H_NEXT = 8  # step the method would like to take next
+ORDER = 9  # order used in the last step
+FRESH = 10  # 1: nothing is known about the past (after start or restart)
+STEPS, EVALUATIONS, REJECTED, FACTORISATIONS, JACOBIANS = 11, 12, 13, 14, 15
+DENSE = 16  # 1: `interpolate` has prepared what it needs for the last step
+STIFF, SMOOTH = 17, 18  # successive steps that looked stiff, that did not
+LIPSCHITZ = 19  # estimate of the largest |df/dy| along the error, 1/s
+# options of single methods
+NQ, NU = 20, 21  # y = (q, u, x): numbers of coordinates and speeds (stormer, semi_implicit)
+REFRESH = 22  # steps between two Jacobians (semi_implicit); 0: explicit, no Jacobian
+CORRECT = 23  # 1: one corrector pass after the explicit step (stormer)
+GRID_START, GRID_COUNT = 24, 25  # fixed step methods: time of the last (re)start and steps since then
+OWN = 32  # offsets from here on belong to the method
+
+ATOL, Y_OLD, Y_NEW, F_OLD, F_NEW = range(5)  # blocks common to all methods
+BLOCKS = 5
+
+TINY_STEP = 4 * 2.220446049250313e-16  # relative to |t|: below this time does not advance
+MIN_RTOL = 1e-14  # 45 ulp: below this rounding decides about steps
+MAX_REJECTIONS = 60  # in one step; 2^-60 of any sensible step is nothing
+
+
+@kernel
+def block(mem, j):
+    """View of block j of `mem`."""
+    n = int(mem[N])
+    return mem[HEADER + j * n : HEADER + (j + 1) * n]
+
+
+@kernel
+def set_options(mem, n, rtol, atol, h, h_max):
+    """Write size and tolerances before a start: h = 0 lets the method choose its first step, h_max = 0 means no bound. Clears `mem`."""
+    for i in range(len(mem)):
+        mem[i] = 0.0
+    mem[N] = n
+    mem[RTOL] = max(rtol, MIN_RTOL)
+    mem[H_GIVEN] = h
+    mem[H_MAX] = h_max if h_max > 0.0 else math.inf
+    weights = block(mem, ATOL)
+    for i in range(n):
+        weights[i] = atol
+
+
+@kernel
+def time_of(mem):
+    """Time reached by the last accepted step."""
+    return mem[T_NEW]
+
+
+@kernel
+def step_of(mem):
+    """Size of the last accepted step."""
+    return mem[H]
+
+
+@kernel
+def state_of(mem):
+    """View of the state at the end of the last accepted step; may be overwritten if `changed` or `restart` of the method follows."""
+    return block(mem, Y_NEW)
+
+
+@kernel
+def begin(mem, t, y):
+    """Set the state and clear counters and history."""
+    mem[T_OLD] = t
+    mem[T_NEW] = t
+    for i in range(STEPS, JACOBIANS + 1):
+        mem[i] = 0.0
+    y_old = block(mem, Y_OLD)
+    y_new = block(mem, Y_NEW)
+    for i in range(len(y_new)):
+        y_new[i] = y[i]
+        y_old[i] = y[i]
+    forget(mem)
+
+
+@kernel
+def forget(mem):
+    """Clear what is known about the past: the step that ended at T_NEW cannot be interpolated any more."""
+    mem[T_OLD] = mem[T_NEW]
+    mem[H] = 0.0
+    mem[FRESH] = 1.0
+    mem[DENSE] = 0.0
+    mem[STIFF] = 0.0
+    mem[SMOOTH] = 0.0
+    copy(block(mem, Y_OLD), block(mem, Y_NEW))
+
+
+@kernel
+def copy(to, source):
+    """Copy a vector."""
+    for i in range(len(to)):
+        to[i] = source[i]
+
+
+@kernel
+def evaluate(f, mem, rhs, context, t, y):
+    """Right-hand side with its count; a rate that is not finite is NOT_A_NUMBER."""
+    mem[EVALUATIONS] += 1.0
+    status = rhs(f, context, t, y)
+    if status != 0:
+        return status
+    total = 0.0
+    for i in range(len(f)):
+        total += 0.0 * f[i]
+    return OK if total == 0.0 else NOT_A_NUMBER
+
+
+@kernel
+def norm(mem, e, y_a, y_b):
+    """Weighted root mean square of e, weights from the larger of |y_a|, |y_b|."""
+    rtol = mem[RTOL]
+    atol = block(mem, ATOL)
+    total = 0.0
+    for i in range(len(e)):
+        r = e[i] / (atol[i] + rtol * max(abs(y_a[i]), abs(y_b[i])))
+        total += r * r
+    return math.sqrt(total / max(len(e), 1))
+
+
+@kernel
+def first_step(mem, rhs, context, order, y_try, f_try):
+    """Step size for the first step from f at T_NEW in block F_NEW; overwrites y_try, f_try."""
+    if mem[H_GIVEN] > 0.0:
+        return min(mem[H_GIVEN], mem[H_MAX])
+    y, f = block(mem, Y_NEW), block(mem, F_NEW)
+    size, rate = norm(mem, y, y, y), norm(mem, f, y, y)
+    h = 0.01 * size / rate if size > 1e-5 and rate > 1e-5 else 1e-6
+    h = min(h, mem[H_MAX])
+    for i in range(len(y)):
+        y_try[i] = y[i] + h * f[i]
+    status = evaluate(f_try, mem, rhs, context, mem[T_NEW] + h, y_try)
+    if status != 0:
+        return 0.01 * h
+    for i in range(len(y)):
+        f_try[i] -= f[i]
+    curvature = norm(mem, f_try, y, y) / h
+    largest = max(rate, curvature)
+    h_order = max(1e-6, 1e-3 * h) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / (order + 1))
+    return min(100.0 * h, h_order, mem[H_MAX])
+
+
+@kernel
+def limited(mem, h, t_limit):
+    """Step size after H_MAX and, if HARD, t_limit: the last two steps before the limit are made equal rather than long and tiny."""
+    h = min(h, mem[H_MAX])
+    if mem[HARD] == 1.0:
+        rest = t_limit - mem[T_NEW]
+        if h >= rest * (1.0 - 1e-10):
+            h = rest
+        elif 2.0 * h > rest:
+            h = 0.5 * rest
+    return h
+
+
+@kernel
+def end_time(mem, h, t_limit):
+    """End of a step of size h from T_NEW, exactly t_limit where `limited` cut it there."""
+    return t_limit if mem[HARD] == 1.0 and h == t_limit - mem[T_NEW] else mem[T_NEW] + h
+
+
+@kernel
+def too_small(t, h):
+    """Whether a step of size h does not advance time; also true for a step that is not a number."""
+    return not h > TINY_STEP * abs(t)
+
+
+@kernel
+def accept(mem, t, h):
+    """Move the ends of the step; the caller fills Y_OLD, Y_NEW and the rates."""
+    mem[T_OLD] = mem[T_NEW]
+    mem[T_NEW] = t
+    mem[H] = h
+    mem[STEPS] += 1.0
+    mem[FRESH] = 0.0
+    mem[DENSE] = 0.0
+
+
+@kernel
+def anchor_grid(mem):
+    """Count fixed steps from T_NEW on."""
+    mem[GRID_START] = mem[T_NEW]
+    mem[GRID_COUNT] = 0.0
+    mem[H_NEXT] = mem[H_GIVEN]
+
+
+@kernel
+def grid_time(mem, t_limit):
+    """End of the next fixed step; a hard limit shortens it, and a rest of less than 1e-9 h is taken along."""
+    t = mem[GRID_START] + (mem[GRID_COUNT] + 1.0) * mem[H_GIVEN]
+    if mem[HARD] == 1.0 and t > t_limit - 1e-9 * mem[H_GIVEN]:
+        t = t_limit
+    return t
+
+
+@kernel
+def advance_grid(mem, t):
+    """Count the step that ended at t; off the grid, a new grid starts there."""
+    mem[GRID_COUNT] += 1.0
+    if abs(t - (mem[GRID_START] + mem[GRID_COUNT] * mem[H_GIVEN])) > 1e-8 * mem[H_GIVEN]:
+        anchor_grid(mem)
