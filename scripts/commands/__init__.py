@@ -1,0 +1,21 @@
+"""One module per command; this table is what `kinetree --help` lists."""
+
+from collections.abc import Callable
+
+from kinetree.scripts.commands.bench import bench
+from kinetree.scripts.commands.check import check
+from kinetree.scripts.commands.info import info
+from kinetree.scripts.commands.library import library
+from kinetree.scripts.commands.new import new
+from kinetree.scripts.commands.run import run
+from kinetree.scripts.commands.statics import statics
+
+COMMANDS: dict[str, Callable] = {
+    "check": check,
+    "info": info,
+    "run": run,
+    "statics": statics,
+    "new": new,
+    "list": library,
+    "bench": bench,
+}

@@ -1,0 +1,48 @@
+"""What a mechanism is made of, as plain data: the content of `kinetree info` and of its JSON."""
+
+from typing import Any
+
+
+def anatomy(mechanism: Any, system: Any) -> dict[str, Any]:
+    """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
+    from kinetree.models.description.joints import joint_elements
+
+    description, topology = system.description, system.topology
+    names = ("ground", *topology.order)
+    joints = {}
+    for name, joint in description.joints.items():
+        form = joint_elements(joint, name)
+        joints[name] = {
+            "name": name,
+            "parent": joint.parent,
+            "child": joint.child,
+            "type": joint.type or "transforms",
+            "freedoms": len(form.speeds),
+            "coordinates": list(form.coordinates),
+            "speeds": list(form.speeds),
+            "cut": name in topology.cuts,
+        }
+    costs = {method: float(flops) for method, flops in system.costs().items()}
+    return {
+        "name": system.name,
+        "text": description.text,
+        "bodies": [
+            {"name": body, "parent": names[parent], "joint": joint} for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
+        ],
+        "joints": list(joints.values()),
+        "freedoms": system.freedoms,
+        "coordinates": list(system.coordinates),
+        "speeds": list(system.speeds),
+        "cut_joints": list(topology.cuts),
+        "inputs": [{"name": name, "start": value.start, "unit": value.unit, "text": value.text} for name, value in description.inputs.items()],
+        "outputs": [{"name": name, "quantity": value.quantity or value.value, "unit": value.unit} for name, value in description.outputs.items()],
+        "states": list(description.states),
+        "forces": list(description.forces),
+        "parameters": [
+            {"name": name, "value": value.value, "unit": value.unit, "tunable": value.tunable, "text": value.text}
+            for name, value in description.parameters.items()
+        ],
+        "stages": [stage.name or str(number) for number, stage in enumerate(description.stages, 1)],
+        "costs": costs,
+        "method": system.choose(),
+    }

@@ -1,0 +1,71 @@
+"""The command `kinetree`: one module per command under `commands/`; whatever is heavy is imported when a command needs it.
+
+Exit codes: 0 done, 1 failed while running, 2 bad input. Errors are readable lines on the standard error output; --debug shows the traceback.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.failure import exit_code, report
+
+app = typer.Typer(
+    name="kinetree",
+    help="Mechanisms as co-simulation units: describe, derive, integrate, pack as FMU.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"kinetree {version('kinetree')}")
+        raise Exit(0)
+
+
+@app.callback()
+def everything(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True)] = False,
+) -> None:
+    pass
+
+
+for name, function in COMMANDS.items():
+    app.command(name)(function)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        return app(arguments, prog_name="kinetree", standalone_mode=False) or 0
+    except Exit as finished:
+        return finished.exit_code
+    except TyperException as error:
+        print(f"kinetree: {error.format_message()} (kinetree {arguments[0] if arguments else ''} --help shows what is possible)", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, Abort):
+        print("kinetree: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        report(error)
+        return exit_code(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""`kinetree bench`: the benchmarks of scripts/bench, each with its peers in the same run."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinetree.scripts.failure import BadInput
+
+FOLDER = Path(__file__).parent.parent / "bench"
+
+
+def benchmarks() -> list[str]:
+    """Modules of scripts/bench that can be run."""
+    return sorted(path.stem.replace("_", "-") for path in FOLDER.glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8"))
+
+
+def bench(
+    name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
+    json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,
+) -> None:
+    """Measure, beside other tools in the same run."""
+    known = benchmarks()
+    if name is None:
+        typer.echo("\n".join(known) or "no benchmarks are installed")
+        return
+    if name not in known:
+        raise BadInput(f"bench {name}: expected one of {', '.join(known)}")
+    if plots:
+        plots.mkdir(parents=True, exist_ok=True)
+    import_module(f"kinetree.scripts.bench.{name.replace('-', '_')}").run(quick, json, plots)

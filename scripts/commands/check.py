@@ -1,0 +1,15 @@
+"""`kinetree check`: is this description a mechanism?"""
+
+import typer
+
+from kinetree.scripts.arguments import Settings, Source, numbers
+
+
+def check(file: Source, settings: Settings = None) -> None:
+    """Read a description and report everything that is wrong with it."""
+    from kinetree.models import load
+
+    mechanism = load(file)
+    system = mechanism.compile(**numbers(settings))
+    bodies = len(system.bodies)
+    typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {system.n} {'freedom' if system.n == 1 else 'freedoms'}")

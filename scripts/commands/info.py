@@ -1,0 +1,105 @@
+"""`kinetree info`: what a mechanism is made of."""
+
+from typing import Annotated, Any
+
+import typer
+
+from kinetree.scripts.arguments import Settings, Source, numbers
+
+ROWS = 60  # bodies and parameters beyond this many are counted, not shown
+
+
+def info(
+    file: Source,
+    settings: Settings = None,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Show tree, joints, freedoms, cut joints, inputs, outputs, cost of every method and the one chosen."""
+    from kinetree.models import load
+    from kinetree.scripts.anatomy import anatomy
+
+    mechanism = load(file)
+    content = anatomy(mechanism, mechanism.compile(**numbers(settings)))
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(content, indent=2))
+    else:
+        show(content)
+
+
+def show(content: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(content['name'])}[/bold]" + (f": {escape(content['text'])}" if content["text"] else ""))
+    console.print(f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}\n")
+    console.print(tree(content))
+    for joint in content["joints"]:
+        if joint["cut"]:
+            console.print(f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}")
+    console.print()
+    for title, rows in tables(content):
+        console.print(grid(title, rows))
+    if content["stages"]:
+        console.print(f"Stages: {escape(', '.join(content['stages']))}")
+    console.print(costs(content))
+
+
+def count(things: int | list, one: str, many: str) -> str:
+    number = things if isinstance(things, int) else len(things)
+    return f"{number} {one if number == 1 else many}"
+
+
+def tree(content: dict[str, Any]) -> Any:
+    """The spanning tree, each body with the joint that carries it."""
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    joints = {joint["name"]: joint for joint in content["joints"]}
+    branches = {"ground": Tree("ground")}
+    for body in content["bodies"][:ROWS]:
+        joint = joints[body["joint"]]
+        kind = "" if joint["type"] == "transforms" else f" {joint['type']}"
+        moves = escape(", ".join(joint["coordinates"]) or "no freedom")
+        label = f"[bold]{escape(body['name'])}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}[/dim]"
+        branches[body["name"]] = branches[body["parent"]].add(label)
+    if len(content["bodies"]) > ROWS:
+        branches["ground"].add(f"[dim]... and {len(content['bodies']) - ROWS} more (--json shows all)[/dim]")
+    return branches["ground"]
+
+
+def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Inputs, outputs and parameters as rows of name, value, unit with text."""
+    kinds = (("Inputs", "inputs", "start"), ("Outputs", "outputs", "quantity"), ("Parameters", "parameters", "value"))
+    found = []
+    for title, key, value in kinds:
+        rows = [(entry["name"], str(entry[value]), " ".join(filter(None, (entry["unit"], entry.get("text", ""))))) for entry in content[key][:ROWS]]
+        if len(content[key]) > ROWS:
+            rows.append(("...", f"{len(content[key]) - ROWS} more", ""))
+        if rows:
+            found.append((title, rows))
+    return found
+
+
+def grid(title: str, rows: list[tuple[str, ...]]) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def costs(content: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(title="Cost of one evaluation", title_justify="left", title_style="bold", box=None, padding=(0, 2))
+    table.add_column("method")
+    table.add_column("flops", justify="right")
+    table.add_column("")
+    for method, flops in sorted(content["costs"].items(), key=lambda pair: pair[1]):
+        table.add_row(method, f"{flops:,.0f}", "chosen" if method == content["method"] else "")
+    return table

@@ -1,0 +1,21 @@
+"""`kinetree statics`: where a mechanism rests."""
+
+from typing import Annotated
+
+import typer
+
+from kinetree.scripts.arguments import Settings, Source, numbers
+
+
+def statics(
+    file: Source,
+    settings: Settings = None,
+    inputs: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Find the equilibrium nearest to the start and say whether it is stable."""
+    from kinetree.models import load
+
+    system = load(file).compile(**numbers(settings))
+    found = system.equilibrium(inputs=numbers(inputs, "--input") or None)
+    typer.echo(found.to_json() if json else str(found))

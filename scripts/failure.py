@@ -1,0 +1,29 @@
+"""What the command line says when something goes wrong: readable lines, never a traceback."""
+
+import sys
+
+
+class BadInput(Exception):
+    """The user's input cannot be used; the message says which and what was expected."""
+
+
+def report(error: BaseException) -> None:
+    """One line per problem; errors nobody foresaw are named by their type."""
+    text = str(error).strip()
+    if isinstance(error, FileNotFoundError) and error.filename:
+        text = f"no such file: {error.filename}"
+    elif isinstance(error, OSError) and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    elif not text:
+        text = type(error).__name__
+    elif type(error) in (KeyError, IndexError, AttributeError, TypeError, ZeroDivisionError, AssertionError, RecursionError):
+        text = f"{type(error).__name__}: {text} (a defect of Kinetree; --debug shows where)"
+    for line in text.splitlines():
+        print(f"kinetree: {line}", file=sys.stderr)
+
+
+def exit_code(error: BaseException) -> int:
+    """2 for bad input, 1 for a failure while running."""
+    from kinetree.models.description.errors import ModelError
+
+    return 2 if isinstance(error, (BadInput, ModelError, FileNotFoundError, IsADirectoryError)) else 1
