@@ -131,3 +131,11 @@ OPERATIONS: dict[Op, Callable[..., float]] = {
     Op.CEIL: rounded(math.ceil),
     Op.MOD: modulo,
 }
+
+
+def explain(op: Op, args: list[float]) -> str:
+    """Say why an operation on finite numbers has no finite value."""
+    if op in (Op.DIV, Op.MOD) and args[1] == 0.0:
+        return "division by zero"
+    call = f"{op.name.lower()}({', '.join(f'{arg:g}' for arg in args)})"
+    return f"{call} is too large" if math.isinf(OPERATIONS[op](*args)) and op != Op.LOG else f"{call} is not defined"

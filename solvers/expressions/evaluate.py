@@ -17,30 +17,27 @@ from kinetree.solvers.layout import INSTRUCTION, Op, Status
 def evaluate(val, code, first, last, tables, table_data):
     """Execute the instructions first..last-1 on the registers val."""
     for at in range(INSTRUCTION * first, INSTRUCTION * last, INSTRUCTION):
-        op = code[at]
-        dst = code[at + 1]
-        if op >= Op.TABLE1 and op != Op.FLOOR and op != Op.CEIL and op != Op.MOD:
-            val[dst] = looked_up(op, code[at + 2], val[code[at + 3]], val[code[at + 4]], tables, table_data)
-            continue
-        a = val[code[at + 2]]
-        b = val[code[at + 3]]
-        if op <= Op.DIV or op == Op.NEG:
-            if op == Op.MUL:
-                val[dst] = a * b
-            elif op == Op.ADD:
-                val[dst] = a + b
-            elif op == Op.SUB:
-                val[dst] = a - b
-            elif op == Op.DIV:
-                val[dst] = a / b
-            else:
-                val[dst] = a if op == Op.COPY else -a
+        op, dst, a, b, c = code[at], code[at + 1], code[at + 2], code[at + 3], code[at + 4]
+        if op == Op.MUL:
+            val[dst] = val[a] * val[b]
+        elif op == Op.ADD:
+            val[dst] = val[a] + val[b]
+        elif op == Op.SUB:
+            val[dst] = val[a] - val[b]
+        elif op == Op.DIV:
+            val[dst] = val[a] / val[b]
+        elif op == Op.NEG:
+            val[dst] = -val[a]
+        elif op == Op.COPY:
+            val[dst] = val[a]
         elif op == Op.IF:
-            val[dst] = b if a != 0.0 else val[code[at + 4]]
+            val[dst] = val[b] if val[a] != 0.0 else val[c]
         elif op <= Op.LOG:
-            val[dst] = transcendental(op, a, b)
+            val[dst] = transcendental(op, val[a], val[b])
+        elif op < Op.TABLE1 or Op.TABLE2_DY < op < Op.TABLE1_DD:
+            val[dst] = elementary(op, val[a], val[b])
         else:
-            val[dst] = elementary(op, a, b)
+            val[dst] = looked_up(op, a, val[b], val[c], tables, table_data)
     return Status.OK
 
 
