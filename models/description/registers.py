@@ -60,8 +60,6 @@ class Registers:
             raise ExpressionError(f"'{name}' is defined twice")
         self._definitions[name] = node
         self._expanded.clear()
-        if name in self.names:
-            self._wanted.append((self.names[name], Name(name)))
 
     def add_table(self, name: str, x: Sequence[float], y: Sequence[float], z=None, cubic: bool = False, extrapolate: bool = False) -> int:
         """Add values y on the grid x, or z on the grid x, y; return the table's index."""
@@ -138,7 +136,8 @@ class Registers:
         emitter = Emitter(self.names, self._phases, self.tables, self._new, self._check_known)
         for parts, first in self._compiled.items():
             emitter.known_constants(parts, first)
-        expanded = [(register, self.expand(node)) for register, node in self._wanted]
+        defined = [(self.names[name], Name(name)) for name in self._definitions if name in self.names]
+        expanded = [(register, self.expand(node)) for register, node in (*defined, *self._wanted)]
         for register, node in expanded:
             emitter.claim(node, register)
         for register, node in expanded:
