@@ -7,7 +7,8 @@ def anatomy(mechanism: Any, system: Any) -> dict[str, Any]:
     """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
     from kinetree.models.description.joints import joint_elements
 
-    description, topology = system.description, system.topology
+    description, compiled = system.description, system.compiled
+    topology = compiled.topology
     names = ("ground", *topology.order)
     joints = {}
     for name, joint in description.joints.items():
@@ -30,12 +31,12 @@ def anatomy(mechanism: Any, system: Any) -> dict[str, Any]:
             {"name": body, "parent": names[parent], "joint": joint} for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
         ],
         "joints": list(joints.values()),
-        "freedoms": system.freedoms,
+        "freedoms": system.n,
         "coordinates": list(system.coordinates),
         "speeds": list(system.speeds),
         "cut_joints": list(topology.cuts),
         "inputs": [{"name": name, "start": value.start, "unit": value.unit, "text": value.text} for name, value in description.inputs.items()],
-        "outputs": [{"name": name, "quantity": value.quantity or value.value, "unit": value.unit} for name, value in description.outputs.items()],
+        "outputs": [{"name": column.name, "unit": column.unit, "text": column.text} for column in compiled.outputs],
         "states": list(description.states),
         "forces": list(description.forces),
         "parameters": [

@@ -9,6 +9,7 @@ from kinetree.scripts.failure import BadInput
 
 Source = Annotated[str, typer.Argument(metavar="FILE", help="Description (.toml, .json), or lib:NAME from the library.")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Give a parameter another value; may be repeated.")]
+Inputs = Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 
 
@@ -18,7 +19,7 @@ def numbers(settings: list[str] | None, option: str = "--set") -> dict[str, floa
     for setting in settings or []:
         name, separator, text = setting.partition("=")
         try:
-            values[name.strip()] = float(text)
+            values[name.strip()] = int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
         except ValueError:
             separator = ""
         if not separator or not name.strip():
@@ -35,7 +36,7 @@ def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
 
     near = get_close_matches(value.lower(), [choice.lower() for choice in choices], 1, 0.5)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    raise BadInput(f"{option} {value}: expected one of {', '.join(choices)}{hint}")
+    raise BadInput(f"{option} {value}: expected one of {', '.join(choices) or 'none'}{hint}")
 
 
 def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path | None:
@@ -47,3 +48,11 @@ def writable(path: Path | None, suffixes: tuple[str, ...], option: str) -> Path 
     if not path.parent.exists():
         raise BadInput(f"{option} {path}: the folder {path.parent} does not exist")
     return path
+
+
+def held(inputs: list[str] | None, names: tuple[str, ...]) -> dict[str, float] | None:
+    """Inputs held at a value, checked against those the mechanism has."""
+    values = numbers(inputs, "--input")
+    for name in values:
+        one_of(name, names, "--input")
+    return values or None

@@ -14,7 +14,7 @@ def summary(system: Any, result: Any, written: list[Path]) -> None:
     from rich.table import Table
 
     console = Console(highlight=False, soft_wrap=True)
-    names = (*system.outputs, *system.coordinates)[:COLUMNS]
+    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)[:COLUMNS]
     table = Table(box=None, padding=(0, 2), title=f"{escape(system.name)}: {result.time[-1]:.6g} s", title_justify="left", title_style="bold")
     for title in ("", "start", "end", "smallest", "largest"):
         table.add_column(title, justify="right" if title else "left")

@@ -8,6 +8,7 @@ import pytest
 from allocation import allocations, assert_no_allocation
 
 from kinetree.models import load
+from kinetree.models.compilation.blocks import allocate
 from kinetree.solvers.entries import entries
 from kinetree.solvers.library.build import LEVELS, library_path
 
@@ -40,5 +41,7 @@ def test_library_needs_no_memory_and_no_python(level: str):
 @pytest.mark.parametrize("name", entries())
 def test_entries_do_not_allocate(name: str):
     system = load("lib:regulator").compile()
-    work = system.work.copy()
-    assert_no_allocation(lambda: entries()[name](system.ints, system.floats, work, 0, 0.0))
+    ints, floats = system.compiled.ints, system.compiled.floats
+    work, _ = allocate(ints, floats)
+    assert entries()["prepare"](ints, floats, work, 0, 0.0) == 0
+    assert_no_allocation(lambda: entries()[name](ints, floats, work, 0, 0.0))

@@ -72,10 +72,13 @@ def tree(content: dict[str, Any]) -> Any:
 
 def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Inputs, outputs and parameters as rows of name, value, unit with text."""
-    kinds = (("Inputs", "inputs", "start"), ("Outputs", "outputs", "quantity"), ("Parameters", "parameters", "value"))
+    kinds = (("Inputs", "inputs", "start"), ("Outputs", "outputs", ""), ("Parameters", "parameters", "value"))
     found = []
     for title, key, value in kinds:
-        rows = [(entry["name"], str(entry[value]), " ".join(filter(None, (entry["unit"], entry.get("text", ""))))) for entry in content[key][:ROWS]]
+        rows = [
+            (entry["name"], str(entry[value]) if value else "", " ".join(filter(None, (entry["unit"], entry.get("text", "")))))
+            for entry in content[key][:ROWS]
+        ]
         if len(content[key]) > ROWS:
             rows.append(("...", f"{len(content[key]) - ROWS} more", ""))
         if rows:

@@ -4,18 +4,18 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Settings, Source, numbers
+from kinetree.scripts.arguments import Inputs, Settings, Source, held, numbers
 
 
 def statics(
     file: Source,
     settings: Settings = None,
-    inputs: Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated.")] = None,
+    inputs: Inputs = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Find the equilibrium nearest to the start and say whether it is stable."""
     from kinetree.models import load
 
     system = load(file).compile(**numbers(settings))
-    found = system.equilibrium(inputs=numbers(inputs, "--input") or None)
+    found = system.equilibrium(inputs=held(inputs, system.compiled.inputs))
     typer.echo(found.to_json() if json else str(found))
