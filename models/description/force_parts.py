@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import Axis, Law, LawVector, Number, Vector, problem
+from kinetree.models.description.quantities import Axis, Law, LawVector, Number, Vector
 
 UP = (0.0, 0.0, 1.0)
 DOWN = (0.0, 0.0, -1.0)
@@ -215,7 +215,6 @@ def force_kind(value: Any) -> str | None:
             return "contact"
         return "wrench" if keys & {"force", "moment"} else None
     return None
-
 
 
 Force = Annotated[

@@ -6,11 +6,11 @@ Typed joints are shorthands for such sequences; a screw is a rotation and a shif
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kinetree.models.description.errors import shown
+from kinetree.models.description.expressions import ExpressionError, names, parse
 from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
 from kinetree.solvers.layout import Element
@@ -35,7 +35,6 @@ FREEDOMS: dict[str, tuple[str, ...]] = {
 }
 QUATERNION_SPEEDS = {"spherical": RATES, "free": ("vx", "vy", "vz", *RATES)}
 WITHOUT_AXIS = ("rigid", "spherical", "free")
-TIME = re.compile(r"(?<![\w.])t(?![\w.(])")
 
 
 class JointProblem(ValueError):
@@ -66,7 +65,7 @@ class JointForm:
     speeds: tuple[str, ...] = ()
     starts: tuple[Amount, ...] = ()
     start_speeds: tuple[Amount, ...] = ()
-    quaternion: bool = field(default=False)
+    quaternion: bool = False
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
@@ -80,12 +79,20 @@ def speed_name(coordinate: str) -> str:
     return f"der({coordinate})"
 
 
+def depends_on_time(amount: Amount | None) -> bool:
+    """Whether t occurs in an expression; one that cannot be read is reported elsewhere."""
+    try:
+        return isinstance(amount, str) and "t" in names(parse(amount))
+    except ExpressionError:
+        return False
+
+
 def placed(joint: JointSpec) -> list[ElementForm]:
     """Constant elements that come first: `at`, then `frame`."""
     elements = [ElementForm(Element.SHIFT, axis=joint.at)] if any(joint.at) else []
     for index, transform in enumerate(joint.frame):
         key = f"frame[{index}]"
-        if transform.coordinate is not None or (isinstance(transform.by, str) and TIME.search(transform.by)):
+        if transform.coordinate is not None or depends_on_time(transform.by):
             raise JointProblem(key, "a transform that moves", "a constant one", "moving ones belong into transforms")
         elements.append(fixed_or_given(transform, key))
     return elements
@@ -96,7 +103,7 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
     if (transform.shift is None) == (transform.rotate is None):
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
-    given = isinstance(transform.by, str) and TIME.search(transform.by)
+    given = depends_on_time(transform.by)
     if transform.rotate is not None:
         if transform.by is None:
             raise JointProblem(key, "rotate alone", "rotate with by or coordinate")

@@ -1,0 +1,177 @@
+"""What pydantic cannot see: everything that must fit together in a description. All problems are found in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kinetree.models.description import bodies_check, elements_check
+from kinetree.models.description.errors import Problem, shown, suggestion
+from kinetree.models.description.expressions import ExpressionError, evaluate_constant
+from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
+from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
+from kinetree.models.description.origin import Origin, key_path
+from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.schema import Description
+from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.graph.tree import GROUND, spanning_tree
+
+Path = tuple[str | int, ...]
+MOST_PROBLEMS = 200
+VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
+PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators")
+
+
+class Checker:
+    """One pass over a description; `incomplete` names tables whose faulty parts are missing and reported already."""
+
+    def __init__(self, description: Description, origin: Origin, incomplete: set[tuple[str, str | int]]):
+        self.description = description
+        self.origin = origin
+        self.incomplete = incomplete
+        self.problems: list[Problem] = []
+        self.values: dict[str, float] = {}
+        self.forms: dict[str, JointForm] = {}
+        self.names = Names()
+
+    def complain(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            line = self.origin.line(path)
+            self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
+
+    def whole(self, section: str) -> bool:
+        """Whether nothing of a section is missing."""
+        return not any(name == section for name, _ in self.incomplete)
+
+    def number(self, value: float | str | None) -> float | None:
+        """Value of a number over parameters; None where it has none, which is reported with its expression."""
+        if value is None or isinstance(value, float):
+            return value
+        try:
+            return evaluate_constant(value, self.values)
+        except ExpressionError:
+            return None
+
+    def numbers(self, values: Iterable[float | str] | None) -> tuple[float, ...] | None:
+        result = tuple(self.number(value) for value in values or ())
+        return None if values is None or None in result else result  # type: ignore[return-value]
+
+    def known(self, path: Path, name: str | None, names: Iterable[str], what: str) -> bool:
+        """Complain about a reference to nothing."""
+        names = list(names)
+        if name is None or name in names:
+            return True
+        section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(what, what + "s")
+        if self.whole(section):
+            self.complain(path, f"the unknown {what} {shown(name)}", hint=suggestion(name, names))
+        return False
+
+    def known_body(self, path: Path, name: str | None) -> bool:
+        return self.known(path, name, (GROUND, *self.description.bodies), "body")
+
+
+def check(description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None) -> list[Problem]:
+    """Every problem of a validated description."""
+    checker = Checker(description, origin, incomplete or set())
+    check_names(checker)
+    check_parameters(checker)
+    check_joints(checker)
+    checker.names = collect(description, checker.forms)
+    for path, name, before in checker.names.clashes:
+        checker.complain(path, f"the name '{name}'", hint=f"it is already {before}")
+    check_expressions(checker)
+    bodies_check.check_bodies(checker)
+    check_paths(checker)
+    elements_check.check_elements(checker)
+    return checker.problems
+
+
+def check_names(checker: Checker) -> None:
+    for section in (*VALUES, *PLAIN):
+        for name, table in getattr(checker.description, section).items():
+            if reason := name_fault(name, section in VALUES):
+                checker.complain((section, name), f"the name {shown(name)}", reason)
+            if section == "bodies" and name == GROUND:
+                checker.complain((section, name), "a body named 'ground'", hint="ground is there already: it is body 0")
+            unit = getattr(table, "unit", "")
+            try:
+                parse_unit(unit)
+            except UnitError as error:
+                checker.complain((section, name, "unit"), shown(unit), hint=str(error))
+
+
+def check_parameters(checker: Checker) -> None:
+    given: dict[str, Any] = {name: parameter.value for name, parameter in checker.description.parameters.items()}
+    checker.values, errors = evaluate_parameters(given)
+    for name, error in errors.items():
+        if error.message.startswith("unknown name") and not checker.whole("parameters"):
+            continue
+        checker.complain(("parameters", name), shown(given[name]), hint=error.message, column=error.column)
+    for name, parameter in checker.description.parameters.items():
+        value, low, high = checker.values.get(name), checker.number(parameter.min), checker.number(parameter.max)
+        if low is not None and high is not None and low > high:
+            checker.complain(("parameters", name), f"min {low:g} above max {high:g}")
+        elif value is not None and ((low is not None and value < low) or (high is not None and value > high)):
+            limits = "a number " + " and ".join([f">= {low:g}"] * (low is not None) + [f"<= {high:g}"] * (high is not None))
+            checker.complain(("parameters", name), f"{value:g}", limits)
+
+
+def check_joints(checker: Checker) -> None:
+    for name, joint in checker.description.joints.items():
+        path = ("joints", name)
+        ends = [checker.known_body((*path, end), getattr(joint, end)) for end in ("parent", "child")]
+        if all(ends) and joint.parent == joint.child:
+            checker.complain(path, f"a joint of '{joint.parent}' to itself", "two different bodies")
+        if path in checker.incomplete:
+            continue
+        try:
+            form = joint_elements(joint, name)
+        except JointProblem as problem:
+            checker.complain((*path, problem.key) if problem.key else path, problem.found, problem.expected, problem.hint)
+            checker.incomplete.add(path)
+            continue
+        checker.forms[name] = form
+        own = joint.coordinates or tuple(t.coordinate for t in joint.transforms or () if t.coordinate is not None)
+        for coordinate in dict.fromkeys(own):
+            if reason := name_fault(coordinate, value=True):
+                checker.complain((*path, "coordinates" if joint.coordinates else "transforms"), f"the name {shown(coordinate)}", reason)
+        for element in form.elements:
+            axis = checker.numbers(element.axis)
+            if element.kind and axis is not None and not any(axis):
+                checker.complain(path, "an axis of length 0", "a direction")
+
+
+def check_expressions(checker: Checker) -> None:
+    tables = {name: table.z is not None for name, table in checker.description.tables.items()}
+    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators")))
+    for path, text in expressions(checker.description):
+        if path[0] == "parameters" and path[2] == "value":
+            continue
+        error = fault(path, text, checker.names, checker.values, tables, guess)
+        if error is not None and (checker.whole("tables") or not error.message.startswith("unknown table")):
+            checker.complain(path, shown(text), hint=error.message, column=error.column)
+
+
+def check_paths(checker: Checker) -> None:
+    """Every body must hang on the ground by joints that are not cut."""
+    bodies, joints = checker.description.bodies, checker.description.joints
+    if not bodies and checker.description.chain is None and checker.whole("bodies"):
+        checker.complain(("bodies",), "no bodies", "at least one")
+    if not checker.whole("joints") and any(name not in joints for section, name in checker.incomplete if section == "joints"):
+        return
+    known = {GROUND, *bodies}
+    if any(joint.parent not in known or joint.child not in known for joint in joints.values()):
+        return
+    edges = [(name, joint.parent, joint.child) for name, joint in joints.items()]
+    linked = spanning_tree(list(bodies), [(*edge, None) for edge in edges], {})
+    for body in bodies:
+        if body not in linked:
+            hint = 'a joint must lead to it; type = "free" lets it move freely'
+            checker.complain(("bodies", body), "no path to ground", hint=hint)
+    reached = spanning_tree(list(bodies), [(*edge, joints[edge[0]].cut) for edge in edges], {})
+    for body in bodies:
+        if body in linked and body not in reached:
+            name, _, _ = linked[body]
+            checker.complain(
+                ("bodies", body), "no path to ground without cut joints", hint=f"cut = true belongs on a joint in a closed loop (see '{name}')"
+            )

@@ -1,0 +1,104 @@
+"""From a file, a dict or a library name to a checked `Description`: read, override, make copies, validate, check.
+
+All problems of a description are raised at once. Hostile input meets the limits stated in `source`, `copies` and `expressions`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from kinetree.models.description.checks import check
+from kinetree.models.description.copies import Copier, expand_copies
+from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
+from kinetree.models.description.origin import Origin
+from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
+from kinetree.models.description.schema import Description
+from kinetree.models.description.source import Source, library_entry, plain, read
+from kinetree.models.description.validation import validate
+
+__all__ = ["Source", "describe", "read"]
+
+
+def describe(source: Source, **overrides: float | str) -> Description:
+    """The complete description with all copies made; keyword arguments replace values of parameters."""
+    raw, origin, rest, structural = generated(source, overrides) if is_generated(source) else (*read(source), overrides, ())
+    problems: list[Problem] = []
+    if "parameters" in raw and isinstance(raw["parameters"], dict):
+        raw["parameters"], found = parameter_copies(raw["parameters"], rest, origin)
+        problems += found
+    parameters = raw.get("parameters", {})
+    problems += override(parameters if isinstance(parameters, dict) else {}, rest, origin, structural)
+    values, _ = evaluate_parameters(readable(parameters))
+    raw, found = expand_copies(raw, values, origin)
+    problems += found
+    description, found, incomplete = validate(raw, origin)
+    problems += found
+    if description is not None:
+        incomplete |= {(problem.key.split(".")[0], "") for problem in problems}
+        problems += check(description, origin, incomplete)
+    if problems or description is None:
+        raise ModelError(problems)
+    description._file = origin.file
+    return description
+
+
+def is_generated(source: Source) -> bool:
+    return isinstance(source, str) and source.startswith("lib:") and callable(library_entry(source))
+
+
+def generated(source: Source, overrides: Mapping[str, Any]) -> tuple[dict[str, Any], Origin, dict[str, Any], tuple[str, ...]]:
+    """The description a library generator makes, and the overrides that are not its own arguments."""
+    generator = library_entry(str(source))
+    assert callable(generator)
+    structural = tuple(inspect.signature(generator).parameters)
+    try:
+        raw = generator(**{name: value for name, value in overrides.items() if name in structural})
+    except (TypeError, ValueError) as error:
+        raise ModelError(Problem(key="", file=str(source), found="settings that make no mechanism", hint=str(error)[:300])) from error
+    return plain(raw, str(source)), Origin(str(source)), {name: value for name, value in overrides.items() if name not in structural}, structural
+
+
+def parameter_copies(parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin) -> tuple[dict[str, Any], list[Problem]]:
+    """Copies of parameters, whose number may depend on the other parameters."""
+    if not any(isinstance(table, dict) and "copies" in table for table in parameters.values()):
+        return parameters, []
+    single = {name: table for name, table in parameters.items() if not (isinstance(table, dict) and "copies" in table)}
+    values, _ = evaluate_parameters(readable(single | {name: value for name, value in overrides.items() if name in single}))
+    copier = Copier(origin, values)
+    return copier.section("parameters", parameters), copier.problems
+
+
+def readable(parameters: object) -> dict[str, float | str]:
+    """Values of those parameters that have one; the others are reported by the validation."""
+    values: dict[str, float | str] = {}
+    for name, table in (parameters if isinstance(parameters, dict) else {}).items():
+        try:
+            values[name] = as_parameter_value(table)
+        except PydanticCustomError:
+            continue
+    return values
+
+
+def override(parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin, structural: tuple[str, ...]) -> list[Problem]:
+    """Replace values of parameters in place."""
+    problems = []
+    for name, value in overrides.items():
+        known = [*structural, *parameters]
+        if name not in parameters:
+            hint = suggestion(name, known) or ("no parameters are defined" if not known else "")
+            problems.append(Problem(key="", file=origin.file, found=f"override of the unknown parameter {shown(name)}", hint=hint))
+            continue
+        try:
+            number = as_parameter_value(value.item() if hasattr(value, "item") else value)
+        except PydanticCustomError as error:
+            context = error.context or {}
+            problems.append(
+                Problem(key=f"parameters.{name}", file=origin.file, found=f"override {context.get('found')}", expected=str(context.get("expected")))
+            )
+            continue
+        parameters[name] = parameters[name] | {"value": number} if isinstance(parameters[name], dict) else number
+    return problems

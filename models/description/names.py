@@ -1,0 +1,158 @@
+"""Names of values and what expressions may depend on: the scopes parameter, time, state and (for results) acceleration."""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+
+from kinetree.models.description.errors import suggestion
+from kinetree.models.description.expressions import ExpressionError, columns, evaluate_constant, names, parse
+from kinetree.models.description.functions import RESERVED
+from kinetree.models.description.joints import JointForm
+from kinetree.models.description.nodes import Lookup, postorder
+from kinetree.models.description.quantities import Expression
+from kinetree.models.description.schema import Description, Output
+from kinetree.solvers.layout import Op
+
+Path = tuple[str | int, ...]
+
+RESULTS = ("outputs", "states", "stages")  # sections whose laws may use accelerations, reactions and forces
+COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
+ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
+CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
+
+
+@dataclass
+class Names:
+    """Every name of a description that expressions can use, and what stands behind it."""
+
+    parameters: dict[str, str] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)  # known before forces: coordinates, speeds, inputs, ...
+    results: dict[str, str] = field(default_factory=dict)  # known after accelerations
+    clashes: list[tuple[Path, str, str]] = field(default_factory=list)  # path, name, what it is already
+
+    def what(self, name: str) -> str:
+        if name == "t":
+            return "the time"
+        return self.parameters.get(name) or self.states.get(name) or self.results.get(name) or ""
+
+
+def output_names(name: str, output: Output) -> list[str]:
+    """Names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has components."""
+    if output.quantity not in COMPONENTS or output.axis is not None:
+        return [name]
+    return [f"{name}[{k}]" for k in range(1, COMPONENTS[output.quantity] + 1)]
+
+
+def collect(description: Description, forms: dict[str, JointForm]) -> Names:
+    """All names, and those given twice."""
+    known = Names()
+
+    def add(group: dict[str, str], name: str, what: str, path: Path) -> None:
+        before = known.what(name)
+        if before:
+            known.clashes.append((path, name, before))
+        else:
+            group[name] = what
+
+    for name in description.parameters:
+        add(known.parameters, name, "a parameter", ("parameters", name))
+    for joint, form in forms.items():
+        given = description.joints[joint].transforms is not None or description.joints[joint].coordinates is not None
+        path = ("joints", joint, "transforms" if description.joints[joint].transforms is not None else "coordinates")
+        for name in form.coordinates:
+            add(known.states, name, f"a coordinate of joint '{joint}'", path if given else path[:2])
+        for name in form.speeds:
+            add(known.states, name, f"a speed of joint '{joint}'", path[:2]) if form.quaternion else known.states.setdefault(name, "a speed")
+            known.results[f"der({name})"] = "an acceleration"
+    for name in description.inputs:
+        add(known.states, name, "an input", ("inputs", name))
+    for name in description.states:
+        add(known.states, name, "a state", ("states", name))
+        known.results[f"der({name})"] = "the rate of a state"
+    for name, output in description.outputs.items():
+        for each in output_names(name, output):
+            add(known.states, each, "an output", ("outputs", name))
+    for name, actuator in description.actuators.items():
+        for suffix in (*ACTUATOR, *(CHAMBERS if actuator.chambers else ())):
+            add(known.states, f"{name}.{suffix}", f"a variable of actuator '{name}'", ("actuators", name))
+    known.results |= {f"force('{name}')": "a force" for name in description.forces}
+    known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
+    return known
+
+
+def name_fault(name: str, value: bool) -> str:
+    """Why a name cannot be used, empty when it can; `value` names also occur in expressions."""
+    if len(name) > 100:
+        return "at most 100 characters"
+    if not all(part.isidentifier() for part in name.split(".")):
+        return "letters, digits, underscores and dots, not beginning with a digit"
+    if unicodedata.normalize("NFKC", name) != name:
+        return "letters in their usual form (Unicode NFKC)"
+    if value and (name in RESERVED or name == "t" or keyword.iskeyword(name)):
+        return f"another name: '{name}' has a meaning in expressions"
+    return ""
+
+
+def expressions(value: object, path: Path = ()) -> Iterator[tuple[Path, Expression]]:
+    """Every expression of a description with its path."""
+    if isinstance(value, Expression):
+        yield path, value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            inner = getattr(value, name)
+            if inner is not None and not isinstance(inner, float):
+                yield from expressions(inner, (*path, name))
+    elif isinstance(value, tuple):
+        for index, inner in enumerate(value):
+            if not isinstance(inner, float):
+                yield from expressions(inner, (*path, index))
+    elif isinstance(value, dict) and path != ("chain",):
+        for name, inner in value.items():
+            yield from expressions(inner, (*path, name))
+
+
+def fault(path: Path, text: Expression, known: Names, values: dict[str, float], tables: dict[str, bool], guess: bool) -> ExpressionError | None:
+    """What is wrong with one expression; `tables` tells which have two variables, `guess` whether unknown names may be reported."""
+    try:
+        node = parse(text)
+        used = names(node)
+        allowed: list[dict[str, str]] = [known.parameters]
+        if text.scope == "state":
+            allowed += [known.states, known.results] if path[0] in RESULTS else [known.states]
+        for name in sorted(used):
+            if any(name in group for group in allowed) or (name == "t" and text.scope != "parameter"):
+                continue
+            what = known.what(name)
+            if what:
+                return ExpressionError(f"'{name}' is {what}, only {BEFORE[text.scope]} can be used here", columns(text).get(name))
+            if guess:
+                candidates = [each for group in allowed for each in group]
+                return ExpressionError(f"unknown name '{name}'; {suggestion(name, candidates)}".rstrip("; "), columns(text).get(name))
+            return None
+        for each in postorder((node,)):
+            if isinstance(each, Lookup):
+                two = tables.get(each.table)
+                column = columns(text).get(f"table('{each.table}')")
+                if two is None:
+                    return ExpressionError(f"unknown table '{each.table}'; {suggestion(each.table, tables)}".rstrip("; "), column)
+                if two != (each.op == Op.TABLE2):
+                    return ExpressionError(f"table '{each.table}' takes {'two values' if two else 'one value'}", column)
+                if text.scope == "parameter":
+                    return ExpressionError("tables cannot be used in constants", column)
+        if text.scope == "parameter" and used <= values.keys():
+            evaluate_constant(text, values)
+    except ExpressionError as error:
+        return error
+    return None
+
+
+BEFORE = {
+    "parameter": "parameters",
+    "time": "parameters and t",
+    "state": "parameters, t, coordinates, speeds, states, inputs and outputs",
+}

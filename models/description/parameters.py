@@ -1,0 +1,65 @@
+"""Values of parameters, which may be expressions over one another in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetree.models.description.expressions import ExpressionError, evaluate_constant, names, parse
+from kinetree.models.description.quantities import Expression, as_number
+
+
+def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, float], dict[str, ExpressionError]]:
+    """Values by name, and the errors of those that have none; a value that depends on a faulty one is not a second error."""
+    values: dict[str, float] = {}
+    errors: dict[str, ExpressionError] = {}
+    needs: dict[str, frozenset[str]] = {}
+    for name, value in given.items():
+        try:
+            needs[name] = names(parse(value))
+        except ExpressionError as error:
+            errors[name] = error
+    spoiled = set(errors)
+    open_names: dict[str, None] = {}  # on the way to a value, in order
+    for first in needs:
+        stack = [first]
+        while stack:
+            name = stack[-1]
+            if name in values or name in spoiled:
+                stack.pop()
+                continue
+            open_names[name] = None
+            missing = [other for other in needs[name] if other in given and other not in values and other not in spoiled]
+            circular = [other for other in missing if other in open_names]
+            if circular:
+                path = list(open_names)
+                loop = path[path.index(circular[0]) :]
+                errors[loop[0]] = ExpressionError("depends on itself: " + " -> ".join([*loop, loop[0]]))
+                spoiled.update(loop)
+                open_names.clear()
+                stack.clear()
+            elif missing:
+                stack.append(missing[0])
+            else:
+                if needs[name] & spoiled:
+                    spoiled.add(name)
+                else:
+                    try:
+                        values[name] = evaluate_constant(given[name], values)
+                    except ExpressionError as error:
+                        errors[name] = unknown_or(error, needs[name], given)
+                        spoiled.add(name)
+                open_names.pop(name, None)
+                stack.pop()
+    return values, errors
+
+
+def unknown_or(error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]) -> ExpressionError:
+    """Name what a parameter may not depend on."""
+    if "t" in needed and "t" not in given:
+        return ExpressionError("a parameter cannot depend on the time t", error.column)
+    return error
+
+
+def as_parameter_value(value: object) -> float | str:
+    """A number or an expression, from a bare value or a parameter table; PydanticCustomError otherwise."""
+    return as_number(value["value"] if isinstance(value, dict) and "value" in value else value, Expression)
