@@ -2,6 +2,7 @@
 
 A block is given by its array, the position of its first element, its order n and the stride between rows.
 """
+
 import math
 
 from kinetree.solvers.kernel import kernel

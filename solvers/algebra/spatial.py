@@ -3,6 +3,7 @@
 C is never formed: C x and Cᵀ f cost 24 multiplications and 18 additions each (table 4.2 of [Sh24]).
 Symmetric 6x6 matrices are stored full, row by row (36 numbers).
 """
+
 from kinetree.solvers.algebra.vectors import add3, add6, add9, cross, full, mm, mtv, mv, rotate_symmetric, scale, skew_mm, sv, transpose
 from kinetree.solvers.kernel import kernel
 

@@ -1,0 +1,25 @@
+"""LGR: Lagrange's equations of the first kind, (ZᵀSM⁻¹SᵀZ) λ = Zᵀ(w' − S M⁻¹F'), R = Zλ, w = M⁻¹(SᵀR + F'), q̈ = (AᵀA)⁻¹Aᵀ(Sw − w').
+
+[Sh24] (1.43)-(1.46), (2.24)-(2.26); cost (4.3): linear in N on chains, cubic on stars. Every body needs an invertible M_i.
+"""
+
+from kinetree.solvers.forms.constraints import add_constraint_wrenches, free_motion, inverse_inertias, joint_speeds, multipliers
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def lgr(model, ws):
+    """Fill ws.udot, ws.w and ws.reaction from evaluated kinematics."""
+    status = inverse_inertias(model, ws)
+    if status != 0:
+        return status
+    for k in range(ws.reaction.size):
+        ws.reaction[k] = 0.0
+    free_motion(ws.w, model, ws, ws.Fp, ws.reaction)
+    status = multipliers(model, ws, ws.w, ws.wp)
+    if status != 0:
+        return status
+    add_constraint_wrenches(ws.reaction, model, ws)
+    free_motion(ws.w, model, ws, ws.Fp, ws.reaction)
+    joint_speeds(ws.udot, model, ws, ws.w, ws.wp)
+    return 0

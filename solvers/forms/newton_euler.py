@@ -1,0 +1,93 @@
+"""Newton-Euler sweeps in body axes: accelerations from rates, reactions and generalised forces from accelerations.
+
+w_i = C_i w_κ + A_i q̈_i + w'_i ; R_i = M_i w_i − F'_i + Σ C_jᵀ R_j  (first and second rows of (1.38)). Cost O(N).
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.spatial import axpy6, carry, carry_back, dot6, rigid_mv
+from kinetree.solvers.algebra.vectors import add6, get3, get6, get9, put6, sub6
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def body_mv(ws, i, x):
+    """M_i x."""
+    at = i * L.BODY
+    return rigid_mv(ws.body[at + L.B_MASS], get3(ws.body, at + L.B_H), get6(ws.body, at + L.B_J), x)
+
+
+@kernel
+def carry_to(ws, i, x):
+    """C_i x."""
+    return carry(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), x)
+
+
+@kernel
+def carry_from(ws, i, f):
+    """C_iᵀ f."""
+    return carry_back(get9(ws.G, 9 * i), get3(ws.rho, 3 * i), f)
+
+
+@kernel
+def sweep_up(out, model, ws, rates, drift):
+    """out_i = C_i out_κ + A_i rates_i + drift_i; out of the ground is kept."""
+    for i in range(1, model.parent.size):
+        k = model.parent[i]
+        x = get6(drift, 6 * i)
+        if k > 0:
+            x = add6(x, carry_to(ws, i, get6(out, 6 * k)))
+        for s in range(model.u_at[i], model.u_at[i + 1]):
+            x = axpy6(rates[s], get6(ws.A, 6 * s), x)
+        put6(out, 6 * i, x)
+
+
+@kernel
+def sweep_down(out, model, ws):
+    """out_i += Σ C_jᵀ out_j over the children, leaves to root."""
+    for i in range(model.parent.size - 1, 0, -1):
+        k = model.parent[i]
+        if k > 0:
+            put6(out, 6 * k, add6(get6(out, 6 * k), carry_from(ws, i, get6(out, 6 * i))))
+
+
+@kernel
+def project(out, model, ws, f):
+    """out = Aᵀ f, joint by joint."""
+    for i in range(1, model.parent.size):
+        x = get6(f, 6 * i)
+        for s in range(model.u_at[i], model.u_at[i + 1]):
+            out[s] = dot6(get6(ws.A, 6 * s), x)
+
+
+@kernel
+def reactions(model, ws):
+    """Fill ws.w and ws.reaction from ws.udot."""
+    sweep_up(ws.w, model, ws, ws.udot, ws.wp)
+    for i in range(1, model.parent.size):
+        put6(ws.reaction, 6 * i, sub6(body_mv(ws, i, get6(ws.w, 6 * i)), get6(ws.Fp, 6 * i)))
+    sweep_down(ws.reaction, model, ws)
+    return 0
+
+
+@kernel
+def inverse_dynamics(model, ws):
+    """Generalised forces that are needed, besides the applied ones, for the rates ws.udot: left in ws.Q; fills ws.reaction too."""
+    reactions(model, ws)
+    project(ws.Q, model, ws, ws.reaction)
+    return 0
+
+
+@kernel
+def carried_momenta(model, ws):
+    """Fill ws.ps: p*_i = M_iv_i + Σ C_jᵀp*_j (3.9)."""
+    for i in range(1, model.parent.size):
+        put6(ws.ps, 6 * i, body_mv(ws, i, get6(ws.v, 6 * i)))
+    sweep_down(ws.ps, model, ws)
+
+
+@kernel
+def momenta(model, ws):
+    """Fill ws.p = BᵀMv from evaluated velocities; leaves p* in ws.ps."""
+    carried_momenta(model, ws)
+    project(ws.p, model, ws, ws.ps)
+    return 0
