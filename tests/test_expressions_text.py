@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import random
 import time
 
 import pytest
@@ -113,6 +114,24 @@ def test_hostile_text_is_refused_at_once(text):
         parse(text)
     assert time.perf_counter() - start < 1.0
     assert len(caught.value.message) < 200
+
+
+def test_any_mixture_of_tokens_is_read_or_refused():
+    """Nothing but ExpressionError leaves the reader, whatever the text."""
+    draws = random.Random(5)
+    words = "x y lift.force if( sin( min( table( der( 'a' and or not lambda 1 2.5 1e3 0 é"
+    tokens = [*words.split(), *'"(),+-*/%<![].:=\n;@{}', "**", "<=", "==", "[1]", " "]
+    outcomes = {True: 0, False: 0}
+    for _ in range(3000):
+        text = draws.choice(("", " ")).join(draws.choices(tokens, k=draws.randint(1, 8)))
+        try:
+            columns(text)
+            evaluate_constant(parse(text), dict.fromkeys(names(parse(text)), 0.5))
+            outcomes[True] += 1
+        except ExpressionError as error:
+            assert error.column is None or 1 <= error.column <= len(text) + 1
+            outcomes[False] += 1
+    assert min(outcomes.values()) > 50
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, True, None, [1.0], 10**400])

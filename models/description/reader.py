@@ -8,6 +8,7 @@ import difflib
 import keyword
 import math
 import re
+import warnings
 from collections.abc import Iterable
 from typing import NoReturn
 
@@ -76,7 +77,8 @@ class Reader:
         hidden = WORD.sub(lambda word: "_" * len(word[0]) if word[0] in HIDDEN else word[0], self.text)
         try:
             self.source = self.text.encode()
-            return ast.parse(hidden, mode="eval").body
+            with warnings.catch_warnings(action="ignore"):  # "2or x" is read, with a warning meant for programmers
+                return ast.parse(hidden, mode="eval").body
         except SyntaxError as error:
             column = max(1, min((error.offset or 1) - 1, len(self.text) - 1))
             hint = next((hint for sign, hint in SIGNS.items() if sign in re.sub("[=!<>]=", "", self.text)), None)
@@ -91,7 +93,7 @@ class Reader:
             raise ExpressionError(DEEP) from None
 
     def column(self, syntax: ast.AST) -> int:
-        return len(self.source[: syntax.col_offset].decode())  # the added parenthesis makes it count from 1
+        return max(1, len(self.source[: syntax.col_offset].decode()))  # the added parenthesis makes it count from 1
 
     def sign(self, syntax: ast.BinOp) -> int:
         """Column of the operator: behind the left operand and the parentheses that close it."""
