@@ -9,12 +9,14 @@ from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
+from kinetree.scripts.commands.study import study
 
 COMMANDS: dict[str, Callable] = {
     "check": check,
     "info": info,
     "run": run,
     "statics": statics,
+    "study": study,
     "new": new,
     "list": library,
     "bench": bench,
