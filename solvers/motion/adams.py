@@ -199,7 +199,7 @@ def finish(mem, t_end, h, wanted, estimate, lower, k_low):
     mem[LAST_H] = h
     mem[WANTED_ORDER] = k_next
     # a step that a limit cut short says nothing against the step planned before
-    mem[H_NEXT] = max(h_next, min(wanted, 2.0 * h))
+    mem[H_NEXT] = max(h_next, min(wanted, 2.0 * h)) if h < wanted else h_next
     accept(mem, t_end, h)
     estimate_stiffness(mem, h)
 
