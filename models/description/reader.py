@@ -10,6 +10,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import NoReturn
 
 from kinetree.models.description.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
@@ -56,6 +57,11 @@ def number(value: float | int, column: int | None) -> Const:
     return Const(value)
 
 
+def quiet(text: str):
+    """Hide the warning for programmers that Python gives for "2or x"; the switch costs as much as reading, so only where it can happen."""
+    return warnings.catch_warnings(action="ignore") if re.search(r"\d[^\W\d]", text) else nullcontext()
+
+
 class Reader:
     """One text on its way to an expression."""
 
@@ -77,7 +83,7 @@ class Reader:
         hidden = WORD.sub(lambda word: "_" * len(word[0]) if word[0] in HIDDEN else word[0], self.text)
         try:
             self.source = self.text.encode()
-            with warnings.catch_warnings(action="ignore"):  # "2or x" is read, with a warning meant for programmers
+            with quiet(hidden):
                 return ast.parse(hidden, mode="eval").body
         except SyntaxError as error:
             column = max(1, min((error.offset or 1) - 1, len(self.text) - 1))

@@ -38,7 +38,7 @@ def evaluate(val, code, first, last, tables, table_data):
             val[dst] = elementary(op, val[a], val[b])
         else:
             val[dst] = looked_up(op, a, val[b], val[c], tables, table_data)
-    return Status.OK
+    return Status.OK.value
 
 
 @kernel
