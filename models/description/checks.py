@@ -40,8 +40,9 @@ class Checker:
             self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
 
     def whole(self, section: str) -> bool:
-        """Whether nothing of a section is missing."""
-        return not any(name == section for name, _ in self.incomplete)
+        """Whether all names that a section gives are known."""
+        present = getattr(self.description, section)
+        return not any(each == section and (section == "joints" or name not in present) for each, name in self.incomplete)
 
     def number(self, value: float | str | None) -> float | None:
         """Value of a number over parameters; None where it has none, which is reported with its expression."""
@@ -112,8 +113,8 @@ def check_parameters(checker: Checker) -> None:
         if low is not None and high is not None and low > high:
             checker.complain(("parameters", name), f"min {low:g} above max {high:g}")
         elif value is not None and ((low is not None and value < low) or (high is not None and value > high)):
-            limits = "a number " + " and ".join([f">= {low:g}"] * (low is not None) + [f"<= {high:g}"] * (high is not None))
-            checker.complain(("parameters", name), f"{value:g}", limits)
+            limits = " and ".join(f"{sign} {limit:g}" for sign, limit in ((">=", low), ("<=", high)) if limit is not None)
+            checker.complain(("parameters", name), f"{value:g}", f"a number {limits}")
 
 
 def check_joints(checker: Checker) -> None:
@@ -144,10 +145,11 @@ def check_joints(checker: Checker) -> None:
 def check_expressions(checker: Checker) -> None:
     tables = {name: table.z is not None for name, table in checker.description.tables.items()}
     guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators")))
+    constants = checker.whole("parameters")
     for path, text in expressions(checker.description):
         if path[0] == "parameters" and path[2] == "value":
             continue
-        error = fault(path, text, checker.names, checker.values, tables, guess)
+        error = fault(path, text, checker.names, checker.values, tables, guess if text.scope == "state" else constants)
         if error is not None and (checker.whole("tables") or not error.message.startswith("unknown table")):
             checker.complain(path, shown(text), hint=error.message, column=error.column)
 
@@ -157,7 +159,7 @@ def check_paths(checker: Checker) -> None:
     bodies, joints = checker.description.bodies, checker.description.joints
     if not bodies and checker.description.chain is None and checker.whole("bodies"):
         checker.complain(("bodies",), "no bodies", "at least one")
-    if not checker.whole("joints") and any(name not in joints for section, name in checker.incomplete if section == "joints"):
+    if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}
     if any(joint.parent not in known or joint.child not in known for joint in joints.values()):

@@ -35,13 +35,13 @@ def describe(source: Source, **overrides: float | str) -> Description:
     values, _ = evaluate_parameters(readable(parameters))
     raw, found = expand_copies(raw, values, origin)
     problems += found
+    lost = {(problem.key.split(".")[0].split("[")[0], "") for problem in problems if problem.key}
     description, found, incomplete = validate(raw, origin)
     problems += found
     if description is not None:
-        incomplete |= {(problem.key.split(".")[0], "") for problem in problems}
-        problems += check(description, origin, incomplete)
+        problems += check(description, origin, incomplete | lost)
     if problems or description is None:
-        raise ModelError(problems)
+        raise ModelError(sorted(problems, key=lambda problem: problem.line or 0))
     description._file = origin.file
     return description
 

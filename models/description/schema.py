@@ -12,11 +12,18 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
 INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
+
+
+class OrBare:
+    """In the JSON Schema: a bare number or expression is as good as the table or list."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [*NUMBER_SCHEMA["anyOf"], handler(schema)]}
 
 
 def table_or(key: str) -> BeforeValidator:
@@ -29,7 +36,7 @@ def listed(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed)]
+Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
 class Parameter(Named):
@@ -220,7 +227,7 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
-    tolerances: Annotated[Tolerances | None, table_or("relative")] = Field(None, description="A number (relative) or a table")
+    tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
 
 
 class Description(Part):
@@ -230,13 +237,13 @@ class Description(Part):
     name: str = Field("", description="Name of the mechanism")
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
-    parameters: dict[str, Annotated[Parameter, table_or("value")]] = Field(default_factory=dict)
+    parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = Field(default_factory=dict)
     bodies: dict[str, Body] = Field(default_factory=dict)
     joints: dict[str, JointSpec] = Field(default_factory=dict)
-    couplings: dict[str, Annotated[Coupling, table_or("value")]] = Field(default_factory=dict)
+    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = Field(default_factory=dict)
     forces: dict[str, Force] = Field(default_factory=dict)
-    inputs: dict[str, Annotated[Input, table_or("start")]] = Field(default_factory=dict)
-    outputs: dict[str, Annotated[Output, table_or("value")]] = Field(default_factory=dict)
+    inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = Field(default_factory=dict)
+    outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = Field(default_factory=dict)
     states: dict[str, State] = Field(default_factory=dict)
     tables: dict[str, Table] = Field(default_factory=dict)
     actuators: dict[str, Actuator] = Field(default_factory=dict)
