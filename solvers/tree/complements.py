@@ -25,7 +25,7 @@ def complement(model, ws, i):
     for k in range(n):
         if not reflect(ws, k, n, R, Q):
             ws.head[L.K_ITEM] = i
-            return int(L.Status.SINGULAR_JOINT)
+            return L.Status.SINGULAR_JOINT.value
     for k in range(n - 1, -1, -1):  # R Ap = first n rows of Q
         for c in range(6):
             x = ws.Z[Q + 6 * k + c]

@@ -5,6 +5,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, sub3
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.tree.energy import kinetic, potential
 
 
 @kernel
@@ -95,6 +96,16 @@ def distance(ws, s, at):
 
 
 @kernel
+def energy(model, ws, kind):
+    """Kinetic, potential or total energy."""
+    if kind == L.Sensor.KINETIC_ENERGY:
+        return kinetic(model, ws)
+    if kind == L.Sensor.POTENTIAL_ENERGY:
+        return potential(model, ws)
+    return kinetic(model, ws) + potential(model, ws)
+
+
+@kernel
 def measure(model, ws, first, last):
     """Write sensors first..last-1; those from header[H_LATE_SENSORS] on need accelerations (and reactions)."""
     s = model.sensors
@@ -111,6 +122,8 @@ def measure(model, ws, first, last):
             ws.val[register] = pick_quaternion(get9(ws.row, s[at + 2] * L.ROW + L.W_R), axis)
         elif kind == L.Sensor.SPEED_RATE:
             ws.val[register] = ws.udot[s[at + 2]]
+        elif kind >= L.Sensor.KINETIC_ENERGY:
+            ws.val[register] = energy(model, ws, kind)
         else:
             v = vector_quantity(model, ws, kind, s[at + 2], s[at + 3])
             if s[at + 7] == 1:

@@ -1,0 +1,89 @@
+"""Arithmetic on expression nodes, so that force laws read like their formulas."""
+from __future__ import annotations
+
+from kinetree.models.description.expressions import parse
+from kinetree.models.description.nodes import Const, Name, Node
+from kinetree.models.description.simplify import make
+from kinetree.solvers.layout import Op
+
+
+class E:
+    """An expression under construction: `E("k") * (E(l) - 0.5)`; `.node` is the finished node."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, value: E | Node | str | float):
+        self.node: Node = value.node if isinstance(value, E) else value if isinstance(value, Node) else parse(value)
+
+    def __add__(self, other):
+        return E(make(Op.ADD, self.node, E(other).node))
+
+    def __radd__(self, other):
+        return E(other) + self
+
+    def __sub__(self, other):
+        return E(make(Op.SUB, self.node, E(other).node))
+
+    def __rsub__(self, other):
+        return E(other) - self
+
+    def __mul__(self, other):
+        return E(make(Op.MUL, self.node, E(other).node))
+
+    def __rmul__(self, other):
+        return E(other) * self
+
+    def __truediv__(self, other):
+        return E(make(Op.DIV, self.node, E(other).node))
+
+    def __rtruediv__(self, other):
+        return E(other) / self
+
+    def __pow__(self, other):
+        return E(make(Op.POW, self.node, E(other).node))
+
+    def __neg__(self):
+        return E(make(Op.NEG, self.node))
+
+    def __gt__(self, other):
+        return E(make(Op.GT, self.node, E(other).node))
+
+    def __lt__(self, other):
+        return E(make(Op.LT, self.node, E(other).node))
+
+
+def name(key: str) -> E:
+    """The value of a name, which may hold characters no expression can spell."""
+    return E(Name(key))
+
+
+def const(value: float) -> E:
+    return E(Const(value))
+
+
+def function(op: Op, *args: E | float) -> E:
+    return E(make(op, *(E(arg).node for arg in args)))
+
+
+def larger(a: E | float, b: E | float) -> E:
+    return function(Op.MAX, a, b)
+
+
+def smaller(a: E | float, b: E | float) -> E:
+    return function(Op.MIN, a, b)
+
+
+def choose(condition: E, a: E | float, b: E | float) -> E:
+    return function(Op.IF, condition, a, b)
+
+
+def exp(a: E) -> E:
+    return function(Op.EXP, a)
+
+
+def tanh(a: E) -> E:
+    return function(Op.TANH, a)
+
+
+def root(a: E) -> E:
+    return function(Op.SQRT, a)

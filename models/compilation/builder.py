@@ -1,0 +1,263 @@
+"""Turns a checked description into flat arrays: numbers to registers, joints to elements, forces and outputs to records."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.models.description.differentiate import time_derivatives
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.expressions import ExpressionError, parse
+from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
+from kinetree.models.description.nodes import Name, Node, names
+from kinetree.models.description.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
+from kinetree.models.description.schema import Description
+from kinetree.models.graph.tree import Topology
+from kinetree.solvers import layout as L
+from kinetree.solvers.forms.pattern import pattern as pattern_of_blocks
+
+NONE = -1
+
+
+@dataclass
+class Column:
+    """A number the mechanism reports: its name, its register and its unit."""
+
+    name: str
+    register: int
+    unit: str = ""
+    text: str = ""
+
+
+@dataclass
+class Compiled:
+    """Flat blocks and the names that belong to them."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    counts: dict[str, float]
+    bodies: tuple[str, ...]
+    parents: tuple[int, ...]
+    joints: tuple[str, ...]  # joint into each body
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    outputs: tuple[Column, ...]
+    registers: dict[str, int]
+    start_q: int  # first register of the start values
+    start_u: int
+    start_x: int
+    start_inputs: int
+    quaternions: tuple[int, ...]  # first coordinate of each quaternion
+    topology: Topology
+    units: dict[str, str] = field(default_factory=dict)
+
+
+class Builder:
+    """Collects registers and records of one structure of a mechanism."""
+
+    def __init__(self, description: Description, topology: Topology):
+        self.description = description
+        self.topology = topology
+        self.registers = Registers()
+        self.body = {"ground": 0} | {name: k for k, name in enumerate(topology.order, 1)}
+        self.joint_body = {name: k for k, name in enumerate(topology.joint, 1)}
+        self.early: list[tuple[int, ...]] = []
+        self.late: list[tuple[int, ...]] = []
+        self.forces: list[list[int]] = []
+        self.potentials: list[int] = []
+        self.guards: list[int] = []
+        self.columns: list[Column] = []
+        self.used: set[str] = set()
+        self.states = dict(description.states)
+        self.forms: dict[str, JointForm] = {}
+        self.problems: list[Problem] = []
+
+    # -- numbers ------------------------------------------------------------------------------------------------------------------------
+    def node(self, value: float | str | Node, key: str = "") -> Node:
+        """The expression of a number of the description; remembers which names it uses."""
+        try:
+            node = value if isinstance(value, Node) else parse(value)
+        except ExpressionError as error:
+            raise ModelError(Problem(key, repr(value), error.message, column=error.column, file=self.description.file)) from None
+        self.used |= names(node)
+        return node
+
+    def register(self, value: float | str | Node, key: str = "") -> int:
+        """Register that holds a number."""
+        return self.registers.compile(self.node(value, key))
+
+    def vector(self, values: Iterable[float | str | Node], key: str = "") -> int:
+        """First of consecutive registers that hold numbers."""
+        return self.registers.vector([self.node(value, key) for value in values])
+
+    def define(self, name: str, node: Node) -> None:
+        """Give an expression a name others can use."""
+        self.used |= names(node)
+        self.registers.link(name, node)
+
+    # -- named values, in the global order ----------------------------------------------------------------------------------------------
+    def add_names(self) -> None:
+        """t, parameters, inputs, coordinates, speeds and states get the first registers."""
+        d, r = self.description, self.registers
+        r.add("t", 0.0, TIME)
+        for name, parameter in d.parameters.items():
+            if isinstance(parameter.value, str):
+                r.add(name, np.nan, PARAMETER)
+                self.define(name, self.node(parameter.value, f"parameters.{name}"))
+            else:
+                r.add(name, float(parameter.value), PARAMETER)
+        for name in d.inputs:
+            r.add(name, np.nan, STATE)
+        for joint in self.topology.joint:
+            self.forms[joint] = joint_elements(d.joints[joint], joint)
+        for group in ("coordinates", "speeds"):
+            for joint in self.topology.joint:
+                for name in getattr(self.forms[joint], group):
+                    r.add(name, np.nan, STATE)
+        for name in self.states:
+            r.add(name, np.nan, STATE)
+
+    def add_states(self) -> list[int]:
+        """Rates of the first-order states, also as der(name)."""
+        rates = []
+        for name, state in self.states.items():
+            rate = self.node(state.rate, f"states.{name}.rate")
+            self.define(f"der({name})", rate)
+            rates.append(self.registers.compile(Name(f"der({name})")))
+        return rates
+
+    # -- bodies and joints --------------------------------------------------------------------------------------------------------------
+    def add_bodies(self) -> dict[str, list[int]]:
+        """Registers of mass, centre of mass and inertia."""
+        columns: dict[str, list[int]] = {"b_mass": [NONE], "b_com": [NONE], "b_inertia": [NONE], "b_about": [0]}
+        for name in self.topology.order:
+            body, key = self.description.bodies[name], f"bodies.{name}"
+            columns["b_mass"].append(self.register(body.mass, f"{key}.mass"))
+            columns["b_com"].append(self.vector(body.com, f"{key}.com"))
+            tensor = body.inertia if body.inertia is not None else body.inertia_at_origin
+            columns["b_inertia"].append(self.vector(tensor or (0.0,) * 6, f"{key}.inertia"))
+            columns["b_about"].append(int(body.inertia is None and body.inertia_at_origin is not None))
+        return columns
+
+    def add_joints(self) -> dict[str, list[int]]:
+        """Elements, patterns and column kinds of all tree joints."""
+        c: dict[str, list[int]] = {k: [] for k in ("e_kind", "e_q", "e_u", "e_axis", "e_amount", "e_factor", "u_kind", "u_body", "u_q")}
+        c |= {"joint": [L.Joint.FIXED], "q_at": [0, 0], "u_at": [0, 0], "e_at": [0, 0]}
+        for i, joint in enumerate(self.topology.joint, 1):
+            form = self.forms[joint]
+            elements = self.inverted(form, joint) if self.topology.reversed[i - 1] else form.elements
+            q, u = c["q_at"][-1], c["u_at"][-1]
+            for element in elements:
+                self.add_element(c, element, q, u, f"joints.{joint}")
+            c["joint"].append(pattern(elements))
+            c["u_kind"] += column_kinds(elements, len(form.speeds))
+            c["u_body"] += [i] * len(form.speeds)
+            c["u_q"] += [NONE] * len(form.speeds) if form.quaternion else [q + k for k in range(len(form.speeds))]
+            c["q_at"].append(q + len(form.coordinates))
+            c["u_at"].append(u + len(form.speeds))
+            c["e_at"].append(len(c["e_kind"]))
+        return c
+
+    def add_element(self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str) -> None:
+        """Integers and registers of one element."""
+        moving = element.coordinate is not None
+        c["e_kind"].append(int(element.kind))
+        c["e_q"].append(q + element.coordinate if moving else NONE)
+        c["e_u"].append(u + element.coordinate if moving else NONE)
+        c["e_axis"].append(NONE if element.axis is None else self.vector(element.axis, key))
+        amount = NONE
+        if element.kind == L.Element.ROTATE:
+            amount = self.register(element.amount if element.amount is not None else 0.0, key)
+        elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
+            given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
+            amount = self.vector(time_derivatives(given), key)
+        c["e_amount"].append(amount)
+        c["e_factor"].append(NONE if element.factor == 1.0 else self.register(element.factor, key))
+
+    def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
+        """Elements of a joint that the tree uses from its child to its parent."""
+        if form.quaternion:
+            raise ModelError(
+                Problem(f"joints.{joint}", "a quaternion joint used from child to parent", "parent and child exchanged", file=self.description.file)
+            )
+        result = []
+        for e in reversed(form.elements):
+            axis = e.axis
+            if e.kind == L.Element.SHIFT and axis is not None:
+                axis = tuple(-a if isinstance(a, float) else f"-({a})" for a in axis)
+            amount = None if e.amount is None else f"-({e.amount})"
+            factor = -e.factor if isinstance(e.factor, float) else f"-({e.factor})"
+            result.append(ElementForm(e.kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else factor))  # type: ignore[arg-type]
+        return tuple(result)
+
+    # -- sensors and forces -------------------------------------------------------------------------------------------------------------
+    def add_sensor(self, name: str, kind: L.Sensor, a: int = 0, point_a: int = NONE, b: int = 0, point_b: int = NONE, axis: int = 0, frame: int = 0):
+        """A measured value under a name; late ones need accelerations."""
+        late = kind >= L.Sensor.ACCELERATION
+        register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
+        (self.late if late else self.early).append((int(kind), register, a, point_a, b, point_b, axis, frame))
+        return register
+
+    def add_force(self, kind: L.Force, *arguments: int) -> None:
+        """A record of a force element."""
+        self.forces.append([int(kind), 0, *arguments, *(0,) * (L.FORCE - 2 - len(arguments))])
+
+    def finish(self, bodies: Mapping[str, list[int]], joints: Mapping[str, list[int]], rates: list[int], gravity: int) -> dict:
+        """Arrays of the model, by field name, and the header."""
+        program = self.registers.finish()
+        parent = np.array([NONE, *self.topology.parent])
+        n = parent.size - 1
+        children: list[list[int]] = [[] for _ in range(n + 1)]
+        for i in range(1, n + 1):
+            children[parent[i]].append(i)
+        ints = {k: np.array(v, dtype=np.int64) for k, v in (*bodies.items(), *joints.items())}
+        ints |= {
+            "parent": parent,
+            "child_at": np.concatenate(([0], np.cumsum([len(c) for c in children]))),
+            "child": np.array([i for c in children for i in c], dtype=np.int64),
+            "code": program.code,
+            "tables": program.tables,
+            "sensors": np.array(self.early + self.late, dtype=np.int64).reshape(-1),
+            "forces": np.array(self.forces, dtype=np.int64).reshape(-1),
+            "potentials": np.array(self.potentials, dtype=np.int64),
+            "x_rate": np.array(rates, dtype=np.int64),
+            "guards": np.array(self.guards, dtype=np.int64),
+        }
+        ints |= pattern_of_blocks(parent, ints["u_at"])
+        return {"ints": ints, "floats": {"val0": program.val0, "table_data": program.table_data}, "program": program, "gravity": gravity}
+
+
+def pattern(elements: tuple[ElementForm, ...]) -> int:
+    """The pattern of `layout.Joint` a sequence of elements has."""
+    moving = [k for k, e in enumerate(elements) if e.kind not in (L.Element.SHIFT, L.Element.ROTATE)]
+    if not moving:
+        return L.Joint.FIXED
+    last = elements[-1]
+    if moving != [len(elements) - 1]:
+        return L.Joint.GENERAL
+    if last.kind == L.Element.ROTATE_Q and last.factor == 1.0:
+        return L.Joint.REVOLUTE
+    if last.kind == L.Element.SHIFT_Q and last.factor == 1.0:
+        return L.Joint.PRISMATIC
+    return {L.Element.BALL: L.Joint.SPHERICAL, L.Element.FREE: L.Joint.FREE}.get(last.kind, L.Joint.GENERAL)
+
+
+def column_kinds(elements: tuple[ElementForm, ...], speeds: int) -> list[int]:
+    """Columns that are known to be pure rotations about O_i, or pure shifts."""
+    kinds = [int(L.Column.GENERAL)] * speeds
+    for k in range(speeds):
+        mine = [e for e, each in enumerate(elements) if each.coordinate == k and each.kind in (L.Element.SHIFT_Q, L.Element.ROTATE_Q)]
+        if len(mine) != 1:
+            continue
+        shifts = (L.Element.SHIFT, L.Element.SHIFT_Q, L.Element.SHIFT_T, L.Element.FREE)
+        if elements[mine[0]].kind == L.Element.SHIFT_Q:
+            kinds[k] = int(L.Column.TRANSLATION)
+        elif not any(each.kind in shifts for each in elements[mine[0] + 1 :]):
+            kinds[k] = int(L.Column.ROTATION)
+    if any(e.kind == L.Element.BALL for e in elements) and elements[-1].kind == L.Element.BALL:
+        kinds[-3:] = [int(L.Column.ROTATION)] * 3
+    return kinds

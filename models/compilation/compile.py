@@ -1,0 +1,129 @@
+"""Compiles one structure of a mechanism: a description and a numbering in, flat blocks out."""
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.models.compilation.blocks import pack, work_sizes
+from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
+from kinetree.models.compilation.forces_basic import LOWER
+from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.expressions import ExpressionError, evaluate_constant
+from kinetree.models.description.nodes import Name
+from kinetree.models.description.schema import Description
+from kinetree.models.graph.tree import Topology
+from kinetree.solvers import layout as L
+from kinetree.solvers.layout import Element, Sensor
+
+
+def compile_structure(description: Description, topology: Topology) -> Compiled:
+    """Flat blocks of a description whose bodies are numbered by `topology`."""
+    builder = Builder(description, topology)
+    try:
+        return assemble(builder)
+    except ExpressionError as error:
+        raise ModelError(Problem("", hint=error.message, column=error.column, file=description.file)) from None
+
+
+def assemble(builder: Builder) -> Compiled:
+    """Register everything in the global order and pack it."""
+    d = builder.description
+    builder.add_names()
+    add_tables(builder)
+    bodies = builder.add_bodies()
+    joints = builder.add_joints()
+    gravity = builder.vector(d.gravity, "gravity")
+    starts = add_starts(builder)
+    add_outputs(builder)
+    for label, force in d.forces.items():
+        LOWER[force.kind](builder, label, force)
+    rates = builder.add_states()
+    add_magnitudes(builder)
+    for column in builder.columns:
+        column.register = builder.registers.compile(Name(column.name))
+    parts = builder.finish(bodies, joints, rates, gravity)
+    return packed(builder, parts, starts)
+
+
+def add_tables(builder: Builder) -> None:
+    """Tables of the description; their numbers may be expressions over parameters."""
+    d = builder.description
+    if not d.tables:
+        return
+    values = parameter_values(d)
+    for label, table in d.tables.items():
+        x, y = ([evaluate_constant(v, values) for v in grid] for grid in (table.x, table.y))
+        z = None if table.z is None else [[evaluate_constant(v, values) for v in row] for row in table.z]
+        builder.registers.add_table(label, x, y, z, cubic=table.method == "cubic", extrapolate=table.outside == "extrapolated")
+
+
+def parameter_values(description: Description) -> dict[str, float]:
+    """Numbers of all parameters, expressions resolved in any order."""
+    values: dict[str, float] = {}
+    waiting = {name: parameter.value for name, parameter in description.parameters.items()}
+    while waiting:
+        ready = {}
+        for name, value in waiting.items():
+            try:
+                ready[name] = evaluate_constant(value, values)
+            except ExpressionError:
+                continue
+        if not ready:
+            raise ModelError(Problem("parameters", hint="cannot be evaluated: " + ", ".join(waiting), file=description.file))
+        values |= ready
+        waiting = {name: value for name, value in waiting.items() if name not in ready}
+    return values
+
+
+def add_starts(builder: Builder) -> tuple[int, int, int, int]:
+    """Registers of the start values of coordinates, speeds, states and inputs."""
+    forms = [builder.forms[joint] for joint in builder.topology.joint]
+    d = builder.description
+    q = builder.vector([v for form in forms for v in form.starts] or [0.0])
+    u = builder.vector([v for form in forms for v in form.start_speeds] or [0.0])
+    x = builder.vector([state.start for state in builder.states.values()] or [0.0])
+    return q, u, x, builder.vector([given.start for given in d.inputs.values()] or [0.0])
+
+
+def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> Compiled:
+    """Header, sizes and names."""
+    program, ints, d = parts["program"], parts["ints"], builder.description
+    names = program.names
+    nq, nu = int(ints["q_at"][-1]), int(ints["u_at"][-1])
+    coordinates = tuple(name for joint in builder.topology.joint for name in builder.forms[joint].coordinates)
+    speeds = tuple(name for joint in builder.topology.joint for name in builder.forms[joint].speeds)
+    count = len(builder.topology.order)
+    counts = {
+        "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(d.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
+        "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // L.TABLE,
+        "ng": len(builder.guards), "npot": len(builder.potentials), "nd": program.table_data.size,
+    }  # fmt: skip
+    counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
+    counts = {key: float(value) for key, value in counts.items()}
+    late = [record[0] for record in builder.late]
+    header = {
+        L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(d.inputs), L.H_PARAMETERS: len(d.parameters),
+        L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(builder.early) + len(late),
+        L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(builder.early),
+        L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late)),
+        L.H_R_Q: names[coordinates[0]] if coordinates else 0, L.H_R_U: names[speeds[0]] if speeds else 0,
+        L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(d.inputs))] if d.inputs else 0,
+    }  # fmt: skip
+    header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}
+    blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
+    return Compiled(
+        *blocks, counts, builder.topology.order, tuple(builder.topology.parent), builder.topology.joint, coordinates, speeds, tuple(builder.states),
+        tuple(d.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), builder.topology,
+    )  # fmt: skip
+
+
+def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
+    """Index of the first component of every quaternion in q."""
+    found = []
+    for kind, q in zip(ints["e_kind"], ints["e_q"], strict=True):
+        if kind in (Element.BALL, Element.FREE):
+            found.append(int(q) + (3 if kind == Element.FREE else 0))
+    return tuple(found)
+
+
+__all__ = ["NONE", "Column", "compile_structure", "parameter_values"]

@@ -1,0 +1,38 @@
+"""Turns status codes of kernels into exceptions that name what went wrong where."""
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.models.compilation.builder import Compiled
+from kinetree.solvers.layout import K_ITEM, Status
+
+
+class EvaluationError(ArithmeticError):
+    """The equations of motion have no solution at this state, or the integration cannot go on."""
+
+    def __init__(self, message: str, status: Status):
+        super().__init__(message)
+        self.status = status
+
+
+def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
+    """One readable line for a status code."""
+    item = int(head[K_ITEM])
+    body = compiled.bodies[item - 1] if 0 < item <= len(compiled.bodies) else "?"
+    texts = {
+        Status.SINGULAR_JOINT: f"body '{body}' has no inertia along a freedom of its joint (massless end body or locked position)",
+        Status.NOT_A_NUMBER: "a value is not a finite number",
+        Status.STEP_TOO_SMALL: "the step size fell below the resolution of time: the motion is singular, or a force is discontinuous",
+        Status.NO_CONVERGENCE: "an iteration did not converge",
+        Status.TOO_MANY_STEPS: "too many steps",
+        Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
+        Status.INCONSISTENT: "the loop constraints cannot be satisfied",
+        Status.CHATTERING: "events accumulate (chattering)",
+    }
+    return texts.get(Status(status), f"status {status}")
+
+
+def check_status(status: int, head: np.ndarray, compiled: Compiled) -> None:
+    """Raise for anything but OK."""
+    if status != Status.OK:
+        raise EvaluationError(message(status, head, compiled), Status(status))

@@ -1,0 +1,191 @@
+"""numba types of the compiled model and the workspace: two pointers each instead of dozens of arrays.
+
+`model.parent`, `ws.row`, ... become a View (pointer and size) found through the directories of the ints block; nothing is reference counted, so that
+kernels compile quickly and need no numba runtime. The ints never change, which the loads tell the optimiser. In plain Python (NUMBA_DISABLE_JIT=1)
+`views.py` uses named tuples of numpy slices instead.
+"""
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import lower_builtin, lower_getattr_generic
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import intrinsic, models, register_model
+
+from kinetree.solvers import layout as L
+
+AT_INTS = L.HEADER
+AT_FLOATS = AT_INTS + len(L.MODEL_INTS) + 1
+AT_WORK = AT_FLOATS + len(L.MODEL_FLOATS) + 1
+AT_FIELDS = AT_WORK + len(L.WORK) + 1
+MODEL_AT = {"header": -1}
+MODEL_AT |= {field.name: AT_INTS + k for k, field in enumerate(L.MODEL_INTS)}
+MODEL_AT |= {field.name: AT_FLOATS + k for k, field in enumerate(L.MODEL_FLOATS)}
+WORK_AT = {field.name: AT_WORK + k for k, field in enumerate(L.WORK)}
+INT, WORD = types.intp, ir.IntType(64)
+
+
+class ViewType(types.Type):
+    """A stretch of a block."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"View({dtype})")
+
+
+class BlocksType(types.Type):
+    """A data block (`floats` or `work`) with the ints block that describes it."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        super().__init__(f"Blocks({kind})")
+
+
+INTS, FLOATS = ViewType(types.int64), ViewType(types.float64)
+MODEL, WORK = BlocksType("model"), BlocksType("work")
+
+
+@register_model(ViewType)
+class ViewModel(models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("data", types.CPointer(fe_type.dtype)), ("size", INT)])
+
+
+@register_model(BlocksType)
+class BlocksModel(models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("ints", types.CPointer(types.int64)), ("data", types.CPointer(types.float64))])
+
+
+def constant_load(builder, pointer):
+    """Load from the ints block, which never changes."""
+    loaded = builder.load(pointer)
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return loaded
+
+
+@infer_getattr
+class BlocksAttributes(AttributeTemplate):
+    key = BlocksType
+
+    def generic_resolve(self, value, attr):
+        if value.kind == "work":
+            return FLOATS if attr in WORK_AT else None
+        if attr not in MODEL_AT:
+            return None
+        return FLOATS if MODEL_AT[attr] >= AT_FLOATS else INTS
+
+
+@lower_getattr_generic(BlocksType)
+def lower_field(context, builder, typ, value, attr):
+    blocks = cgutils.create_struct_proxy(typ)(context, builder, value)
+    at = (WORK_AT if typ.kind == "work" else MODEL_AT)[attr]
+    ints = typ.kind == "model" and at < AT_FLOATS
+    view = cgutils.create_struct_proxy(INTS if ints else FLOATS)(context, builder)
+    if at < 0:
+        view.data, view.size = blocks.ints, ir.Constant(WORD, L.HEADER)
+    else:
+        begin = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at)]))
+        end = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at + 1)]))
+        view.data = builder.gep(blocks.ints if ints else blocks.data, [begin])
+        view.size = builder.sub(end, begin)
+    return view._getvalue()
+
+
+@infer_getattr
+class ViewAttributes(AttributeTemplate):
+    key = ViewType
+
+    def resolve_size(self, view):
+        return INT
+
+
+@lower_getattr_generic(ViewType)
+def lower_size(context, builder, typ, value, attr):
+    return cgutils.create_struct_proxy(typ)(context, builder, value).size
+
+
+@infer_global(len)
+class ViewLength(AbstractTemplate):
+    def generic(self, args, kws):
+        if len(args) == 1 and isinstance(args[0], ViewType):
+            return signature(INT, args[0])
+
+
+@lower_builtin(len, ViewType)
+def lower_length(context, builder, sig, args):
+    return cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).size
+
+
+@infer_global(operator.getitem)
+class ViewGetItem(AbstractTemplate):
+    def generic(self, args, kws):
+        view, index = args
+        if isinstance(view, ViewType) and isinstance(index, types.Integer):
+            return signature(view.dtype, view, INT)
+        if isinstance(view, ViewType) and index == types.slice2_type:
+            return signature(view, view, index)
+
+
+@lower_builtin(operator.getitem, ViewType, types.Integer)
+def lower_getitem(context, builder, sig, args):
+    data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
+    pointer = builder.gep(data, [args[1]])
+    return constant_load(builder, pointer) if sig.args[0].dtype == types.int64 else builder.load(pointer)
+
+
+@lower_builtin(operator.getitem, ViewType, types.SliceType)
+def lower_slice(context, builder, sig, args):
+    """Part of a view; bounds are within it, a missing end means its end."""
+    view = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0])
+    part = context.make_helper(builder, sig.args[1], args[1])
+    stop = builder.select(builder.icmp_signed("<", part.stop, view.size), part.stop, view.size)
+    result = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+    result.data = builder.gep(view.data, [part.start])
+    result.size = builder.sub(stop, part.start)
+    return result._getvalue()
+
+
+@infer_global(operator.setitem)
+class ViewSetItem(AbstractTemplate):
+    def generic(self, args, kws):
+        view, index, value = args
+        if isinstance(view, ViewType) and isinstance(index, types.Integer) and isinstance(value, types.Number | types.Boolean):
+            return signature(types.none, view, INT, view.dtype)
+
+
+@lower_builtin(operator.setitem, ViewType, types.Integer, types.Any)
+def lower_setitem(context, builder, sig, args):
+    data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
+    builder.store(args[2], builder.gep(data, [args[1]]))
+    return context.get_dummy_value()
+
+
+def pointer_of(context, builder, typ, value):
+    """Data pointer of an array or of a C pointer."""
+    return context.make_array(typ)(context, builder, value).data if isinstance(typ, types.Array) else value
+
+
+def blocks_of(result: BlocksType):
+    """Code generator of the two constructors."""
+
+    def generate(context, builder, sig, args):
+        blocks = cgutils.create_struct_proxy(result)(context, builder)
+        blocks.ints = pointer_of(context, builder, sig.args[0], args[0])
+        blocks.data = pointer_of(context, builder, sig.args[1], args[1])
+        return blocks._getvalue()
+
+    return generate
+
+
+@intrinsic
+def model_blocks(typingctx, ints, floats):
+    """The compiled model on its blocks (arrays or C pointers)."""
+    return MODEL(ints, floats), blocks_of(MODEL)
+
+
+@intrinsic
+def work_blocks(typingctx, ints, work):
+    """The workspace on its block."""
+    return WORK(ints, work), blocks_of(WORK)
