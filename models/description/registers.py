@@ -37,6 +37,7 @@ class Registers:
         self.tables = Tables()
         self._phases: dict[str, int] = {}
         self._definitions: dict[str, Node] = {}
+        self._uses: dict[str, frozenset[str]] = {}
         self._val0: list[float] = []
         self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
         self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
@@ -58,8 +59,9 @@ class Registers:
         """Define a name by an expression; a register the name has already is written by it."""
         if name in self._definitions:
             raise ExpressionError(f"'{name}' is defined twice")
-        self._definitions[name] = node
-        self._expanded.clear()
+        self._definitions[name], self._uses[name] = node, names(node)
+        if any(name in self._uses[each] for each in self._expanded):
+            self._expanded.clear()
 
     def add_table(self, name: str, x: Sequence[float], y: Sequence[float], z=None, cubic: bool = False, extrapolate: bool = False) -> int:
         """Add values y on the grid x, or z on the grid x, y; return the table's index."""
@@ -85,15 +87,24 @@ class Registers:
         return self._compiled[parts]
 
     def compile_to(self, node: Node, register: int) -> None:
-        """Have the value of an expression written to a register."""
+        """Have the value of an expression written to a register; expressions that use the register by name must be told by `link` instead."""
         self._wanted.append((register, node))
 
     def phase_of(self, node: Node) -> int:
         """The first phase in which an expression is known."""
-        keys = names(self.expand(node))
-        for key in keys:
-            self._check_known(key)
-        return max((self._phases[key] for key in keys), default=PARAMETER)
+        self._order(names(node))  # finds cycles
+        phase, seen = PARAMETER, set(names(node))
+        pending = list(seen)
+        while pending:
+            key = pending.pop()
+            if key in self._definitions:
+                new = self._uses[key] - seen
+                seen |= new
+                pending += new
+            else:
+                self._check_known(key)
+                phase = max(phase, self._phases[key])
+        return phase
 
     def expand(self, node: Node) -> Node:
         """The expression with every defined name replaced by its definition."""
@@ -120,7 +131,7 @@ class Registers:
             elif name in self._definitions and name not in order and name not in self._expanded:
                 path[name] = None
                 stack.append((name, True))
-                stack.extend((each, False) for each in sorted(names(self._definitions[name])))
+                stack.extend((each, False) for each in sorted(self._uses[name]))
         return list(order)
 
     def _new(self, values: Sequence[float]) -> int:
@@ -140,8 +151,7 @@ class Registers:
         expanded = [(register, self.expand(node)) for register, node in (*defined, *self._wanted)]
         for register, node in expanded:
             emitter.claim(node, register)
-        for register, node in expanded:
-            emitter.emit(node, register)
+        emitter.emit(expanded)
         lists = emitter.phases
         for part in lists:
             for instruction in part:
@@ -171,13 +181,14 @@ class Emitter:
         if node.args:
             self.home.setdefault(node, register)
 
-    def emit(self, root: Node, register: int) -> None:
-        """Have `register` hold the value of `root`."""
-        for node in postorder((root,)):
+    def emit(self, wanted: list[tuple[int, Node]]) -> None:
+        """Have each register hold the value of its expression."""
+        for node in postorder(node for _, node in wanted):
             if node not in self.register:
                 self.place(node)
-        if self.register[root] != register:
-            self.put(self.phase[root], Op.COPY, register, self.register[root])
+        for register, node in wanted:
+            if self.register[node] != register:
+                self.put(self.phase[node], Op.COPY, register, self.register[node])
 
     def place(self, node: Node) -> None:
         if isinstance(node, Leaf):
