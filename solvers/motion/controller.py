@@ -13,6 +13,7 @@ from kinetree.solvers.layout import Status
 # kernels see plain integers
 OK, NOT_A_NUMBER, STEP_TOO_SMALL = int(Status.OK), int(Status.NOT_A_NUMBER), int(Status.STEP_TOO_SMALL)
 NO_CONVERGENCE, TOO_MANY_STEPS = int(Status.NO_CONVERGENCE), int(Status.TOO_MANY_STEPS)
+INCONSISTENT, CHATTERING, EVENT = int(Status.INCONSISTENT), int(Status.CHATTERING), int(Status.EVENT)
 
 HEADER = 64
 # options, written by `set_options`; a driver may change them between steps
