@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
-from kinetree.models.library import catalogue
+from kinetree.models.description.source import library_names
 
 SIGNATURES = {  # method of System -> parameters that callers may name
     "start": [],
@@ -68,7 +68,7 @@ def test_unknown_names_are_model_errors():
         load({"format": "kinetree/0"})
 
 
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize("name", library_names())
 def test_library_loads(name: str):
     system = load(f"lib:{name}").compile()
     q, u = system.start()
