@@ -1,0 +1,130 @@
+"""Band matrices: storage, and products that follow the growing band.
+
+A band is (data, base, stride, width): element (i, j), |i - j| <= width, is data[base + i*stride + j]. Rows are padded by PAD zeros on both sides, so that
+kernels may take several rows at a time. A dense n x n array is the band (data, 0, n, n - 1). Cost of a product: at most 2n(2w_a + 1)(2w_b + 1) flops.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.solvers.chain import kernels
+
+PAD = kernels.ROWS
+
+
+class Band(NamedTuple):
+    data: np.ndarray
+    base: int
+    stride: int
+    width: int
+
+    @property
+    def is_dense(self) -> bool:
+        return self.base == 0
+
+
+def zeros(n: int, width: int) -> Band:
+    """A band of zeros."""
+    width = max(0, min(width, n - 1))
+    row = 2 * width + 1 + 2 * PAD
+    return Band(np.zeros(n * row), width + PAD, row - 1, width)
+
+
+def identity(n: int) -> Band:
+    """The unit matrix as a band of half-width 0."""
+    unit = zeros(n, 0)
+    unit.data[unit.base :: unit.stride + 1] = 1.0
+    return unit
+
+
+def diagonals(a: Band, n: int) -> np.ndarray:
+    """View n x (2 width + 1) of the stored diagonals: column width + d holds the elements (i, i + d)."""
+    return a.data.reshape(n, a.stride + 1)[:, PAD:-PAD]
+
+
+def dense(a: Band, n: int) -> np.ndarray:
+    """The n x n array (a view when the band is dense)."""
+    if a.is_dense:
+        return a.data.reshape(n, n)
+    full = np.zeros(n * n)
+    kernels.add(full, 0, n, a.width, 1.0, a.data, a.base, a.stride, n)
+    return full.reshape(n, n)
+
+
+def from_dense(full: np.ndarray) -> Band:
+    """A dense array seen as a band."""
+    n = full.shape[0]
+    return Band(np.ascontiguousarray(full).reshape(n * n), 0, n, n - 1)
+
+
+def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
+    """factor*a with another half-width: cut or filled up with zeros."""
+    out = zeros(n, width)
+    kernels.add(out.data, out.base, out.stride, min(out.width, a.width), factor, a.data, a.base, a.stride, n)
+    return out
+
+
+def transposed(a: Band, n: int) -> Band:
+    """A transposed copy."""
+    if a.is_dense:
+        return from_dense(dense(a, n).T)
+    out = zeros(n, a.width)
+    kernels.transpose(out.data, a.data, a.base, a.stride, a.width, n)
+    return out
+
+
+def add_product(out: Band, factor: float, a: Band, b: Band, n: int, upper: bool = False) -> None:
+    """out += factor*a*b within the band of out; upper: elements on and above the diagonal only."""
+    kernels.multiply(
+        out.data, out.base, out.stride, out.width, factor, a.data, a.base, a.stride, a.width, b.data, b.base, b.stride, b.width, n, upper
+    )
+
+
+def product(factor: float, a: Band, b: Band, n: int) -> Band:
+    """factor*a*b: by BLAS when both are dense."""
+    if a.is_dense or b.is_dense:
+        return from_dense(factor * (dense(a, n) @ dense(b, n)))
+    out = zeros(n, a.width + b.width)
+    add_product(out, factor, a, b, n)
+    return out
+
+
+def mirror(a: Band, n: int) -> None:
+    """Copy the upper half onto the lower one."""
+    kernels.mirror(a.data, a.base, a.stride, a.width, n)
+
+
+def profile(a: Band, n: int) -> np.ndarray:
+    """Largest |element| on the diagonals d and -d, d = 0..width."""
+    peak = np.zeros(a.width + 1)
+    kernels.profile(peak, a.data, a.base, a.stride, a.width, n)
+    return peak
+
+
+def needed(peaks: np.ndarray, drop: float) -> int:
+    """Smallest half-width outside which the sum of a row of elements bounded by peaks is at most drop."""
+    tail = 2.0 * np.cumsum(peaks[::-1])[::-1]
+    return int(np.count_nonzero(tail > drop)) - 1 if drop > 0.0 else int(np.flatnonzero(peaks)[-1]) if peaks.any() else 0
+
+
+def trimmed(a: Band, n: int, drop: float = 0.0) -> Band:
+    """Without the outer diagonals that matter less than drop (0: without zeros)."""
+    width = max(0, needed(profile(a, n), drop))
+    return a if width >= a.width or a.is_dense else resized(a, n, width)
+
+
+def product_width(a: np.ndarray, b: np.ndarray, drop: float) -> int:
+    """Half-width needed for a product from the profiles of the factors: peak of diagonal d <= sum_e a(|e|) b(|d - e|)."""
+    both = np.convolve(np.concatenate((a[:0:-1], a)), np.concatenate((b[:0:-1], b)))
+    return max(0, needed(both[len(a) + len(b) - 2 :], drop))
+
+
+def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
+    """rows*b for an array of row vectors."""
+    n = rows.shape[1]
+    if b.is_dense:
+        return rows @ dense(b, n)
+    out = np.zeros_like(rows)
+    kernels.multiply_rows(out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), rows.shape[0], b.data, b.base, b.stride, b.width, n)
+    return out

@@ -1,0 +1,53 @@
+"""Which series order r and how many doublings m: the error formula of [GG11] (18)-(20) and the work of both parts.
+
+After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega Delta, Delta = dt/2^m. Where a term of the series costs as
+much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands terms are cheaper than doublings and r grows until x is of order one.
+"""
+
+import math
+from typing import NamedTuple
+
+ORDERS = range(2, 41)
+LARGEST_START = 2.0  # omega Delta beyond which the series loses digits by cancellation (e^x)
+
+
+class Choice(NamedTuple):
+    r: int  # order of the series
+    m: int  # number of doublings
+    error: float  # eps(m, r)
+    work: float  # estimated multiplications
+
+
+def error(m: int, r: int, x: float) -> float:
+    """Relative error of a step after m doublings from omega*Delta = x, order r."""
+    return math.exp(m * math.log(2.0) + (r + 1) * math.log(x) - math.lgamma(r + 2)) if x > 0 else 0.0
+
+
+def optimum(r: int) -> tuple[float, float]:
+    """Best omega*Delta for order r when a term costs as much as a doubling, and the error there: [GG11] (18), (19)."""
+    x = (r + 2) / 2 ** (r + 1)
+    return x, x**r / math.factorial(r + 1)
+
+
+def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0) -> Choice:
+    """Cheapest (r, m) with eps <= accuracy for omega*dt = total; term(k) = work of term k of the series, doubling(x) = work of doubling from omega*Delta = x."""
+    if total <= 0.0:
+        return Choice(ORDERS[0], 0, 0.0, 0.0)
+    best = None
+    lowest = max(0, math.ceil(math.log2(total / LARGEST_START)))
+    terms = [sum(term(k) for k in range(1, r + 1)) for r in ORDERS]
+    for m in range(lowest, lowest + 24):
+        x = total / 2**m
+        doublings = sum(doubling(x * 2**i) for i in range(m))
+        for r, series in zip(ORDERS, terms):
+            if error(m, r, x) <= accuracy:
+                work = series + doublings
+                if best is None or work < best.work:
+                    best = Choice(r, m, error(m, r, x), work)
+                break
+    return best
+
+
+def cheaper_than_runge_kutta(n: int, m: int) -> bool:
+    """[GG11] (20) as printed: building the matrices for one step costs less than Runge-Kutta of the same order through 2^m substeps."""
+    return 2 * n < 2**m / m if m else False

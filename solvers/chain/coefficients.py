@@ -1,0 +1,138 @@
+"""The coefficients of a chain in energy coordinates.
+
+M x.. + F x. + (C + Z) x = f + Z x_cm becomes, with row vectors e = x B (C + Z = B BT: strains in units of energy^1/2) and v = x. M^1/2,
+    e. = v Bh,   v. = -e BhT - v Fh + (f + x_cm Z) M^-1/2,   Bh = M^-1/2 B,   Fh = M^-1/2 F M^-1/2,
+the matrix S of [GG11] with the banded B in the place of Ch^1/2: a rotation for F = 0, so that rounding errors grow no faster than 2^m. Matrices without such
+a factor (indefinite or unsymmetric) keep the coordinates x M^1/2, x. M^1/2 of [GG11] (3). A full mass matrix M = L LT takes the place of M^1/2 by L.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, transposed, zeros
+from kinetree.solvers.chain.factor import factor
+
+DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
+
+
+class ChainError(ValueError):
+    """Input that is not a chain: says which matrix and what was expected."""
+
+
+class Coefficients(NamedTuple):
+    n: int
+    mass: np.ndarray  # square roots of the masses (n), or L (n x n) of a full mass matrix
+    B: Band | None  # factor of the stiffness, unscaled; None when there is none: the general form is used
+    Bh: Band | None  # scaled factor
+    BhT: Band | None
+    Fh: Band  # scaled damping
+    damped: bool
+    Ch: Band  # scaled stiffness
+    free: np.ndarray  # coordinates without pivot: integrated besides the strains
+    omega: float  # bound of all |eigenvalues|
+    omega_trace: float  # square root of the trace of Ch: the bound of [GG11]
+
+
+def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
+    """A band from a vector (diagonal), a matrix, a sparse matrix or None (zero)."""
+    if value is None:
+        return zeros(n, 0), n
+    if hasattr(value, "tocoo"):
+        sparse = value.tocoo()
+        shape, rows, columns, elements = sparse.shape, sparse.row, sparse.col, np.asarray(sparse.data, dtype=float)
+    else:
+        full = np.asarray(value, dtype=float)
+        if full.ndim == 1:
+            shape, rows, columns, elements = (len(full),) * 2, np.arange(len(full)), np.arange(len(full)), full
+        elif full.ndim == 2:
+            shape, (rows, columns) = full.shape, np.nonzero(full)
+            elements = full[rows, columns]
+        else:
+            shape, rows, columns, elements = full.shape, None, None, full.reshape(-1)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0 or (n is not None and shape[0] != n):
+        raise ChainError(f"{name}: expected a vector or a square matrix" + (f" for {n} coordinates" if n else "") + f", got shape {tuple(shape)}")
+    if not np.isfinite(elements).all():
+        raise ChainError(f"{name}: contains NaN or infinity")
+    n = shape[0]
+    band = zeros(n, int(np.abs(rows - columns).max(initial=0)))
+    np.add.at(band.data, band.base + rows * band.stride + columns, elements)
+    return band, n
+
+
+def is_symmetric(a: Band, n: int) -> bool:
+    """Symmetric up to rounding."""
+    return bool(np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max() <= 1e-13 * np.abs(a.data).max())
+
+
+def scale(mass, damping, stiffness) -> Coefficients:
+    """Check the matrices of a chain and scale them."""
+    C, n = as_band(stiffness, None, "stiffness")
+    F, M = as_band(damping, n, "damping")[0], as_band(mass, n, "mass")[0]
+    found = factor(C, n) if is_symmetric(C, n) and is_symmetric(F, n) else None
+    B, free = found or (None, np.empty(0, dtype=int))
+    if M.width == 0:
+        root = diagonals(M, n)[:, 0]
+        if not (root > 0).all():
+            raise ChainError(f"mass: expected {n} positive numbers")
+        root = np.sqrt(root)
+        Ch, Fh, Bh = scaled(C, root, True), scaled(F, root, True), scaled(B, root, False) if B else None
+    else:
+        if not is_symmetric(M, n):
+            raise ChainError("mass: expected a symmetric matrix")
+        try:
+            root = np.linalg.cholesky(dense(M, n))
+        except np.linalg.LinAlgError:
+            raise ChainError("mass: expected a positive definite matrix") from None
+        Ch, Fh = reduced(root, dense(C, n)), reduced(root, dense(F, n))
+        Bh = from_dense(np.linalg.solve(root, dense(B, n))) if B else None
+    stretch, friction, trace = (
+        norm_bound(Ch, n),
+        norm_bound(Fh, n),
+        float(np.trace(dense(Ch, n))) if Ch.is_dense else float(diagonals(Ch, n)[:, Ch.width].sum()),
+    )
+    omega = 0.5 * (friction + math.sqrt(friction * friction + 4.0 * stretch))
+    compact = [a if a is None or a.is_dense or a.width <= max(8, DENSE_ABOVE * n) else from_dense(dense(a, n)) for a in (Bh, Fh, Ch)]
+    Bh, Fh, Ch = compact
+    return Coefficients(n, root, B, Bh, transposed(Bh, n) if B else None, Fh, friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
+
+
+def scaled(a: Band, root: np.ndarray, both: bool) -> Band:
+    """Rows (and columns when both) divided by root."""
+    n = len(root)
+    out = zeros(n, a.width)
+    target = diagonals(out, n)
+    target[:] = diagonals(a, n) / root[:, None]
+    for d in range(-a.width, a.width + 1) if both else ():
+        i = np.arange(max(0, -d), min(n, n - d))
+        target[i, a.width + d] /= root[i + d]
+    return out
+
+
+def reduced(root: np.ndarray, full: np.ndarray) -> Band:
+    """L^-1 full L^-T."""
+    return from_dense(np.linalg.solve(root, np.linalg.solve(root, full).T).T)
+
+
+def norm_bound(a: Band, n: int) -> float:
+    """Bound of the largest |eigenvalue|: Gershgorin or Frobenius, whichever is less (the trace of [GG11] is never below the Frobenius norm)."""
+    elements = dense(a, n) if a.is_dense else diagonals(a, n)
+    return float(min(np.abs(elements).sum(axis=1).max(), np.linalg.norm(elements)))
+
+
+def to_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
+    """x -> x M^1/2 (rows)."""
+    return rows * chain.mass if chain.mass.ndim == 1 else rows @ chain.mass
+
+
+def from_scaled(chain: Coefficients, rows: np.ndarray) -> np.ndarray:
+    """x M^1/2 -> x (rows)."""
+    return rows / chain.mass if chain.mass.ndim == 1 else np.linalg.solve(chain.mass.T, rows.T).T
+
+
+def force_rows(chain: Coefficients, channels: np.ndarray) -> np.ndarray:
+    """Unit forces of the channels as rows of M^-1/2 (L^-T for a full mass matrix)."""
+    unit = np.zeros((len(channels), chain.n))
+    unit[np.arange(len(channels)), channels] = 1.0
+    return unit / chain.mass if chain.mass.ndim == 1 else np.linalg.solve(chain.mass, unit.T).T

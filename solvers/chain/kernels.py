@@ -1,0 +1,126 @@
+"""Kernels on band storage: element (i, j) is a[base + i*stride + j], rows padded by ROWS zeros on both sides."""
+
+from kinetree.solvers.kernel import entry
+
+ROWS = 4  # rows of the right factor taken at once
+
+
+@entry
+def add(out, out_base, out_stride, width, factor, a, base, stride, n):
+    """out += factor*a on the diagonals up to width."""
+    for i in range(n):
+        o, s = out_base + i * out_stride, base + i * stride
+        for j in range(max(0, i - width), min(n, i + width + 1)):
+            out[o + j] += factor * a[s + j]
+
+
+@entry
+def transpose(out, a, base, stride, width, n):
+    """out = aT in the same layout."""
+    for i in range(n):
+        for j in range(max(0, i - width), min(n, i + width + 1)):
+            out[base + j * stride + i] = a[base + i * stride + j]
+
+
+@entry
+def mirror(out, base, stride, width, n):
+    """Copy the upper half onto the lower one."""
+    for i in range(n):
+        for j in range(i + 1, min(n, i + width + 1)):
+            out[base + j * stride + i] = out[base + i * stride + j]
+
+
+@entry
+def profile(peak, a, base, stride, width, n):
+    """peak[d] = largest |element| on the diagonals d and -d."""
+    for i in range(n):
+        s = base + i * stride
+        for j in range(i, min(n, i + width + 1)):
+            peak[j - i] = max(peak[j - i], abs(a[s + j]))
+        for j in range(max(0, i - width), i):
+            peak[i - j] = max(peak[i - j], abs(a[s + j]))
+
+
+@entry
+def multiply(out, o_base, o_stride, o_width, factor, a, a_base, a_stride, a_width, b, b_base, b_stride, b_width, n, upper):
+    """out += factor*a*b on the diagonals -o_width..o_width (0..o_width when upper)."""
+    for i in range(n):
+        first = i if upper else max(0, i - o_width)
+        last = min(n - 1, i + o_width)
+        o, s = o_base + i * o_stride, a_base + i * a_stride
+        k, end = max(0, i - a_width, first - b_width), min(n - 1, i + a_width, last + b_width)
+        while k + 3 <= end:
+            r = b_base + k * b_stride
+            a0, a1, a2, a3 = factor * a[s + k], factor * a[s + k + 1], factor * a[s + k + 2], factor * a[s + k + 3]
+            for j in range(max(first, k - b_width), min(last, k + 3 + b_width) + 1):
+                out[o + j] += a0 * b[r + j] + a1 * b[r + b_stride + j] + a2 * b[r + 2 * b_stride + j] + a3 * b[r + 3 * b_stride + j]
+            k += 4
+        while k <= end:
+            r = b_base + k * b_stride
+            a0 = factor * a[s + k]
+            for j in range(max(first, k - b_width), min(last, k + b_width) + 1):
+                out[o + j] += a0 * b[r + j]
+            k += 1
+
+
+@entry
+def multiply_rows(out, rows, count, b, b_base, b_stride, b_width, n):
+    """out += rows*b for count row vectors of length n."""
+    for i in range(count):
+        o = i * n
+        k = 0
+        while k + 3 < n:
+            r = b_base + k * b_stride
+            a0, a1, a2, a3 = rows[o + k], rows[o + k + 1], rows[o + k + 2], rows[o + k + 3]
+            if a0 != 0.0 or a1 != 0.0 or a2 != 0.0 or a3 != 0.0:
+                for j in range(max(0, k - b_width), min(n - 1, k + 3 + b_width) + 1):
+                    out[o + j] += a0 * b[r + j] + a1 * b[r + b_stride + j] + a2 * b[r + 2 * b_stride + j] + a3 * b[r + 3 * b_stride + j]
+            k += 4
+        while k < n:
+            r = b_base + k * b_stride
+            for j in range(max(0, k - b_width), min(n - 1, k + b_width) + 1):
+                out[o + j] += rows[o + k] * b[r + j]
+            k += 1
+
+
+@entry
+def eliminate_springs(B, free, a, g, width, n):
+    """Lower factor of a spring matrix: a lower band (width + 1 per row: a_{k+d,k} >= 0 at k*(width+1) + d), g row sums; both overwritten."""
+    size = width + 1
+    for k in range(n):
+        d = g[k]
+        for i in range(1, min(width, n - 1 - k) + 1):
+            d += a[k * size + i]
+        free[k] = d == 0.0
+        if d == 0.0:
+            continue
+        B[k * size] = d**0.5
+        for i in range(1, min(width, n - 1 - k) + 1):
+            c = a[k * size + i] / d
+            B[k * size + i] = -a[k * size + i] / d**0.5
+            g[k + i] += c * g[k]
+            for j in range(1, i):
+                a[(k + j) * size + i - j] += c * a[k * size + j]
+
+
+@entry
+def eliminate(B, free, rest, tiny, width, n):
+    """Cholesky factor of a band matrix, layout as above with the diagonal at d = 0; pivots below tiny[k] count as zero; False when indefinite."""
+    size = width + 1
+    for k in range(n):
+        d = rest[k * size]
+        free[k] = d <= tiny[k]
+        if d < -tiny[k]:
+            return False
+        for i in range(1, min(width, n - 1 - k) + 1):
+            c = rest[k * size + i]
+            if free[k]:
+                if abs(c) > (tiny[k] * tiny[k + i]) ** 0.5 * 1e4:
+                    return False
+                continue
+            B[k * size + i] = c / d**0.5
+            for j in range(1, i + 1):
+                rest[(k + j) * size + i - j] -= c * rest[k * size + j] / d
+        if not free[k]:
+            B[k * size] = d**0.5
+    return True

@@ -1,0 +1,91 @@
+"""Motion of a linear chain at equal steps: x and v after every step, exact for piecewise polynomial excitation."""
+
+import numpy as np
+
+from kinetree.solvers.chain import excitation, rows, stepping
+from kinetree.solvers.chain.band import resized, rows_product
+from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
+from kinetree.solvers.chain.doubling import Generated, generate
+
+
+def simulate(
+    mass,
+    damping,
+    stiffness,
+    x0,
+    v0,
+    dt: float,
+    steps: int,
+    force=None,
+    channels=None,
+    shape: str | None = None,
+    supports=None,
+    support_motion=None,
+    start_time: float = 0.0,
+    accuracy: float = 1e-10,
+) -> tuple[np.ndarray, np.ndarray]:
+    """x, v (steps + 1 rows) of M x.. + F x. + (C + Z) x = f + Z x_cm.
+
+    force: function of time, node values (rows) or a constant row, one column per channel (default: all coordinates); shape: constant, linear, parabolic or
+    spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force.
+    """
+    if not dt > 0.0 or steps < 0:
+        raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")
+    if supports is not None:
+        Z = np.asarray(supports, dtype=float)
+        stiffness = stiffness + (np.diag(Z) if not hasattr(stiffness, "tocoo") else type(stiffness)(np.diag(Z)))
+    chain = scale(mass, damping, stiffness)
+    inputs = []
+    if force is not None:
+        every = np.arange(chain.n) if channels is None else np.asarray(channels, dtype=int)
+        inputs.append((every, *excitation.samples(force, chain.n if channels is None else len(every), len(every), dt, start_time, steps, shape), 1.0))
+    if support_motion is not None:
+        held = np.flatnonzero(Z)
+        inputs.append((held, *excitation.samples(support_motion, len(held), len(held), dt, start_time, steps, shape), Z[held]))
+    used, beta = merge(inputs, steps)
+    made = generate(chain, dt, used, max(1, beta.shape[1]), accuracy)
+    return run(chain, made, np.asarray(x0, dtype=float), np.asarray(v0, dtype=float), beta, steps)
+
+
+def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Channels that are excited and beta (steps, p, channels) of forces and supports together."""
+    betas = [(channels, excitation.coefficients(values, shape) * gain) for channels, values, shape, gain in inputs]
+    for channels, beta in betas:
+        if beta.shape[2] != len(channels):
+            raise ChainError(f"force: expected {len(channels)} columns, one per channel, got {beta.shape[2]}")
+    betas = [(channels[live], beta[:, :, live]) for channels, beta in betas for live in [np.abs(beta).max(axis=(0, 1), initial=0.0) > 0.0]]
+    degree = max((beta.shape[1] for _, beta in betas), default=1)
+    padded = [np.pad(beta, ((0, 0), (0, degree - beta.shape[1]), (0, 0))) for _, beta in betas]
+    if not padded:
+        return np.empty(0, dtype=int), np.zeros((steps, 1, 0))
+    return np.concatenate([channels for channels, _ in betas]), np.concatenate(padded, axis=2)
+
+
+def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, beta: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """March from x0, v0 with the matrices made; beta (steps, p, channels)."""
+    n, free, R = chain.n, len(chain.free), made.rows
+    if x0.shape != (n,) or v0.shape != (n,):
+        raise ChainError(f"x0, v0: expected {n} numbers each, got shapes {x0.shape}, {v0.shape}")
+    E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
+    E[0], V[0], Z[0] = rows_product(x0[None, :], chain.B)[0], to_scaled(chain, v0[None, :])[0], x0[chain.free]
+    count = beta.shape[2]
+    for k in range(beta.shape[1] if count else 0):
+        weight = made.dt * beta[:, k]
+        E[1:] += weight @ R.Y[k, :count]
+        V[1:] += weight @ (R.T[k, :count] + R.unit[:count] / (k + 1))
+        Z[1:] += weight @ R.Z[k, :count]
+    bands = made.step
+    if not bands.u.is_dense:
+        width = max(a.width for a in bands)
+        bands = [resized(a, n, width) for a in bands]
+    u, p, Y, YT = bands
+    c_e, c_v = (np.ascontiguousarray(c).reshape(-1) for c in rows.columns(R, made.dt))
+    stepping.march(E.reshape(-1), V.reshape(-1), Z.reshape(-1), p.data, u.data, Y.data, YT.data, u.base, u.stride, u.width, c_e, c_v, n, free, steps)
+    X = np.empty_like(E)
+    number = np.full(n, -1)
+    number[chain.free] = np.arange(free)
+    stepping.positions(
+        X.reshape(-1), E.reshape(-1), Z.reshape(-1), chain.B.data, chain.B.base, chain.B.stride, chain.B.width, number, n, free, steps + 1
+    )
+    X[0] = x0
+    return X, from_scaled(chain, V)
