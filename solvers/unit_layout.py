@@ -1,0 +1,55 @@
+"""The glossary of a unit: all structures of a mechanism, its stages, and what a host sees.
+
+Unit ints: UNIT_HEADER numbers (U_*), then one STAGE record per stage, then the blocks and tables they point to. Offsets count from the beginning of the
+unit's ints, floats or work. Unit work: UNIT_HEAD numbers (V_*), then the parts whose offsets the header tells.
+"""
+
+UNIT_HEADER = 64
+U_STAGES = 0  # number of stages
+U_COLUMNS = 1  # number of columns
+U_STATES = 2  # number of continuous states of the union
+U_GUARDS = 3  # largest number of guards of a stage
+U_BODIES = 4  # number of bodies over all structures
+U_AT_COLUMNS = 5  # in work: values of the columns
+U_AT_STATES = 6  # in work: states of the union
+U_AT_RATES = 7  # in work: their rates
+U_AT_GUARDS = 8  # in work: values of the guards of the present stage
+U_AT_BODIES = 9  # in work: pose and velocity per body, UNIT_BODY numbers
+U_AT_MEMORY = 10  # in work: integrator memory
+U_MEMORY = 11  # its size
+U_BASE = 12  # in work: workspace of the present structure
+U_SIZES = 13  # three numbers: length of ints, floats, work
+U_INTEGRATOR = 16  # Integrator
+U_PARAMETERS = 17  # number of parameters; their registers are 1..
+U_AT_EVENTS = 18  # in work: log of events, EVENT numbers each, a ring
+U_EVENTS = 19  # its capacity
+
+STAGE = 16  # ints per stage, from UNIT_HEADER on
+S_INTS, S_FLOATS = 0, 1  # offsets of the structure's blocks
+S_COLUMNS = 2  # offset in ints: register of every column, or -1
+S_STATES = 3  # offset in ints: index in y = (q, u, x) of every state of the union, or -1
+S_BODIES = 4  # offset in ints: number in this structure of every body, or -1
+S_GUARDS = 5  # number of guards
+S_TRANSITION = 6  # offset in ints of the transition to the next stage, or -1
+
+UNIT_BODY = 18  # position (3), velocity (3), angular velocity (3), rotation (9), ground axes
+
+UNIT_HEAD = 64
+V_TIME = 0  # present time
+V_STAGE = 1  # present stage, from 0
+V_EVENTS = 2  # events so far
+V_EVENT_TIME = 3  # time of the last event
+V_STEPS = 4  # integrator steps so far
+V_EVALUATIONS = 5
+V_ENERGY = 6  # energy at the last evaluation
+V_ENERGY_RESIDUAL = 7  # energy now minus energy at the start minus work of non-conservative forces and drives
+V_CONSTRAINT_RESIDUAL = 8
+V_STATUS = 9  # last status
+V_ITEM = 10  # which body, register or guard it means
+V_RELATIVE, V_ABSOLUTE = 11, 12  # tolerances
+V_STEP = 13  # step of fixed-step integrators
+V_LARGEST_STEP = 14
+V_STARTED = 15  # 1 once the integrator is started in the present structure
+V_METHOD = 16
+
+EVENT = 16  # numbers per logged event: time, kind, stage after, guard, books before and after (mass, momentum 3, energy), spare
