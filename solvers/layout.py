@@ -293,4 +293,5 @@ K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_TIME = 5  # time of the last evaluation
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
+K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level
 K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)

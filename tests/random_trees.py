@@ -1,13 +1,13 @@
 """Random tree mechanisms: every joint kind, element sequences, given motions, loads; as plain data and as blocks of the kernels."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.models.description.expressions import evaluate_constant
+from kinetree.models.compilation.blocks import GROUPS, allocate, model_fields, pack, work_sizes
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.pattern import pattern
-from kinetree.solvers.views import Model, Workspace
 
 DRIVEN = (L.Element.SHIFT_T, L.Element.ROTATE_T)
 
@@ -186,47 +186,66 @@ def draw_sequence(rng, iq, iu):
     return elements, x
 
 
-def kernel_blocks(tree: Tree, **wanted: int) -> tuple[Model, Workspace]:
-    """Named tuples of arrays as the kernels read them. Wanted groups of storage: path, direct, sibling, dense (all by default); scratch is NaN."""
+@dataclass
+class Instance:
+    """A tree in the flat blocks of the kernels, with its fields by name."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    work: np.ndarray
+    model: SimpleNamespace
+    ws: SimpleNamespace
+
+    def call(self, entry, option: int = 0) -> int:
+        return int(entry(self.ints, self.floats, self.work, option, float(self.ws.val[0])))
+
+
+def instance(tree: Tree, groups=GROUPS) -> Instance:
+    """The tree compiled by hand; scratch is NaN, so that what is read before it is written shows."""
     elements = [e for joint in tree.joints for e in joint]
-    val = [tree.t, *tree.gravity]
-    e_amount = []
+    N, nq, nu, ne = tree.bodies, len(tree.q), len(tree.u), len(elements)
+    val = [tree.t, *tree.gravity, *tree.q, *tree.u]
+    amount = []
     for e in elements:
-        e_amount.append(len(val) if e.kind in DRIVEN else -1)
+        amount.append(len(val) if e.kind in DRIVEN else -1)
         if e.kind in DRIVEN:
             a, b, c, d = e.motion
             s, k = np.sin(b * tree.t + c), np.cos(b * tree.t + c)
             val += [a * s + d * tree.t, a * b * k + d, -a * b * b * s]
-    N, nq, nu, ne = tree.bodies, len(tree.q), len(tree.u), len(elements)
     ints = {f.name: np.zeros(0, np.int64) for f in L.MODEL_INTS}
     children = [[j for j in range(1, N + 1) if tree.parent[j] == i] for i in range(N + 1)]
     ints |= {
         "parent": tree.parent,
         "child_at": np.cumsum([0] + [len(c) for c in children]),
         "child": [j for c in children for j in c],
+        "joint": [L.Joint.GENERAL] * (N + 1),
         "q_at": tree.q_at,
         "u_at": tree.u_at,
         "e_at": np.cumsum([0] + [len(j) for j in tree.joints]),
         "e_kind": [int(e.kind) for e in elements],
         "e_q": [e.q for e in elements],
         "e_u": [e.u for e in elements],
-        "e_amount": e_amount,
+        "e_amount": amount,
+        "u_kind": [L.Column.GENERAL] * nu,
+        "u_body": np.repeat(np.arange(N + 1), np.diff(tree.u_at)),
+        **pattern(np.array(tree.parent), np.array(tree.u_at)),
     }
-    ints |= pattern(np.array(tree.parent), np.array(tree.u_at))
-    header = np.zeros(L.HEADER, np.int64)
-    header[L.H_BODIES], header[L.H_NQ], header[L.H_NU], header[L.H_GRAVITY] = N, nq, nu, 1
-    model = Model(header=header, **{k: np.array(v, np.int64) for k, v in ints.items()}, val0=np.array(val), table_data=np.zeros(0))
-    sizes = {"N": N, "nq": nq, "nu": nu, "nx": 0, "ne": ne, "nr": len(val), "nm": ints["m_at"][-1], "nb": ints["b_at"][-1], "nh": ints["h_at"][-1]}
-    sizes |= {"path": 1, "direct": 1, "sibling": 1, "dense": 1} | wanted
-    ws = Workspace(**{f.name: np.full(round(evaluate_constant(f.size, sizes)), np.nan) for f in L.WORK})
-    ws.head[:] = 0.0
-    ws.val[:], ws.q[:], ws.u[:], ws.tau[:] = val, tree.q, tree.u, tree.tau
+    sizes = {"N": N, "nq": nq, "nu": nu, "ne": ne, "nr": len(val)} | dict.fromkeys(("nx", "ni", "np", "ns", "nf", "nt", "ng", "npot", "nd"), 0)
+    sizes |= {"nm": ints["m_at"][-1], "nb": ints["b_at"][-1], "nh": ints["h_at"][-1]}
+    header = {L.H_BODIES: N, L.H_NQ: nq, L.H_NU: nu, L.H_ELEMENTS: ne, L.H_GRAVITY: 1, L.H_R_Q: 4, L.H_R_U: 4 + nq}
+    work = work_sizes({k: float(v) for k, v in sizes.items()}, frozenset(groups) | {"literal"})
+    block, floats = pack(header, ints, {"val0": np.array(val, float), "table_data": np.zeros(0)}, work)
+    memory, ws = allocate(block, floats)
+    ws.q[:], ws.u[:], ws.tau[:] = tree.q, tree.u, tree.tau
     ws.wrench[:], ws.extra[:] = tree.wrench.ravel(), tree.extra.ravel()
+    ws.head[L.K_WRENCH] = ws.head[L.K_EXTRA] = 1.0
     fill_constants(tree, elements, ws)
-    return model, ws
+    model = model_fields(block, floats)
+    model.header = block[: L.HEADER]
+    return Instance(block, floats, memory, model, ws)
 
 
-def fill_constants(tree: Tree, elements: list[Element], ws: Workspace) -> None:
+def fill_constants(tree: Tree, elements: list[Element], ws: SimpleNamespace) -> None:
     for e, element in enumerate(elements):
         at = e * L.ELEMENT
         ws.elem[at + L.E_AXIS : at + L.E_AXIS + 3] = element.axis

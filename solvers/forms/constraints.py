@@ -34,7 +34,7 @@ def inverse_inertias(model, ws):
         )
         if not m > 0.0 or not positive(Jc, NOISE * (J[0] + J[3] + J[5])):
             ws.head[L.K_ITEM] = i
-            return int(L.Status.SINGULAR_BODY)
+            return L.Status.SINGULAR_BODY.value
         put_inverse(ws, 36 * i, m, r, inverse_symmetric(Jc))
     return 0
 

@@ -8,6 +8,8 @@ from kinetree.solvers.algebra.spatial import axpy6, carry, carry_back, dot6, rig
 from kinetree.solvers.algebra.vectors import add6, get3, get6, get9, put6, sub6
 from kinetree.solvers.kernel import kernel
 
+ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
 
 @kernel
 def body_mv(ws, i, x):
@@ -36,6 +38,19 @@ def sweep_up(out, model, ws, rates, drift):
         x = get6(drift, 6 * i)
         if k > 0:
             x = add6(x, carry_to(ws, i, get6(out, 6 * k)))
+        for s in range(model.u_at[i], model.u_at[i + 1]):
+            x = axpy6(rates[s], get6(ws.A, 6 * s), x)
+        put6(out, 6 * i, x)
+
+
+@kernel
+def sweep_joints(out, model, ws, rates):
+    """out_i = C_i out_κ + A_i rates_i (2.54); the ground rests."""
+    for i in range(1, model.parent.size):
+        k = model.parent[i]
+        x = ZERO6
+        if k > 0:
+            x = carry_to(ws, i, get6(out, 6 * k))
         for s in range(model.u_at[i], model.u_at[i + 1]):
             x = axpy6(rates[s], get6(ws.A, 6 * s), x)
         put6(out, 6 * i, x)

@@ -23,7 +23,7 @@ def factor_mass(model, ws):
             continue
         if not factor_rows(ws.Mr, at, width, n, width - n) or not diagonal_ok(ws.Mr, at, width, n, width - n, ws.diagonal, model.u_at[i]):
             ws.head[L.K_ITEM] = i
-            return int(L.Status.SINGULAR_JOINT)
+            return L.Status.SINGULAR_JOINT.value
         j = model.parent[i]
         while j > 0:
             nj = model.u_at[j + 1] - model.u_at[j]
@@ -69,19 +69,21 @@ def multiply_mass(out, model, ws, x):
         j = i
         while j > 0 and n > 0:
             nj = model.u_at[j + 1] - model.u_at[j]
-            add_block_product(out, ws.Mr, at + model.eta[j] - nj, model.eta[i], n, nj, x, model.u_at[i], model.u_at[j])
+            if nj > 0:
+                add_block_product(out, ws.Mr, at + model.eta[j] - nj, model.eta[i], n, 0 if i == j else nj, x, model.u_at[i], model.u_at[j])
             j = model.parent[j]
 
 
 @kernel
 def add_block_product(out, M, at, stride, n, nj, x, ui, uj):
-    """out_i += M_ij x_j and, off the diagonal, out_j += M_ijᵀ x_i."""
+    """out_i += M_ij x_j and out_j += M_ijᵀ x_i; for the diagonal block, lower triangle only, nj is 0."""
     for r in range(n):
-        for c in range(nj if ui != uj else r + 1):
+        for c in range(nj if nj > 0 else r):
             m = M[at + r * stride + c]
             out[ui + r] += m * x[uj + c]
-            if ui + r != uj + c:
-                out[uj + c] += m * x[ui + r]
+            out[uj + c] += m * x[ui + r]
+        if nj == 0:
+            out[ui + r] += M[at + r * stride + r] * x[ui + r]
 
 
 @kernel

@@ -63,12 +63,12 @@ def active_forces(model, ws):
         R = get9(ws.Rg, 9 * i)
         at = i * L.BODY
         gb = mtv(R, g)
-        f = get6(ws.wrench, 6 * i)
-        f = join(
-            add3(mtv(R, linear(f)), scale(ws.body[at + L.B_MASS], gb)),
-            add3(mtv(R, angular(f)), cross(get3(ws.body, at + L.B_H), gb)),
-        )
-        put6(ws.F, 6 * i, add6(f, get6(ws.extra, 6 * i)))
+        f = join(scale(ws.body[at + L.B_MASS], gb), cross(get3(ws.body, at + L.B_H), gb))
+        if ws.head[L.K_WRENCH] != 0.0:
+            f = add6(f, join(mtv(R, get3(ws.wrench, 6 * i)), mtv(R, get3(ws.wrench, 6 * i + 3))))
+        if ws.head[L.K_EXTRA] != 0.0:
+            f = add6(f, get6(ws.extra, 6 * i))
+        put6(ws.F, 6 * i, f)
     for i in range(1, model.parent.size):
         y = joint_wrench(model, ws, i, ws.tau)
         put6(ws.F, 6 * i, add6(get6(ws.F, 6 * i), y))

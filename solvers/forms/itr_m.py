@@ -1,0 +1,22 @@
+"""ITR-M: Lagrange's second kind solved by the variable-metric iteration, with M formed by composite bodies and multiplied block by block (2.53).
+
+[Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of freedoms for every tree.
+"""
+
+from kinetree.solvers.forms.composite import composite_bodies, generalized_forces, mass_rows
+from kinetree.solvers.forms.itr import solve_iteratively, vector
+from kinetree.solvers.forms.path_rows import multiply_mass
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def itr_m(model, ws):
+    """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
+    composite_bodies(model, ws)
+    mass_rows(model, ws)
+    generalized_forces(model, ws)
+    status = solve_iteratively(multiply_mass, model, ws, ws.Q)
+    x = vector(ws, 0)
+    for s in range(ws.udot.size):
+        ws.udot[s] = x[s]
+    return status
