@@ -114,6 +114,13 @@ def forget(mem):
 
 
 @kernel
+def cut(mem, t, y):
+    """End the last step at an instant t inside it with state y, as after an event; `restart` of the method must follow."""
+    mem[T_NEW] = t
+    copy(block(mem, Y_NEW), y)
+
+
+@kernel
 def copy(to, source):
     """Copy a vector."""
     for i in range(len(to)):
