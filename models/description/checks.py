@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from kinetree.models.description import bodies_check, elements_check
@@ -32,6 +32,7 @@ class Checker:
         self.problems: list[Problem] = []
         self.values: dict[str, float] = {}
         self.forms: dict[str, JointForm] = {}
+        self.coordinates: dict[str, bool] = {}  # whether it belongs to a quaternion joint
         self.names = Names()
 
     def complain(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
@@ -57,9 +58,8 @@ class Checker:
         result = tuple(self.number(value) for value in values or ())
         return None if values is None or None in result else result  # type: ignore[return-value]
 
-    def known(self, path: Path, name: str | None, names: Iterable[str], what: str) -> bool:
+    def known(self, path: Path, name: str | None, names: Collection[str], what: str) -> bool:
         """Complain about a reference to nothing."""
-        names = list(names)
         if name is None or name in names:
             return True
         section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(what, what + "s")
@@ -68,7 +68,7 @@ class Checker:
         return False
 
     def known_body(self, path: Path, name: str | None) -> bool:
-        return self.known(path, name, (GROUND, *self.description.bodies), "body")
+        return name == GROUND or self.known(path, name, self.description.bodies, "body")
 
 
 def check(description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None) -> list[Problem]:
@@ -132,6 +132,7 @@ def check_joints(checker: Checker) -> None:
             checker.incomplete.add(path)
             continue
         checker.forms[name] = form
+        checker.coordinates |= dict.fromkeys(form.coordinates, form.quaternion)
         own = joint.coordinates or tuple(t.coordinate for t in joint.transforms or () if t.coordinate is not None)
         for coordinate in dict.fromkeys(own):
             if reason := name_fault(coordinate, value=True):

@@ -85,12 +85,10 @@ def check_force(checker: Checker, path: Path) -> None:
 
 
 def check_coordinate(checker: Checker, path: Path, name: str | None) -> None:
-    coordinates = {name for form in checker.forms.values() if not form.quaternion for name in form.coordinates}
-    inside = any(name in form.coordinates for form in checker.forms.values() if form.quaternion)
-    if inside:
+    if name is not None and checker.coordinates.get(name):
         checker.complain(path, f"the coordinate '{name}' of a spherical or free joint", hint="use a wrench or a pair of forces")
     else:
-        checker.known(path, name, sorted(coordinates), "coordinate")
+        checker.known(path, name, checker.coordinates, "coordinate")
 
 
 def check_between(checker: Checker, path: Path, between: tuple[Point, Point] | None) -> None:

@@ -29,7 +29,8 @@ class Problem:
         parts += [f"expected {self.expected}"] if self.expected else []
         text += ", ".join(parts)
         text += f" (column {self.column})" if self.column is not None else ""
-        return f"{text}; {self.hint}" if self.hint and parts else text + self.hint
+        text = f"{text}; {self.hint}" if self.hint and parts else text + self.hint
+        return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 class ModelError(Exception):
@@ -64,8 +65,8 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     """`did you mean ...?` for a near miss of a known name, otherwise the known names when they are few."""
     known = list(known)
     text = str(name)[:100]
-    lowered = {candidate.lower(): candidate for candidate in known[:5000]}
-    close = difflib.get_close_matches(text.lower(), lowered, n=1, cutoff=0.6)
+    lowered = {candidate.lower(): candidate for candidate in known[:1000]}
+    close = difflib.get_close_matches(text.lower(), lowered, n=1, cutoff=0.6 if len(text) > 3 else 0.5)
     if close:
         return f"did you mean '{lowered[close[0]]}'?"
     return "known: " + ", ".join(known) if 0 < len(known) <= 12 else ""

@@ -1,0 +1,242 @@
+"""The published JSON Schema, kinds of forces, units, speed of checking."""
+
+import json
+import math
+import time
+import tomllib
+
+import jsonschema
+import pytest
+from regulator_description import REGULATOR
+
+from kinetree.models.description.force_parts import KINDS, force_kind
+from kinetree.models.description.json_schema import FILE, json_schema, schema_text
+from kinetree.models.description.loader import describe
+from kinetree.models.description.origin import scan
+from kinetree.models.description.schema import Description
+from kinetree.models.description.units import UnitError, parse_unit
+
+EVERYTHING = """
+format = "kinetree/1"
+name = "one of each"
+gravity = [0, 0, "-g"]
+[parameters]
+g = 9.81
+k = { value = "4*g", unit = "N.m.s/rad", min = 0, tunable = true, text = "gain" }
+[bodies.a]
+mass = 1
+shape = { box = [1, 1, 1] }
+[bodies.b]
+mass = 1
+inertia_at_origin = [1, 1, 1, 0, 0, 0]
+shape = { cylinder = [0.1, 1], at = [0, 0, 1] }
+[bodies.c]
+mass = 1
+[joints.A]
+child = "a"
+type = "revolute"
+axis = "-x"
+start = 0.1
+[joints.B]
+parent = "a"
+child = "b"
+type = "universal"
+axis = ["x", [0, 1, 0]]
+start = [0, "0.1*g"]
+[joints.C]
+child = "c"
+type = "free"
+[couplings]
+gear = "A.angle - 2*B.angle1"
+[forces.drive]
+coordinate = "A.angle"
+value = "k*(torque - der(A.angle)) + heat"
+[forces.spring]
+between = [{ body = "a" }, { body = "b", point = [1, 0, 0] }]
+stiffness = 2
+length = 0.5
+tension_only = true
+[forces.wind]
+body = "c"
+force = [0, "sin(t)", 0]
+[forces.bush]
+between = [{ body = "a" }, { body = "c" }]
+moment = [0, 0, "-A.angle"]
+frame = "body"
+[forces.stop]
+coordinate = "A.angle"
+lower = -1
+stiffness = 10
+sharpness = 100
+[forces.foot]
+body = "c"
+radius = 0.1
+stiffness = 1e5
+soil = { strength = 1e4, viscosity = 1e5 }
+[forces.rub]
+coordinate = "B.angle1"
+coulomb = 0.1
+[forces.rail]
+between = [{ body = "a" }, { body = "c" }]
+axis = "x"
+clearance = 0.001
+stiffness = 1e6
+[forces.tyre]
+kind = "tyre"
+body = "c"
+stiffness = 1e5
+[forces.jack]
+kind = "jack"
+body = "c"
+stiffness = 1e6
+extension = "0.1*t"
+[forces.cylinder]
+between = [{ body = "a" }, { body = "c" }]
+area_a = 0.01
+pressure_a = "1e5*torque"
+[inputs]
+torque = 0
+[outputs]
+sum = "2*height"
+[outputs.height]
+quantity = "position"
+body = "b"
+axis = "z"
+[outputs.turn]
+quantity = "orientation"
+body = "b"
+[outputs.load]
+quantity = "reaction"
+joint = "A"
+axis = "norm"
+[outputs.both]
+value = "turn[1] + load"
+[states.heat]
+rate = "-heat + table('curve', t)"
+[tables.curve]
+x = [0, 1]
+y = [0, 1]
+[tables.map]
+x = [0, 1]
+y = [0, 1, 2]
+z = [[0, 1, 2], [1, 2, 3]]
+method = "cubic"
+[actuators.lift]
+between = [{ body = "a" }, { body = "c" }]
+[actuators.lift.chambers]
+area_a = 1
+area_b = 1
+volume_a = 1
+volume_b = 1
+shortest = 1
+longest = 2
+[[stages]]
+ends = { when = "reaction('A') > 3 and lift.length < 2" }
+lock = ["A"]
+set = { g = 1.6 }
+[[stages]]
+name = "last"
+[run]
+stop_time = 2
+tolerances = 1e-6
+method = "DEC"
+"""
+
+
+def test_published_schema_is_current():
+    """Renew it by `python -m kinetree.models.description.json_schema`."""
+    assert FILE.read_text(encoding="utf-8") == schema_text()
+
+
+@pytest.mark.parametrize("description", [REGULATOR, tomllib.loads(EVERYTHING)], ids=["regulator", "everything"])
+def test_schema_and_model_accept_the_same(description):
+    jsonschema.Draft202012Validator(json_schema()).validate(json.loads(json.dumps(description)))
+    assert isinstance(describe(description), Description)
+
+
+def test_schema_refuses_what_the_model_refuses():
+    validator = jsonschema.Draft202012Validator(json_schema())
+    for wrong in ({"gravty": 1}, {"bodies": {"a": {}}}, {"joints": {"j": {"child": 3}}}, {"forces": {"f": {"value": 1}}}):
+        assert not validator.is_valid(wrong)
+
+
+def test_every_key_is_explained():
+    """Editors show these texts; numbers of the force kinds tell their unit."""
+    for kind in KINDS.values():
+        for name, field in kind.model_fields.items():
+            assert field.description or name == "kind", name
+
+
+def test_kinds_are_told_by_their_keys():
+    forces = tomllib.loads(EVERYTHING)["forces"]
+    names = {"drive": "coordinate", "spring": "line", "wind": "wrench", "bush": "pair", "stop": "stop", "foot": "contact", "rub": "friction"}
+    names |= {name: name for name in ("rail", "tyre", "jack", "cylinder")}
+    assert {name: force_kind(force) for name, force in forces.items()} == names
+    assert set(names.values()) == set(KINDS)
+    mechanism = describe(tomllib.loads(EVERYTHING))
+    assert {name: force.kind for name, force in mechanism.forces.items()} == names
+
+
+def test_numbers_stay_floats_and_expressions_stay_text():
+    mechanism = describe(tomllib.loads(EVERYTHING))
+    assert mechanism.gravity == (0.0, 0.0, "-g")
+    assert isinstance(mechanism.bodies["a"].mass, float)
+    assert mechanism.couplings["gear"].value == "A.angle - 2*B.angle1"
+    assert mechanism.run.tolerances is not None
+    assert mechanism.run.tolerances.relative == 1e-6
+
+
+def test_lines_of_keys():
+    lines = scan("a = 1\n[b.c]\n'd e' = 2\nf.g = 3\n[[h]]\ni = 1\n[h.k]\nl = 4 # m = 5\n[[h]]\ni = 2\n")
+    assert lines[("a",)] == 1
+    assert lines[("b", "c", "d e")] == 3
+    assert lines[("b", "c", "f", "g")] == 4
+    assert (lines[("h", 0, "i")], lines[("h", 0, "k", "l")], lines[("h", 1, "i")]) == (6, 8, 10)
+
+
+def test_a_file_of_200_bodies_is_checked_in_less_than_a_second(tmp_path):
+    """Bodies, joints, forces and outputs with expressions; the time is for 2 slow cores."""
+    text = "[parameters]\nm = 2.0\n"
+    for i in range(1, 201):
+        parent = "ground" if i == 1 else f"b{i - 1}"
+        text += f'[bodies.b{i}]\nmass = "m*{i}/3"\ncom = [0, 0.1, 0]\ninertia = [0.3, 0.3, 0.3, 0, 0, 0]\n'
+        text += f'[joints.j{i}]\nparent = "{parent}"\nchild = "b{i}"\nat = [1, 0, 0]\ntype = "revolute"\naxis = "x"\n'
+        text += f'[forces.f{i}]\ncoordinate = "j{i}.angle"\nvalue = "-3*der(j{i}.angle) + {i}*sin(j{i}.angle)*m"\n'
+        text += f'[outputs.o{i}]\nquantity = "position"\nbody = "b{i}"\naxis = "x"\n'
+    path = tmp_path / "chain.toml"
+    path.write_text(text)
+    begin = time.perf_counter()
+    describe(path)
+    assert time.perf_counter() - begin < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "factor", "base"),
+    [
+        ("N.m.s/rad", 1, {"kg": 1, "m": 2, "s": -1, "rad": -1}),
+        ("kg.m2/s", 1, {"kg": 1, "m": 2, "s": -1}),
+        ("m/s2", 1, {"m": 1, "s": -2}),
+        ("m3/(s.Pa)", 1, {"m": 4, "s": 1, "kg": -1}),
+        ("bar", 1e5, {"kg": 1, "m": -1, "s": -2}),
+        ("mm", 1e-3, {"m": 1}),
+        ("kN/mm", 1e6, {"kg": 1, "s": -2}),
+        ("l/min", 1e-3 / 60, {"m": 3, "s": -1}),
+        ("rpm", math.pi / 30, {"rad": 1, "s": -1}),
+        ("deg", math.pi / 180, {"rad": 1}),
+        ("s^-1", 1, {"s": -1}),
+        ("1/s", 1, {"s": -1}),
+        ("%", 0.01, {}),
+        ("", 1, {}),
+    ],
+)
+def test_units_resolve_into_base_units(text, factor, base):
+    unit = parse_unit(text)
+    assert unit.factor == pytest.approx(factor, rel=1e-14)
+    assert unit.base == base
+
+
+def test_temperature_has_an_offset_and_stands_alone():
+    assert parse_unit("degC").offset == 273.15
+    for wrong in ("degC/s", "q", "N..m", "m^x", "N/", "m99999", "x" * 200, "kkg", "(m"):
+        with pytest.raises(UnitError):
+            parse_unit(wrong)
