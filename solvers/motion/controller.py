@@ -44,6 +44,7 @@ BLOCKS = 5
 
 TINY_STEP = 4 * 2.220446049250313e-16  # relative to |t|: below this time does not advance
 MIN_RTOL = 1e-14  # 45 ulp: below this rounding decides about steps
+STIFF_STEPS, SMOOTH_STEPS = 25, 10  # successive steps that make a verdict
 MAX_REJECTIONS = 60  # in one step; 2^-60 of any sensible step is nothing
 
 
@@ -150,6 +151,18 @@ def norm(mem, e, y_a, y_b):
         r = e[i] / (atol[i] + rtol * max(abs(y_a[i]), abs(y_b[i])))
         total += r * r
     return math.sqrt(total / max(len(e), 1))
+
+
+@kernel
+def is_stiff(mem):
+    """Whether stability has limited the last steps of an explicit method (adams, rk45): time to switch to radau."""
+    return mem[STIFF] >= STIFF_STEPS
+
+
+@kernel
+def is_smooth(mem):
+    """Whether an explicit method could take the last steps of radau just as well."""
+    return mem[SMOOTH] >= SMOOTH_STEPS
 
 
 @kernel

@@ -17,6 +17,7 @@ from kinetree.solvers.motion.controller import (
     MAX_REJECTIONS,
     ORDER,
     REJECTED,
+    SMOOTH,
     STEP_TOO_SMALL,
     T_NEW,
     Y_NEW,
@@ -72,6 +73,7 @@ from kinetree.solvers.motion.radau_newton import (
 
 E1, E2, E3 = -(13.0 + 7.0 * ROOT6) / 3.0, (-13.0 + 7.0 * ROOT6) / 3.0, -1.0 / 3.0  # embedded error estimate
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+SMOOTH_RATE = 1.0  # h times the spectral radius of the Jacobian up to which an explicit method is cheaper
 KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kept
 
 
@@ -218,6 +220,7 @@ def finish(mem, rhs, context, t_end, h, wanted, factor, error):
         slope = (z1[i] - z2[i]) / (C1 - C2)
         p2[i] = (slope - p1[i]) / (C1 - 1.0)
         p3[i] = p2[i] - (slope - z1[i] / C1) / C2
+    mem[SMOOTH] = mem[SMOOTH] + 1.0 if h * mem[LIPSCHITZ] < SMOOTH_RATE else 0.0
     mem[LAST_ACCEPTED_H] = h
     mem[LAST_ERROR] = max(error, 1e-2)
     mem[JACOBIAN_AGE] = mem[JACOBIAN_AGE] + 1.0 if mem[THETA] <= KEEP_JACOBIAN else -1.0
