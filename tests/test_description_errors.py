@@ -60,6 +60,7 @@ CASES = [
     (("forces", "spring", "between"), [], "forces.spring.between[0]", "found nothing"),
     (("forces", "spring", "between"), [{"body": "arm"}, {"body": "arm"}], "forces.spring.between", "twice"),
     (("forces", "spring", "between"), [{"body": "arm"}, {"body": "bal"}], "forces.spring.between[1].body", "did you mean 'ball'"),
+    (("forces", "spring", "between"), [{"body": "arm"}, {"bod": "ball"}], "forces.spring.between[1].bod", "did you mean 'body'"),
     (("forces", "stop"), {"coordinate": "gamma", "stiffness": 1, "sharpness": 0, "lower": 0}, "forces.stop.sharpness", "> 0"),
     (("forces", "stop"), {"coordinate": "gamma", "stiffness": 1, "sharpness": 1, "lower": 1, "upper": 0}, "forces.stop.upper", "above lower"),
     (("forces", "foot"), {"body": "ball", "stiffness": 1, "normal": [0, 0, 0]}, "forces.foot.normal", "length 0"),

@@ -11,7 +11,7 @@ from regulator_description import REGULATOR, changed
 from kinetree.models import ModelError
 from kinetree.models.description.loader import describe
 
-PATIENCE = 1.0  # seconds that a refusal may take
+PATIENCE = 1.0  # seconds of computing that a refusal may take
 
 
 def nested(depth, inner, kind):
@@ -70,10 +70,10 @@ DICTS = {
 
 @pytest.mark.parametrize("name", DICTS)
 def test_hostile_dicts_are_refused_quickly(name):
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ModelError) as error:
         describe(DICTS[name])
-    assert time.perf_counter() - begin < PATIENCE
+    assert time.process_time() - begin < PATIENCE
     assert len(str(error.value)) < 100_000
 
 
@@ -99,10 +99,10 @@ FILES = {
 def test_hostile_files_are_refused_quickly(name, tmp_path):
     path = tmp_path / name
     path.write_text(FILES[name])
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ModelError):
         describe(path)
-    assert time.perf_counter() - begin < PATIENCE
+    assert time.process_time() - begin < PATIENCE
 
 
 def test_numpy_numbers_are_numbers():

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from kinetree.models.description import bodies_check, elements_check
-from kinetree.models.description.errors import Problem, shown, suggestion
+from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
@@ -17,7 +17,6 @@ from kinetree.models.description.units import UnitError, parse_unit
 from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]
-MOST_PROBLEMS = 200
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
 PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators")
 
@@ -36,9 +35,13 @@ class Checker:
         self.names = Names()
 
     def complain(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
-        if len(self.problems) < MOST_PROBLEMS:
+        if not self.full:
             line = self.origin.line(path)
             self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
+
+    @property
+    def full(self) -> bool:
+        return len(self.problems) >= MOST_PROBLEMS
 
     def whole(self, section: str) -> bool:
         """Whether all names that a section gives are known."""
@@ -63,7 +66,7 @@ class Checker:
         if name is None or name in names:
             return True
         section = {"body": "bodies", "joint": "joints", "coordinate": "joints"}.get(what, what + "s")
-        if self.whole(section):
+        if not self.full and self.whole(section):
             self.complain(path, f"the unknown {what} {shown(name)}", hint=suggestion(name, names))
         return False
 
@@ -150,6 +153,8 @@ def check_expressions(checker: Checker) -> None:
     for path, text in expressions(checker.description):
         if path[0] == "parameters" and path[2] == "value":
             continue
+        if checker.full:
+            return
         error = fault(path, text, checker.names, checker.values, tables, guess if text.scope == "state" else constants)
         if error is not None and (checker.whole("tables") or not error.message.startswith("unknown table")):
             checker.complain(path, shown(text), hint=error.message, column=error.column)

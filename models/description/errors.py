@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_PROBLEMS = 100  # of one kind; further ones would only repeat themselves
 SHOWN = 60  # characters of a found value that a message repeats
 
 

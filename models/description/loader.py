@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.checks import check
 from kinetree.models.description.copies import Copier, expand_copies
-from kinetree.models.description.errors import ModelError, Problem, shown, suggestion
+from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Problem, shown, suggestion
 from kinetree.models.description.origin import Origin
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
 from kinetree.models.description.schema import Description
@@ -41,7 +41,8 @@ def describe(source: Source, **overrides: float | str) -> Description:
     if description is not None:
         problems += check(description, origin, incomplete | lost)
     if problems or description is None:
-        raise ModelError(sorted(problems, key=lambda problem: problem.line or 0))
+        more = [Problem(key="", file=origin.file, hint=f"only the first {MOST_PROBLEMS} problems of each kind are shown")]
+        raise ModelError(sorted(problems, key=lambda problem: problem.line or 0) + more * (len(problems) >= MOST_PROBLEMS))
     description._file = origin.file
     return description
 

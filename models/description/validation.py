@@ -8,13 +8,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from kinetree.models.description.errors import Problem, shown, suggestion
+from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.force_parts import KINDS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
 
 ROUNDS = 5  # each takes away what the one before complained about
-MOST_PROBLEMS = 100
 EXPECTED = {
     "string_type": "text",
     "bool_type": "true or false",
@@ -61,9 +60,10 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
     if kind == "kinetree":
         found, expected = context["found"], context["expected"]
     elif kind == "missing":
-        model = model_at(error["loc"][:-1])
-        field = model.model_fields.get(str(path[-1])) if model else None
-        found, expected = "nothing", (field.description if field else None) or "a value"
+        names = [part for part in error["loc"] if isinstance(part, str)]
+        model = model_at(tuple(names[:-1]))
+        field = model.model_fields.get(names[-1]) if model else None
+        found, expected = "nothing", ((field.description if field else None) or "a value").split(";")[0]
     elif kind == "extra_forbidden":
         model = model_at(error["loc"][:-1])
         found, expected = f"the unknown key {shown(path[-1])}", ""
@@ -95,7 +95,7 @@ def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
             else:
                 found += [each for argument in get_args(candidate) for each in inner_types(argument)]
         candidates = found
-    models = [each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)]
+    models = list(dict.fromkeys(each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)))
     return models[0] if len(models) == 1 else None
 
 
