@@ -25,6 +25,24 @@ class Status(IntEnum):
     STAGE_NEVER_ENDS = 17
 
 
+class Method(IntEnum):
+    """Forms of the equations of motion: Lagrangian, then Hamiltonian."""
+
+    DEC = 0
+    DRT = 1
+    CBM = 2
+    LGR = 3
+    ITR_M = 4
+    ITR_G = 5
+    ITR_DIRECT = 6
+    ABM = 7
+    DEC_H = 8
+    CBM_H = 9
+    LGR_H = 10
+    ITR_H = 11
+    ABM_H = 12
+
+
 class Element(IntEnum):
     """Elementary transforms of a joint."""
 

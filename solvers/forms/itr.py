@@ -2,15 +2,17 @@
 
 x = Hb ; r = b − Mx ; s = Hr ; while r is not small: x += s ; r⁺ = b − Mx ; u = Hr⁺ ; y = r − r⁺ ; H += uuᵀ/(uᵀy) ; s = (1 + uᵀr⁺/(uᵀy)) u ; r = r⁺.
 At most rank(ΔM) + 1 steps; monotone while ‖ΔM‖ < 1/‖H‖ (2.43). Without contraction the line-search form (2.33) takes over, then a refactorisation.
-`apply(out, model, ws, x)` multiplies by M: the method is generic in how that is done.
+M is multiplied by its rows of blocks (2.53) or, without forming it, by two sweeps, AᵀTᵀ(MTAx) (2.54)-(2.55).
 Vectors of ws.itr: x, r, r⁺, s, u, square roots of M's diagonal.
 """
 
 import math
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import get6, put6
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows
-from kinetree.solvers.forms.path_rows import factor_mass, solve_mass
+from kinetree.solvers.forms.newton_euler import body_mv, project, sweep_down, sweep_joints
+from kinetree.solvers.forms.path_rows import factor_mass, multiply_mass, solve_mass
 from kinetree.solvers.kernel import kernel
 
 TOLERANCE = 1e-15  # scaled residual at which the iteration stops: the backward error of a Cholesky factorisation
@@ -56,9 +58,22 @@ def add_dyad(H, u, factor):
 
 
 @kernel
-def residual(out, apply, model, ws, b, x):
+def multiply(out, model, ws, x, sweeps):
+    """out = M x."""
+    if sweeps:
+        sweep_joints(ws.w, model, ws, x)
+        for i in range(1, model.parent.size):
+            put6(ws.Fs, 6 * i, body_mv(ws, i, get6(ws.w, 6 * i)))
+        sweep_down(ws.Fs, model, ws)
+        project(out, model, ws, ws.Fs)
+    else:
+        multiply_mass(out, model, ws, x)
+
+
+@kernel
+def residual(out, model, ws, b, x, sweeps):
     """out = b − Mx; returns its largest component, each scaled by √M_kk Σ √M_jj |x_j|, which bounds the rounding of that component."""
-    apply(out, model, ws, x)
+    multiply(out, model, ws, x, sweeps)
     d = vector(ws, 5)
     size = 0.0
     worst = 0.0
@@ -111,31 +126,31 @@ def solve_afresh(model, ws, b):
 
 
 @kernel
-def solve_iteratively(apply, model, ws, b):
-    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. Overwrites b only through `apply`'s scratch, never b itself."""
+def solve_iteratively(model, ws, b, sweeps):
+    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. Unless `sweeps`, M stands in ws.Mr; with them, ws.w and ws.Fs are scratch."""
     ws.head[L.K_ITERATIONS] = 0.0
     if ws.head[L.K_HELD] != 1.0:
         return solve_afresh(model, ws, b)
     goal = ws.head[L.K_ITR_TOLERANCE] if ws.head[L.K_ITR_TOLERANCE] > 0.0 else TOLERANCE
     multiply_metric(vector(ws, 0), ws.Hq, b)
-    size = residual(vector(ws, 1), apply, model, ws, b, vector(ws, 0))
+    size = residual(vector(ws, 1), model, ws, b, vector(ws, 0), sweeps)
     multiply_metric(vector(ws, 3), ws.Hq, vector(ws, 1))
     for _ in range(b.size + 2):
         if size <= goal:
             return 0
         before = size
-        size = step(apply, model, ws, b, before)
+        size = step(model, ws, b, before, sweeps)
         ws.head[L.K_ITERATIONS] += 1.0
         if size >= before:
             break
     if size <= NOISE:
         return 0
     ws.head[L.K_FALLBACKS] += 1.0
-    return search(apply, model, ws, b, goal)
+    return search(model, ws, b, goal, sweeps)
 
 
 @kernel
-def step(apply, model, ws, b, before):
+def step(model, ws, b, before, sweeps):
     """One step of (2.29); returns the scaled residual. A step that does not contract is taken back: the residual before it is returned."""
     x = vector(ws, 0)
     r = vector(ws, 1)
@@ -144,7 +159,7 @@ def step(apply, model, ws, b, before):
     u = vector(ws, 4)
     for k in range(b.size):
         x[k] += s[k]
-    size = residual(new, apply, model, ws, b, x)
+    size = residual(new, model, ws, b, x, sweeps)
     if not size < before:
         for k in range(b.size):
             x[k] -= s[k]
@@ -165,7 +180,7 @@ def step(apply, model, ws, b, before):
 
 
 @kernel
-def search(apply, model, ws, b, goal):
+def search(model, ws, b, goal, sweeps):
     """Steps of (2.33), each of the length that minimises ½xᵀMx − xᵀb; refactors when they do not converge or H has lost its sign."""
     x = vector(ws, 0)
     r = vector(ws, 1)
@@ -173,11 +188,11 @@ def search(apply, model, ws, b, goal):
     s = vector(ws, 3)
     v = vector(ws, 4)
     for _ in range(b.size + 2):
-        size = residual(r, apply, model, ws, b, x)
+        size = residual(r, model, ws, b, x, sweeps)
         if size <= goal:
             return 0
         multiply_metric(s, ws.Hq, r)
-        apply(y, model, ws, s)
+        multiply(y, model, ws, s, sweeps)
         rs = dot(s, r)
         sy = dot(s, y)
         if not (rs > 0.0 and sy > 0.0):

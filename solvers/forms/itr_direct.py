@@ -9,7 +9,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.composite import composite_bodies, generalized_forces, mass_rows
 from kinetree.solvers.forms.itr import FLAT, NOISE, TOLERANCE, dot, residual, vector
-from kinetree.solvers.forms.path_rows import factor_mass, mass_matrix, multiply_mass, solve_mass
+from kinetree.solvers.forms.path_rows import factor_mass, mass_matrix, solve_mass
 from kinetree.solvers.kernel import kernel
 
 
@@ -39,7 +39,7 @@ def solve_directly(model, ws, b):
     for k in range(b.size):
         x[k] = b[k]
     solve_factors(ws.Hq, x)
-    size = residual(r, multiply_mass, model, ws, b, x)
+    size = residual(r, model, ws, b, x, False)
     for _ in range(b.size + 2):
         if size <= goal:
             return 0
@@ -49,7 +49,7 @@ def solve_directly(model, ws, b):
         for k in range(b.size):
             x[k] += s[k]
         before = size
-        size = residual(r, multiply_mass, model, ws, b, x)
+        size = residual(r, model, ws, b, x, False)
         ws.head[L.K_ITERATIONS] += 1.0
         if not size < before:
             break

@@ -6,7 +6,6 @@
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows, momentum_residual
 from kinetree.solvers.forms.itr import solve_iteratively, vector
 from kinetree.solvers.forms.newton_euler import carried_momenta, sweep_up
-from kinetree.solvers.forms.path_rows import multiply_mass
 from kinetree.solvers.kernel import kernel
 
 
@@ -16,7 +15,7 @@ def itr_h(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)
-    status = solve_iteratively(multiply_mass, model, ws, ws.Q)
+    status = solve_iteratively(model, ws, ws.Q, False)
     if status != 0:
         return status
     x = vector(ws, 0)

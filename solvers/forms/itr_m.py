@@ -5,7 +5,6 @@
 
 from kinetree.solvers.forms.composite import composite_bodies, generalized_forces, mass_rows
 from kinetree.solvers.forms.itr import solve_iteratively, vector
-from kinetree.solvers.forms.path_rows import multiply_mass
 from kinetree.solvers.kernel import kernel
 
 
@@ -15,7 +14,7 @@ def itr_m(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
-    status = solve_iteratively(multiply_mass, model, ws, ws.Q)
+    status = solve_iteratively(model, ws, ws.Q, False)
     x = vector(ws, 0)
     for s in range(ws.udot.size):
         ws.udot[s] = x[s]
