@@ -1,0 +1,1 @@
+"""Benchmarks: measured speed and accuracy against peers."""
