@@ -13,6 +13,8 @@ from kinetree.models.description.force_parts import KINDS, force_kind
 from kinetree.models.description.json_schema import FILE, json_schema, schema_text
 from kinetree.models.description.loader import describe
 from kinetree.models.description.origin import scan
+from kinetree.models.description.reference import FILE as FORMAT_PAGE
+from kinetree.models.description.reference import reference
 from kinetree.models.description.schema import Description
 from kinetree.models.description.units import UnitError, parse_unit
 
@@ -146,6 +148,11 @@ method = "DEC"
 def test_published_schema_is_current():
     """Renew it by `python -m kinetree.models.description.json_schema`."""
     assert FILE.read_text(encoding="utf-8") == schema_text()
+
+
+def test_reference_page_is_current():
+    """Renew it by `python -m kinetree.models.description.reference`."""
+    assert FORMAT_PAGE.read_text(encoding="utf-8") == reference()
 
 
 @pytest.mark.parametrize("description", [REGULATOR, tomllib.loads(EVERYTHING)], ids=["regulator", "everything"])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.expressions import ExpressionError, names, parse
-from kinetree.models.description.force_parts import CylinderForce, Elastic, LineForce, RailForce, StopForce
+from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
 from kinetree.models.description.parts import Part, Point
 from kinetree.models.description.schema import Output
 
@@ -79,6 +79,8 @@ def check_force(checker: Checker, path: Path) -> None:
         check_order(checker, path, force, "begin", "end")
     if isinstance(force, CylinderForce):
         check_order(checker, path, force, "shortest", "longest")
+    if isinstance(force, JackForce) and force.law is None and "stiffness" not in force.model_fields_set:
+        checker.complain((*path, "stiffness"), "nothing", "stiffness or law")
     soil = getattr(force, "soil", None)
     if soil is not None:
         check_signs(checker, (*path, "soil"), soil)

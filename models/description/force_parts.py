@@ -148,6 +148,7 @@ class JackForce(Rubbing):
     """Outrigger jack: a leg of given extension whose foot stands on the ground surface and lifts off."""
 
     kind: Literal["jack"] = "jack"
+    stiffness: Law = Field(0.0, description="Stiffness of the leg per compression**exponent [N/m for exponent 1]")
     body: str = Field(description="The body that carries the jack")
     point: Vector = Field(ORIGIN, description="Foot at extension 0, body frame [m]")
     axis: Axis = Field(DOWN, description="Direction in which the jack extends, body axes")

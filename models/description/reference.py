@@ -1,0 +1,128 @@
+"""The reference page of the format, written from the model itself; `python -m` this module renews docs/format.md."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from kinetree.models.description import copies, quantities, schema, source
+from kinetree.models.description.force_parts import KINDS, Soil
+from kinetree.models.description.parts import Named, Point
+
+FILE = Path(__file__).parents[2] / "docs" / "format.md"
+WORDS = {
+    quantities.Number: "number",
+    quantities.TimeNumber: "number of t",
+    quantities.Law: "law",
+    quantities.Vector: "3 numbers",
+    quantities.LawVector: "3 laws",
+    quantities.Tensor: "6 numbers",
+    quantities.Axis: "axis",
+    quantities.Axes: "axis or two",
+    schema.Numbers: "numbers",
+    schema.Values: "numbers",
+    str: "text",
+    bool: "true/false",
+    int: "whole number",
+    Any: "anything",
+}
+TABLES: dict[str, type[BaseModel]] = {
+    "[parameters]": schema.Parameter,
+    "[bodies.NAME]": schema.Body,
+    "shape": schema.Shape,
+    "[joints.NAME]": schema.JointSpec,
+    "transforms": schema.Transform,
+    "[couplings]": schema.Coupling,
+    "[inputs]": schema.Input,
+    "[outputs]": schema.Output,
+    "[states.NAME]": schema.State,
+    "[tables.NAME]": schema.Table,
+    "[actuators.NAME]": schema.Actuator,
+    "chambers": schema.Chambers,
+    "[[stages]]": schema.Stage,
+    "ends": schema.Ends,
+    "[run]": schema.Run,
+    "tolerances": schema.Tolerances,
+    "point, as in between": Point,
+    "soil": Soil,
+}
+OPENING = f"""# The description file, key by key
+
+A TOML file (or JSON, or a dict of the same structure) describes a mechanism. SI units; right-handed frames; `ground` is body 0.
+This page is written from the model that checks the files; `models/schema/kinetree-1.schema.json` is the same for editors.
+
+What stands in the column "value":
+
+* *number*: a number, or the text of an expression over parameters;
+* *number of t*: the expression may contain the time t too;
+* *law*: also coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages also accelerations
+  `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
+* *axis*: `"x"`, `"-z"`, ..., or three numbers.
+
+`text` and `copies` may stand in every table with a name. `copies = N` makes N of the table; `{{i}}` in names and texts is the number of the copy,
+from 1, and `{{i-1}}`, `{{2*i}}`, `{{i//2}}` compute with it. N may be an expression over parameters.
+
+Limits, so that no file can stall a program: {source.LARGEST_FILE[".toml"] // 10**6} MB of TOML or {source.LARGEST_FILE[".json"] // 10**6} MB of JSON;
+{source.DEEPEST} levels of tables and lists; {copies.MOST_NODES:,} values and {copies.MOST_CHARACTERS:,} characters after all copies are made;
+{copies.MOST_COPIES:,} copies of one table; {quantities.LONGEST_EXPRESSION:,} characters in a text. Expressions are parsed, never executed.
+"""
+
+
+def reference() -> str:
+    """The page as Markdown."""
+    parts = [OPENING, section("At the top level", schema.Description)]
+    parts += [section(f"`{title}`", model) for title, model in TABLES.items()]
+    parts += [
+        "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
+        *(section(f'`kind = "{name}"`', model, level=3) for name, model in KINDS.items()),
+    ]
+    return "\n".join(parts)
+
+
+def section(title: str, model: type[BaseModel], level: int = 2) -> str:
+    hints = get_type_hints(model, include_extras=True)
+    lines = [f"{'#' * level} {title}", "", str(model.__doc__).strip(), "", "| key | value | default | meaning |", "|---|---|---|---|"]
+    common = Named.model_fields if issubclass(model, Named) else {}
+    for name, field in model.model_fields.items():
+        if name not in common and name != "kind":
+            lines.append(f"| `{name}` | {word(hints[name])} | {default(field)} | {field.description or ''} |")
+    return "\n".join(lines) + "\n"
+
+
+def word(annotation: Any) -> str:
+    """A type as a reader calls it."""
+    for known, name in WORDS.items():
+        if annotation == known:
+            return name
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return word(arguments[0])
+    if origin is Literal:
+        return ", ".join(f"`{choice}`" for choice in arguments)
+    if origin in (Union, types.UnionType):
+        names = dict.fromkeys(word(argument) for argument in arguments if argument is not type(None))
+        return " or ".join(names) if len(names) < 4 else "table"
+    if origin is tuple:
+        names = dict.fromkeys(word(argument) for argument in arguments if argument is not Ellipsis)
+        plural = ", ".join(name if name.endswith("s") else f"{name}s" for name in names)
+        return f"list of {plural}" if Ellipsis in arguments else f"{len(arguments)} {plural}"
+    return "tables" if origin is dict and arguments[1] is not Any else "table"
+
+
+def default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or field.default_factory is not None or value in ((), ""):
+        return ""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f"{number:g}" for number in value) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+if __name__ == "__main__":
+    FILE.write_text(reference(), encoding="utf-8")
