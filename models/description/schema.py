@@ -207,7 +207,7 @@ class Stage(Named):
     free: tuple[str, ...] = Field((), description="Joints that let go at its end: the child becomes a free body")
     drop: tuple[str, ...] = Field((), description="Bodies that leave the model at its end")
     lock: tuple[str, ...] = Field((), description="Joints that become rigid at its end")
-    set: dict[str, Number] = Field(default_factory=dict, description="Parameters that change at its end")
+    set: dict[str, Number] = section("Parameters that change at its end")
     sequence: tuple[Stage, ...] | None = Field(None, description="Stages that are repeated together by `copies`")
 
 
@@ -230,6 +230,11 @@ class Run(Part):
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
 
 
+def section(text: str) -> Any:
+    """A section of named tables."""
+    return Field(default_factory=dict, description=text)
+
+
 class Description(Part):
     """A mechanism."""
 
@@ -237,20 +242,16 @@ class Description(Part):
     name: str = Field("", description="Name of the mechanism")
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
-    parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = Field(
-        default_factory=dict, description="Numbers that others are computed from"
-    )
-    bodies: dict[str, Body] = Field(default_factory=dict, description="Rigid bodies")
-    joints: dict[str, JointSpec] = Field(default_factory=dict, description="Joints between bodies; a second one into a body closes a loop")
-    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = Field(
-        default_factory=dict, description="Relations between coordinates, as of gears"
-    )
-    forces: dict[str, Force] = Field(default_factory=dict, description="Force elements")
-    inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = Field(default_factory=dict, description="Numbers given from outside")
-    outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = Field(default_factory=dict, description="Numbers reported")
-    states: dict[str, State] = Field(default_factory=dict, description="First-order states")
-    tables: dict[str, Table] = Field(default_factory=dict, description="Functions given by points")
-    actuators: dict[str, Actuator] = Field(default_factory=dict, description="Interfaces for outside drives")
+    parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = section("Numbers that others are computed from")
+    bodies: dict[str, Body] = section("Rigid bodies")
+    joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
+    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section("Relations between coordinates, as of gears")
+    forces: dict[str, Force] = section("Force elements")
+    inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = section("Numbers given from outside")
+    outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = section("Numbers reported")
+    states: dict[str, State] = section("First-order states")
+    tables: dict[str, Table] = section("Functions given by points")
+    actuators: dict[str, Actuator] = section("Interfaces for outside drives")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
     run: Run = Field(default_factory=Run, description="Defaults of a run")
     chain: dict[str, Any] | None = Field(None, description="Linear multi-mass chain: mass, damping, stiffness, ...")
