@@ -1,18 +1,33 @@
 """A compiled mechanism: one evaluation of its equations in any form."""
+
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import allocate
 from kinetree.models.compilation.builder import Compiled
 from kinetree.models.description.schema import Description
-from kinetree.models.engine import engine
-from kinetree.models.status import check_status
+from kinetree.models.instance import Instance, Numbers, shaped
 from kinetree.solvers import layout as L
+from kinetree.solvers.layout import Method
 
-Numbers = Sequence[float] | np.ndarray
+LAGRANGE = {
+    "DEC": Method.ENGINE, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G, "ABM": Method.ABM,
+}  # fmt: skip
+HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
+LINEAR = {Method.ABM, Method.ABM_H, Method.DEC_H}
+ITERATIVE = {Method.ITR_M, Method.ITR_G, Method.ITR_H}
+GROUPS: dict[Method, frozenset[str]] = {
+    Method.DRT: frozenset({"literal", "path", "direct"}),
+    Method.CBM: frozenset({"literal", "path"}),
+    Method.CBM_H: frozenset({"literal", "path"}),
+    Method.LGR: frozenset({"literal", "sibling"}),
+    Method.LGR_H: frozenset({"literal", "sibling"}),
+    **{method: frozenset({"literal"}) for method in LINEAR},
+    **{method: frozenset({"literal", "path", "dense"}) for method in ITERATIVE},
+}
+MASS = frozenset({"literal", "path", "dense"})
 
 
 class System:
@@ -27,89 +42,115 @@ class System:
         self.bodies = compiled.bodies
         self.parents = compiled.parents
         self.n = len(compiled.speeds)
-        self._use(compiled.ints)
+        self._fast = Instance(compiled)
+        self._instances: dict[frozenset[str], Instance] = {}
 
-    def _use(self, ints: np.ndarray) -> None:
-        """Allocate the workspace laid out in `ints` and derive its constants."""
-        self._ints, self._floats = ints, self.compiled.floats
-        self._work, self._ws = allocate(ints, self._floats)
-        bind = lambda name: engine().bind(name, self._ints, self._floats, self._work)  # noqa: E731
-        self._prepare, self._evaluate, self._outputs = bind("prepare"), bind("accelerations"), bind("outputs")
-        self._check(self._prepare(0, 0.0))
-        self._set_inputs(None)
-
-    def _check(self, status: int) -> None:
-        if status != 0:
-            check_status(status, self._ws.head, self.compiled)
-
-    # -- start and arguments --------------------------------------------------------------------------------------------------------------
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial coordinates and speeds."""
-        c, val = self.compiled, self._ws.val
+        c, val = self.compiled, self._fast.ws.val
         q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
         for k in c.quaternions:
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         return q, val[c.start_u : c.start_u + self.n].copy()
 
-    def start_states(self) -> np.ndarray:
-        """Initial first-order states."""
-        c = self.compiled
-        return self._ws.val[c.start_x : c.start_x + len(c.states)].copy()
+    def _with(self, groups: frozenset[str]) -> Instance:
+        """An instance whose workspace has the arrays that a literal form needs."""
+        if groups not in self._instances:
+            self._instances[groups] = Instance(self.compiled, groups)
+        return self._instances[groups]
 
-    def _set_inputs(self, inputs: Mapping[str, float] | None) -> None:
-        c, val = self.compiled, self._ws.val
-        for k, name in enumerate(c.inputs):
-            val[c.registers[name]] = val[c.start_inputs + k]
-        for name, value in (inputs or {}).items():
-            if name not in c.inputs:
-                raise KeyError(f"'{name}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")
-            val[c.registers[name]] = value
-
-    def _set(self, q: Numbers, u: Numbers | None = None, x: Numbers | None = None, inputs: Mapping[str, float] | None = None, loads=None) -> None:
-        """Write the arguments of an evaluation into the workspace."""
-        ws = self._ws
-        ws.q[:] = self._shaped(q, ws.q.size, "q")
-        ws.u[:] = 0.0 if u is None else self._shaped(u, ws.u.size, "u")
-        ws.x[:] = self.start_states() if x is None else self._shaped(x, ws.x.size, "x")
-        if self.compiled.inputs or inputs:
-            self._set_inputs(inputs)
-        if loads is None:
-            ws.head[L.K_EXTRA] = 0.0
-        else:
-            ws.extra[6:] = self._shaped(np.asarray(loads, dtype=float).reshape(-1), 6 * len(self.bodies), "loads")
-            ws.head[L.K_EXTRA] = 1.0
-
-    def _shaped(self, values, size: int, name: str) -> np.ndarray:
-        array = np.asarray(values, dtype=float)
-        if array.shape != (size,):
-            raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
-        return array
-
-    # -- evaluation -----------------------------------------------------------------------------------------------------------------------
-    def accelerations(self, t: float, q: Numbers, u: Numbers, inputs=None, method: str = "auto", loads=None) -> np.ndarray:
+    # -- Lagrangian variables -------------------------------------------------------------------------------------------------------------
+    def accelerations(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, method: str = "auto", loads=None
+    ) -> np.ndarray:
         """Rates of the speeds, u̇; `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes."""
-        self._set(q, u, None, inputs, loads)
-        self._check(self._evaluate(self._method(method), t))
-        return self._ws.udot.copy()
+        return self._solve("accelerations", t, q, u, inputs, method, loads).udot.copy()
 
-    def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None) -> np.ndarray:
+    def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
         """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
-        self._set(q, u, None, None, loads)
-        self._check(self._outputs(self._method(method), t))
-        return self._ws.reaction[6:].reshape(-1, 6).copy()
+        return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6).copy()
 
-    def energy(self, t: float, q: Numbers, u: Numbers) -> tuple[float, float]:
-        """Kinetic and potential energy (weight is zero at the ground's origin)."""
-        self._set(q, u)
-        self._check(self._outputs(0, t))
-        return float(self._ws.head[L.K_KINETIC]), float(self._ws.head[L.K_POTENTIAL])
+    def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads):
+        """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
+        number = self._number(method, LAGRANGE)
+        instance = self._fast if number == Method.ENGINE else self._with(GROUPS[number])
+        instance.set_state(q, u, inputs, loads)
+        instance.call(*((fast, 0, t) if number == Method.ENGINE else ("by_method", int(number), t)))
+        return instance.ws
 
-    def outputs(self, t: float, q: Numbers, u: Numbers, inputs=None) -> dict[str, float]:
-        """All outputs of one state by name."""
-        self._set(q, u, None, inputs)
-        self._check(self._outputs(0, t))
-        return {column.name: float(self._ws.val[column.register]) for column in self.compiled.outputs}
-
-    def _method(self, method: str) -> int:
+    def _number(self, method: str, known: dict[str, Method]) -> Method:
         """Number of a method; `auto` is the default engine."""
-        return 0
+        if method == "auto":
+            return Method.ENGINE if known is LAGRANGE else Method.DEC_H
+        if method not in known:
+            raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(known)}")
+        return known[method]
+
+    def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
+        """Mass matrix (n, n) of the second-kind form, M = BᵀMB."""
+        instance = self._with(MASS)
+        instance.set_state(q, None)
+        instance.call("mass_matrix", 0, t)
+        return instance.ws.Mq.reshape(self.n, self.n).copy()
+
+    def inverse_dynamics(
+        self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None
+    ) -> np.ndarray:
+        """Generalised forces that the rates u̇ need besides the applied ones."""
+        instance = self._with(MASS)
+        instance.set_state(q, u, inputs, loads)
+        instance.ws.udot[:] = shaped(udot, self.n, "udot")
+        instance.call("inverse_dynamics", 0, t)
+        return instance.ws.Q.copy()
+
+    def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
+        """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
+        head = self._solve("outputs", t, q, u, inputs, "DEC", None).head
+        return float(head[L.K_KINETIC]), float(head[L.K_POTENTIAL])
+
+    def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
+        """All outputs of one state by name."""
+        val = self._solve("outputs", t, q, u, inputs, "DEC", None).val
+        return {column.name: float(val[column.register]) for column in self.compiled.outputs}
+
+    # -- Hamiltonian variables ------------------------------------------------------------------------------------------------------------
+    def momenta(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
+        """Generalised momenta (Poisson impulses) p = BᵀMv."""
+        instance = self._with(MASS)
+        instance.set_state(q, u)
+        instance.call("momenta", 0, t)
+        return instance.ws.p.copy()
+
+    def hamilton(
+        self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(u, ṗ) of the state (q, p)."""
+        number = self._number(method, HAMILTON)
+        instance = self._with(GROUPS[number])
+        instance.set_state(q, None, inputs, loads)
+        instance.ws.p[:] = shaped(p, self.n, "p")
+        instance.call("hamilton", int(number), t)
+        return instance.ws.u.copy(), instance.ws.pdot.copy()
+
+    # -- cost and choice ------------------------------------------------------------------------------------------------------------------
+    def costs(self, iterations: float = 2) -> dict[str, float]:
+        """Predicted floating-point operations of one evaluation by each method."""
+        from kinetree.solvers.forms.costs import costs
+
+        freedoms = np.diff(self._freedom_ends())
+        return costs([int(n) for n in freedoms], list(self.parents), iterations)
+
+    def _freedom_ends(self) -> np.ndarray:
+        from kinetree.models.compilation.blocks import model_fields
+
+        return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
+
+    def choose(self, measured: bool = False) -> str:
+        """Name of the cheapest method: by predicted operations, or by times measured on this machine."""
+        if measured:
+            from kinetree.models.choice import measured_times
+
+            times = measured_times(self)
+            return min(times, key=times.__getitem__)
+        costs = self.costs()
+        return min(costs, key=costs.__getitem__)

@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -23,8 +24,9 @@ def cache_root() -> Path:
     return Path(base)
 
 
+@lru_cache(maxsize=1)
 def sources_hash() -> str:
-    """Hash over all kernel sources: the key of every compiled artefact."""
+    """Hash over all kernel sources as they were when first asked: the key of every compiled artefact."""
     digest = hashlib.sha256()
     for path in sorted(SOURCES.rglob("*.py")):
         digest.update(str(path.relative_to(SOURCES)).encode())

@@ -76,13 +76,27 @@ def parameter_values(description: Description) -> dict[str, float]:
 
 
 def add_starts(builder: Builder) -> tuple[int, int, int, int]:
-    """Registers of the start values of coordinates, speeds, states and inputs."""
+    """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start."""
     forms = [builder.forms[joint] for joint in builder.topology.joint]
-    d = builder.description
-    q = builder.vector([v for form in forms for v in form.starts] or [0.0])
-    u = builder.vector([v for form in forms for v in form.start_speeds] or [0.0])
-    x = builder.vector([state.start for state in builder.states.values()] or [0.0])
-    return q, u, x, builder.vector([given.start for given in d.inputs.values()] or [0.0])
+    groups = (
+        [pair for form in forms for pair in zip(form.coordinates, form.starts, strict=True)],
+        [pair for form in forms for pair in zip(form.speeds, form.start_speeds, strict=True)],
+        [(name, state.start) for name, state in builder.states.items()],
+        [(name, given.start) for name, given in builder.description.inputs.items()],
+    )
+    return tuple(add_start_group(builder, group) for group in groups)  # type: ignore[return-value]
+
+
+def add_start_group(builder: Builder, group: list[tuple[str, float | str]]) -> int:
+    """First register of one group."""
+    first = 0
+    for k, (name, value) in enumerate(group):
+        key = f"start({name})"
+        register = builder.registers.add(key, float("nan") if isinstance(value, str) else value)
+        first = first if k else register
+        if isinstance(value, str):
+            builder.define(key, builder.node(value, key))
+    return first
 
 
 def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> Compiled:

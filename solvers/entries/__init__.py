@@ -1,11 +1,30 @@
-"""Entry points: every one has the signature (ints, floats, work, option, t) -> status; arguments and results are fields of the workspace."""
+"""Entry points: every one has the signature (ints, floats, work, option, t) -> status; arguments and results are fields of the workspace.
+
+They come in two libraries: `core` is what an FMU carries, `forms` holds the literal methods.
+"""
+
 from collections.abc import Callable
+from importlib import import_module
 
-NAMES = ("prepare", "accelerations", "outputs")
+LIBRARIES = {
+    "core": {
+        "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
+    },
+    "forms": {
+        "forms": ("by_method", "hamilton", "momenta", "mass_matrix", "inverse_dynamics", "repeat_method"),
+    },
+}
 
 
-def entries() -> dict[str, Callable]:
-    """All entry points by name (imports numba)."""
-    from kinetree.solvers.entries import evaluate
+def entries(library: str) -> dict[str, Callable]:
+    """All entry points of a library by name (imports numba)."""
+    found = {}
+    for module, names in LIBRARIES[library].items():
+        source = import_module(f"kinetree.solvers.entries.{module}")
+        found |= {name: getattr(source, name) for name in names}
+    return found
 
-    return {name: getattr(evaluate, name) for name in NAMES}
+
+def library_of(entry: str) -> str:
+    """The library an entry point belongs to."""
+    return next(library for library, modules in LIBRARIES.items() if any(entry in names for names in modules.values()))

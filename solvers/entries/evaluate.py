@@ -45,3 +45,15 @@ def outputs(ints, floats, work, option, t):
         ws.head[L.K_POTENTIAL] = potential(model, ws)
         status = finish(model, ws)
     return status
+
+
+@entry
+def repeat(ints, floats, work, option, t):
+    """Evaluate kinematics and accelerations `option` times: what benchmarks time."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = 0
+    for _ in range(option):
+        status = load(model, ws, t)
+        status = dec(model, ws)
+    return status

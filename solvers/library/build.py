@@ -10,8 +10,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
+from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.kernel import FAST, cache_root, sources_hash
 
 LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
@@ -34,9 +38,14 @@ def library_folder() -> Path:
     return cache_root() / "library" / sources_hash()
 
 
-def library_path(level: str) -> Path:
-    """File of the library for one processor level."""
-    return library_folder() / f"kinetree-{level}.so"
+def library_path(library: str, level: str) -> Path:
+    """File of a library for one processor level."""
+    return library_folder() / f"kinetree-{library}-{level}.so"
+
+
+def object_path(library: str, level: str) -> Path:
+    """Object code of a library, for linking it into something else."""
+    return library_path(library, level).with_suffix(".o")
 
 
 def as_c_function(function):
@@ -51,13 +60,12 @@ def as_c_function(function):
     return cfunc(signature, error_model="numpy", fastmath=FAST)(wrapper)
 
 
-def linked_module(entries: dict[str, Callable], say: Callable[[str], None]):
+def linked_module(entries: dict[str, Callable]):
     """All entries in one LLVM module; only the entries stay visible."""
     import llvmlite.binding as llvm
 
     whole = None
     for name, function in entries.items():
-        say(name)
         callback = as_c_function(function)
         module = llvm.parse_assembly(str(callback._library._final_module))
         for f in module.functions:
@@ -94,24 +102,46 @@ def emit(module_text: str, level: str, path: Path) -> None:
 
 
 def build(say: Callable[[str], None] = lambda text: None) -> Path:
-    """Build the libraries of all levels unless they are there; returns their folder."""
+    """Build all libraries of all levels unless they are there, one process each; returns their folder."""
     folder = library_folder()
-    if all(library_path(level).exists() for level in LEVELS):
-        return folder
-    cc = compiler()
+    wanted = [name for name in LIBRARIES if not all(library_path(name, level).exists() for level in LEVELS)]
+    if wanted:
+        compiler()
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in wanted:
+            say(f"compiling {name}")
+        with whole_program_optimisation(), ProcessPoolExecutor(max_workers=len(wanted), mp_context=get_context("spawn")) as pool:
+            for name in pool.map(build_library, wanted, [str(folder)] * len(wanted)):
+                say(f"{name} is ready")
+    return folder
+
+
+@contextmanager
+def whole_program_optimisation():
+    """Child processes leave optimisation to `emit`: numba would optimise every kernel again in each of its callers."""
+    before = os.environ.get("NUMBA_OPT")
+    os.environ["NUMBA_OPT"] = "0"
+    try:
+        yield
+    finally:
+        os.environ.pop("NUMBA_OPT")
+        if before is not None:
+            os.environ["NUMBA_OPT"] = before
+
+
+def build_library(library: str, folder: str) -> str:
+    """Compile and link one library into the folder; the files appear complete or not at all."""
     from kinetree.solvers.entries import entries
 
-    folder.mkdir(parents=True, exist_ok=True)
-    text = str(linked_module(entries(), say))
+    text = str(linked_module(entries(library)))
     for level in LEVELS:
-        say(f"machine code for {level}")
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            code = Path(scratch) / "engine.o"
-            shared = Path(scratch) / "engine.so"
+            code, shared = Path(scratch) / "engine.o", Path(scratch) / "engine.so"
             emit(text, level, code)
-            command = [cc, "-shared", "-o", str(shared), str(code), "-lm", "-Wl,-z,defs"]
+            command = [compiler(), "-shared", "-o", str(shared), str(code), "-lm", "-Wl,-z,defs"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 raise LibraryError(f"linking failed: {done.stderr.strip()}")
-            os.replace(shared, library_path(level))
-    return folder
+            os.replace(code, Path(folder) / object_path(library, level).name)
+            os.replace(shared, Path(folder) / library_path(library, level).name)
+    return library

@@ -5,7 +5,8 @@ import ctypes
 from functools import lru_cache
 from pathlib import Path
 
-from kinetree.solvers.library.build import LEVELS, library_path
+from kinetree.solvers.entries import library_of
+from kinetree.solvers.library.build import LEVELS, LibraryError, library_path
 
 V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
 
@@ -20,15 +21,19 @@ def level() -> str:
     return LEVELS[1] if V3 <= set(flags.split()) else LEVELS[0]
 
 
-def load_library(path: Path | None = None) -> ctypes.CDLL | None:
-    """The library of the present sources, or None when it has not been built."""
-    path = path or library_path(level())
+@lru_cache(maxsize=4)
+def load_library(name: str) -> ctypes.CDLL | None:
+    """A library of the present sources, or None when it has not been built."""
+    path = library_path(name, level())
     return ctypes.CDLL(str(path)) if path.exists() else None
 
 
-def function(library: ctypes.CDLL, name: str):
-    """Entry `name` with its C signature."""
-    f = getattr(library, f"kt_{name}")
+def function(entry: str):
+    """An entry point with its C signature; its library must be there."""
+    library = load_library(library_of(entry))
+    if library is None:
+        raise LibraryError("the engine library is not built: run 'python -m kinetree.solvers.library build'")
+    f = getattr(library, f"kt_{entry}")
     f.restype = ctypes.c_int32
     f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]
     return f
