@@ -188,6 +188,8 @@ def test_column_points_into_the_expression():
     [
         ("a.toml", b"a = [1, 2", "not TOML"),
         ("a.toml", b"a = 1\na = 2", "not TOML"),
+        ("a.toml", b"[bodies.b{i}]\ncopies = 2", "in quotes"),
+        ("a.toml", b"[bodies]\nb{i} = {copies = 2}", "in quotes"),
         ("a.json", b'{"a": 1', "not JSON"),
         ("a.json", b'{"bodies": {"a": {"mass": 1}, "a": {"mass": 2}}}', "twice"),
         ("a.json", b"[1]", "a table of tables"),

@@ -21,6 +21,7 @@ LARGEST_FILE = {".toml": 8_000_000, ".json": 64_000_000}  # bytes
 DEEPEST = 12  # tables and lists inside one another
 # a key of so many parts costs the TOML parser quadratic time
 ENDLESS_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]{1,200}|"[^"\n]{0,200}"|'[^'\n]{0,200}')[ \t]*){30}""")
+UNQUOTED = re.compile(r"""\s*(?:\[[\w.\[ ]*|[\w.]*)\{""")
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 Generator = Callable[..., dict[str, Any]]
@@ -78,6 +79,8 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
         place = re.search(r"line (\d+),? column (\d+)", str(error))
         hint = re.sub(r"\s*[:(]?\s*\(?(?:at )?line \d+,? column \d+.*$", "", str(error))[:200]
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
+        if line is not None and UNQUOTED.match(text.split("\n")[line - 1]):
+            hint = 'a name with {i} stands in quotes, as in [bodies."module{i}"]'
         raise ModelError(Problem(key="", file=name, line=line, column=column, found=f"text that is not {suffix[1:].upper()}", hint=hint)) from None
 
 
