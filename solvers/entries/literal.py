@@ -1,55 +1,89 @@
-"""Entry points of the literal forms. `option` is the method, a number of layout.Method; sixteen added to it asks for the reactions too."""
+"""Entry points of the literal forms.
 
+Lagrangian: `literal_state`, then the entry of a form (u̇ in udot), then `literal_reactions` when wanted.
+Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from p), then `literal_rates` (ṗ in pdot).
+Entries of forms solve `option` times, once for 0: what benchmarks time.
+"""
+
+from kinetree.solvers.forms import abm as abm_form
+from kinetree.solvers.forms import abm_h as abm_h_form
+from kinetree.solvers.forms import cbm as cbm_form
+from kinetree.solvers.forms import cbm_h as cbm_h_form
+from kinetree.solvers.forms import dec_h as dec_h_form
+from kinetree.solvers.forms import drt as drt_form
+from kinetree.solvers.forms import itr_direct as itr_direct_form
+from kinetree.solvers.forms import itr_g as itr_g_form
+from kinetree.solvers.forms import itr_h as itr_h_form
+from kinetree.solvers.forms import itr_m as itr_m_form
+from kinetree.solvers.forms import lgr as lgr_form
+from kinetree.solvers.forms import lgr_h as lgr_h_form
+from kinetree.solvers.forms import newton_euler
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows
-from kinetree.solvers.forms.dispatch import literal_accelerations, literal_reactions, literal_speeds
+from kinetree.solvers.forms.dispatch import literal_reactions as reactions_by
 from kinetree.solvers.forms.momentum_rates import momentum_rates
-from kinetree.solvers.forms.newton_euler import inverse_dynamics as newton_euler
-from kinetree.solvers.forms.newton_euler import momenta as carried
 from kinetree.solvers.forms.path_rows import mass_matrix as spread_rows
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.tree.dynamics import load, set_registers
 from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_positions, literal_velocities
 from kinetree.solvers.views import model_view, work_view
 
+NAMES = (
+    "literal_state",
+    "literal_places",
+    "literal_reactions",
+    "literal_rates",
+    "momenta",
+    "mass_matrix",
+    "inverse_dynamics",
+    "drt",
+    "cbm",
+    "lgr",
+    "itr_m",
+    "itr_g",
+    "itr_direct",
+    "abm",
+    "dec_h",
+    "cbm_h",
+    "lgr_h",
+    "itr_h",
+    "abm_h",
+)
+
 
 @entry
-def literal(ints, floats, work, option, t):
-    """u̇ of the state in q, u, x by one of the literal Lagrangian forms."""
+def literal_state(ints, floats, work, option, t):
+    """Literal kinematics and forces of the state in q, u, x."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
     if status == 0:
         status = literal_kinematics(model, ws)
-    if status == 0:
-        status = literal_accelerations(model, ws, option % 16)
-    if status == 0 and option >= 16:
-        status = literal_reactions(model, ws, option % 16)
     return status
 
 
 @entry
-def literal_repeat(ints, floats, work, option, t):
-    """Accelerations by method option % 16 alone, option // 16 times on evaluated kinematics: what benchmarks time."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = 0
-    for _ in range(option // 16):
-        status = literal_accelerations(model, ws, option % 16)
-    return status
-
-
-@entry
-def hamilton(ints, floats, work, option, t):
-    """u and ṗ of the state in q, p, x by one of the momentum forms; the loads are those at the speeds found."""
+def literal_places(ints, floats, work, option, t):
+    """Literal kinematics of the position q."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = set_registers(model, ws, t)
     if status == 0:
         status = literal_positions(model, ws)
-    if status == 0:
-        status = literal_speeds(model, ws, option)
-    if status == 0:
-        status = load(model, ws, t)
+    return status
+
+
+@entry
+def literal_reactions(ints, floats, work, option, t):
+    """Reactions by the Lagrangian form of number `option` (layout.Method), whose accelerations are there."""
+    return reactions_by(model_view(ints, floats), work_view(ints, work), option)
+
+
+@entry
+def literal_rates(ints, floats, work, option, t):
+    """ṗ after a momentum form; the loads are those at the speeds it found."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = load(model, ws, t)
     if status == 0:
         literal_velocities(model, ws)
         active_forces(model, ws)
@@ -67,7 +101,7 @@ def momenta(ints, floats, work, option, t):
         status = literal_positions(model, ws)
     if status == 0:
         literal_velocities(model, ws)
-        status = carried(model, ws)
+        status = newton_euler.momenta(model, ws)
     return status
 
 
@@ -95,5 +129,137 @@ def inverse_dynamics(ints, floats, work, option, t):
     if status == 0:
         status = literal_kinematics(model, ws)
     if status == 0:
-        status = newton_euler(model, ws)
+        status = newton_euler.inverse_dynamics(model, ws)
+    return status
+
+
+@entry
+def drt(ints, floats, work, option, t):
+    """DRT on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = drt_form.drt(model, ws)
+    for _ in range(1, option):
+        status = drt_form.drt(model, ws)
+    return status
+
+
+@entry
+def cbm(ints, floats, work, option, t):
+    """CBM on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = cbm_form.cbm(model, ws)
+    for _ in range(1, option):
+        status = cbm_form.cbm(model, ws)
+    return status
+
+
+@entry
+def lgr(ints, floats, work, option, t):
+    """LGR on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = lgr_form.lgr(model, ws)
+    for _ in range(1, option):
+        status = lgr_form.lgr(model, ws)
+    return status
+
+
+@entry
+def itr_m(ints, floats, work, option, t):
+    """ITR-M on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = itr_m_form.itr_m(model, ws)
+    for _ in range(1, option):
+        status = itr_m_form.itr_m(model, ws)
+    return status
+
+
+@entry
+def itr_g(ints, floats, work, option, t):
+    """ITR-G on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = itr_g_form.itr_g(model, ws)
+    for _ in range(1, option):
+        status = itr_g_form.itr_g(model, ws)
+    return status
+
+
+@entry
+def itr_direct(ints, floats, work, option, t):
+    """ITR-DIRECT on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = itr_direct_form.itr_direct(model, ws)
+    for _ in range(1, option):
+        status = itr_direct_form.itr_direct(model, ws)
+    return status
+
+
+@entry
+def abm(ints, floats, work, option, t):
+    """ABM on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = abm_form.abm(model, ws)
+    for _ in range(1, option):
+        status = abm_form.abm(model, ws)
+    return status
+
+
+@entry
+def dec_h(ints, floats, work, option, t):
+    """DEC-H on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = dec_h_form.dec_h(model, ws)
+    for _ in range(1, option):
+        status = dec_h_form.dec_h(model, ws)
+    return status
+
+
+@entry
+def cbm_h(ints, floats, work, option, t):
+    """CBM-H on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = cbm_h_form.cbm_h(model, ws)
+    for _ in range(1, option):
+        status = cbm_h_form.cbm_h(model, ws)
+    return status
+
+
+@entry
+def lgr_h(ints, floats, work, option, t):
+    """LGR-H on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = lgr_h_form.lgr_h(model, ws)
+    for _ in range(1, option):
+        status = lgr_h_form.lgr_h(model, ws)
+    return status
+
+
+@entry
+def itr_h(ints, floats, work, option, t):
+    """ITR-H on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = itr_h_form.itr_h(model, ws)
+    for _ in range(1, option):
+        status = itr_h_form.itr_h(model, ws)
+    return status
+
+
+@entry
+def abm_h(ints, floats, work, option, t):
+    """ABM-H on evaluated literal kinematics."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    status = abm_h_form.abm_h(model, ws)
+    for _ in range(1, option):
+        status = abm_h_form.abm_h(model, ws)
     return status
