@@ -3,7 +3,7 @@
 from importlib import import_module
 
 _HOMES = {
-    "matrices": "doubling",
+    "matrices": "assembly",
     "simulate": "motion",
     "scale": "coefficients",
     "ChainError": "coefficients",

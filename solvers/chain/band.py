@@ -65,6 +65,11 @@ def resized(a: Band, n: int, width: int, factor: float = 1.0) -> Band:
     return out
 
 
+def add(out: Band, factor: float, a: Band, n: int) -> None:
+    """out += factor*a for a band not wider than out."""
+    kernels.add(out.data, out.base, out.stride, a.width, factor, a.data, a.base, a.stride, n)
+
+
 def transposed(a: Band, n: int) -> Band:
     """A transposed copy."""
     if a.is_dense:
@@ -122,9 +127,12 @@ def product_width(a: np.ndarray, b: np.ndarray, drop: float) -> int:
 
 def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
     """rows*b for an array of row vectors."""
-    n = rows.shape[1]
+    count, n = rows.shape
     if b.is_dense:
         return rows @ dense(b, n)
-    out = np.zeros_like(rows)
-    kernels.multiply_rows(out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), rows.shape[0], b.data, b.base, b.stride, b.width, n)
+    used = np.flatnonzero(rows.any(axis=0)) if count else ()
+    out = np.zeros((count, n))
+    if len(used):
+        flat = np.ascontiguousarray(rows).reshape(-1)
+        kernels.multiply_rows(out.reshape(-1), flat, used[0], used[-1], count, b.data, b.base, b.stride, b.width, n)
     return out

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, transposed, zeros
+from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, transposed, zeros
 from kinetree.solvers.chain.factor import factor
 
 DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
@@ -24,9 +24,9 @@ class ChainError(ValueError):
 class Coefficients(NamedTuple):
     n: int
     mass: np.ndarray  # square roots of the masses (n), or L (n x n) of a full mass matrix
-    B: Band | None  # factor of the stiffness, unscaled; None when there is none: the general form is used
-    Bh: Band | None  # scaled factor
-    BhT: Band | None
+    B: Band | None  # factor of the stiffness, unscaled; None when there is none: the general form, e = x M^1/2
+    Bh: Band  # scaled factor; E in the general form
+    BhT: Band  # its transpose; Ch^T in the general form
     Fh: Band  # scaled damping
     damped: bool
     Ch: Band  # scaled stiffness
@@ -61,6 +61,11 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
     return band, n
 
 
+def unscaled(value, n: int) -> np.ndarray:
+    """An input as dense matrix."""
+    return dense(as_band(value, n, "matrix")[0], n)
+
+
 def is_symmetric(a: Band, n: int) -> bool:
     """Symmetric up to rounding."""
     return bool(np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max() <= 1e-13 * np.abs(a.data).max())
@@ -87,15 +92,12 @@ def scale(mass, damping, stiffness) -> Coefficients:
             raise ChainError("mass: expected a positive definite matrix") from None
         Ch, Fh = reduced(root, dense(C, n)), reduced(root, dense(F, n))
         Bh = from_dense(np.linalg.solve(root, dense(B, n))) if B else None
-    stretch, friction, trace = (
-        norm_bound(Ch, n),
-        norm_bound(Fh, n),
-        float(np.trace(dense(Ch, n))) if Ch.is_dense else float(diagonals(Ch, n)[:, Ch.width].sum()),
-    )
+    stretch, friction = norm_bound(Ch, n), norm_bound(Fh, n)
+    trace = float(np.trace(dense(Ch, n)) if Ch.is_dense else diagonals(Ch, n)[:, Ch.width].sum())
     omega = 0.5 * (friction + math.sqrt(friction * friction + 4.0 * stretch))
-    compact = [a if a is None or a.is_dense or a.width <= max(8, DENSE_ABOVE * n) else from_dense(dense(a, n)) for a in (Bh, Fh, Ch)]
-    Bh, Fh, Ch = compact
-    return Coefficients(n, root, B, Bh, transposed(Bh, n) if B else None, Fh, friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
+    Bh, Fh, Ch = (from_dense(dense(a, n)) if a.width > max(8, DENSE_ABOVE * n) and not a.is_dense else a for a in (Bh or identity(n), Fh, Ch))
+    BhT = transposed(Bh if B else Ch, n)
+    return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
 
 
 def scaled(a: Band, root: np.ndarray, both: bool) -> Band:

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.solvers.chain.band import (
     Band,
+    add,
     add_product,
     dense,
     from_dense,
@@ -55,21 +56,12 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
 
 
 def combine(terms: list[Band], n: int) -> Band:
-    """Sum of bands, small ones first."""
+    """Sum of bands, the last (smallest) first."""
     if any(a.is_dense for a in terms):
         return from_dense(sum(dense(a, n) for a in reversed(terms)))
-    width = max(a.width for a in terms)
-    out = resized(terms[-1], n, width)
-    for a in reversed(terms[:-1]):
-        out = resized(a, n, width) if out is None else accumulate(out, a, n)
-    return out
-
-
-def accumulate(out: Band, a: Band, n: int) -> Band:
-    """out += a for bands, out the wider one."""
-    from kinetree.solvers.chain import kernels
-
-    kernels.add(out.data, out.base, out.stride, a.width, 1.0, a.data, a.base, a.stride, n)
+    out = zeros(n, max(a.width for a in terms))
+    for a in reversed(terms):
+        add(out, 1.0, a, n)
     return out
 
 
@@ -78,10 +70,9 @@ def double(step: Step, n: int, drop: float) -> Step:
     if step.u.is_dense:
         return double_dense(step, n)
     u, p, Y = profile(step.u, n), profile(step.p, n), profile(step.Y, n)
-    width_u = product_width(longer(u, Y), longer(u, Y), drop)
-    width_p = product_width(longer(p, Y), longer(p, Y), drop)
-    width_Y = product_width(longer(longer(u, p), 0 * u), Y, drop)
-    width_u, width_p, width_Y = (max(w, a.width) for w, a in zip((width_u, width_p, width_Y), (step.u, step.p, step.Y)))
+    both = longer(longer(u, p), Y)
+    square = product_width(both, both, drop)
+    width_u, width_p, width_Y = (max(square, a.width) for a in step[:3])
     if max(width_u, width_p, width_Y) > FILL * n:
         return double_dense(Step(*(from_dense(dense(a, n)) for a in step)), n)
     out_u, out_p, out_Y = resized(step.u, n, width_u, 2.0), resized(step.p, n, width_p, 2.0), resized(step.Y, n, width_Y, 2.0)

@@ -1,17 +1,39 @@
-"""Kernels on band storage: element (i, j) is a[base + i*stride + j], rows padded by ROWS zeros on both sides."""
+"""Kernels on band storage: element (i, j) is a[base + i*stride + j], rows padded by ROWS zeros on both sides.
 
-from kinetree.solvers.kernel import entry
+Offsets of inner loops are unsigned: numba then leaves out the test for negative indices, and the loops become vector code.
+"""
+
+import numpy as np
+
+from kinetree.solvers.kernel import entry, kernel
 
 ROWS = 4  # rows of the right factor taken at once
+
+
+@kernel
+def add_row(out, o, a, s, count, factor):
+    """out[o:] += factor*a[s:], count elements; offsets unsigned."""
+    for j in range(count):
+        out[o + j] += factor * a[s + j]
+
+
+@kernel
+def add_four_rows(out, o, a, s, stride, count, a0, a1, a2, a3):
+    """out[o:] += four consecutive rows of a times a0..a3; offsets unsigned."""
+    s1 = s + stride
+    s2 = s1 + stride
+    s3 = s2 + stride
+    for j in range(count):
+        out[o + j] += a0 * a[s + j] + a1 * a[s1 + j] + a2 * a[s2 + j] + a3 * a[s3 + j]
 
 
 @entry
 def add(out, out_base, out_stride, width, factor, a, base, stride, n):
     """out += factor*a on the diagonals up to width."""
     for i in range(n):
-        o, s = out_base + i * out_stride, base + i * stride
-        for j in range(max(0, i - width), min(n, i + width + 1)):
-            out[o + j] += factor * a[s + j]
+        first, last = max(0, i - width), min(n - 1, i + width)
+        o, s = out_base + i * out_stride + first, base + i * stride + first
+        add_row(out, np.uintp(o), a, np.uintp(s), np.uintp(last - first + 1), factor)
 
 
 @entry
@@ -41,46 +63,38 @@ def profile(peak, a, base, stride, width, n):
             peak[i - j] = max(peak[i - j], abs(a[s + j]))
 
 
+@kernel
+def multiply_row(out, o, first, last, factor, a, s, k, end, b, base, stride, width):
+    """out[o + first..o + last] += factor*(row a[s + k..s + end])*b."""
+    while k + 3 <= end:
+        lo, hi = max(first, k - width), min(last, k + 3 + width)
+        if lo <= hi:
+            r = base + k * stride + lo
+            a0, a1, a2, a3 = factor * a[s + k], factor * a[s + k + 1], factor * a[s + k + 2], factor * a[s + k + 3]
+            add_four_rows(out, np.uintp(o + lo), b, np.uintp(r), np.uintp(stride), np.uintp(hi - lo + 1), a0, a1, a2, a3)
+        k += 4
+    while k <= end:
+        lo, hi = max(first, k - width), min(last, k + width)
+        if lo <= hi:
+            add_row(out, np.uintp(o + lo), b, np.uintp(base + k * stride + lo), np.uintp(hi - lo + 1), factor * a[s + k])
+        k += 1
+
+
 @entry
 def multiply(out, o_base, o_stride, o_width, factor, a, a_base, a_stride, a_width, b, b_base, b_stride, b_width, n, upper):
     """out += factor*a*b on the diagonals -o_width..o_width (0..o_width when upper)."""
     for i in range(n):
         first = i if upper else max(0, i - o_width)
         last = min(n - 1, i + o_width)
-        o, s = o_base + i * o_stride, a_base + i * a_stride
         k, end = max(0, i - a_width, first - b_width), min(n - 1, i + a_width, last + b_width)
-        while k + 3 <= end:
-            r = b_base + k * b_stride
-            a0, a1, a2, a3 = factor * a[s + k], factor * a[s + k + 1], factor * a[s + k + 2], factor * a[s + k + 3]
-            for j in range(max(first, k - b_width), min(last, k + 3 + b_width) + 1):
-                out[o + j] += a0 * b[r + j] + a1 * b[r + b_stride + j] + a2 * b[r + 2 * b_stride + j] + a3 * b[r + 3 * b_stride + j]
-            k += 4
-        while k <= end:
-            r = b_base + k * b_stride
-            a0 = factor * a[s + k]
-            for j in range(max(first, k - b_width), min(last, k + b_width) + 1):
-                out[o + j] += a0 * b[r + j]
-            k += 1
+        multiply_row(out, o_base + i * o_stride, first, last, factor, a, a_base + i * a_stride, k, end, b, b_base, b_stride, b_width)
 
 
 @entry
-def multiply_rows(out, rows, count, b, b_base, b_stride, b_width, n):
-    """out += rows*b for count row vectors of length n."""
+def multiply_rows(out, rows, first, last, count, b, b_base, b_stride, b_width, n):
+    """out += rows*b for count row vectors of length n that vanish outside columns first..last."""
     for i in range(count):
-        o = i * n
-        k = 0
-        while k + 3 < n:
-            r = b_base + k * b_stride
-            a0, a1, a2, a3 = rows[o + k], rows[o + k + 1], rows[o + k + 2], rows[o + k + 3]
-            if a0 != 0.0 or a1 != 0.0 or a2 != 0.0 or a3 != 0.0:
-                for j in range(max(0, k - b_width), min(n - 1, k + 3 + b_width) + 1):
-                    out[o + j] += a0 * b[r + j] + a1 * b[r + b_stride + j] + a2 * b[r + 2 * b_stride + j] + a3 * b[r + 3 * b_stride + j]
-            k += 4
-        while k < n:
-            r = b_base + k * b_stride
-            for j in range(max(0, k - b_width), min(n - 1, k + b_width) + 1):
-                out[o + j] += rows[o + k] * b[r + j]
-            k += 1
+        multiply_row(out, i * n, max(0, first - b_width), min(n - 1, last + b_width), 1.0, rows, i * n, first, last, b, b_base, b_stride, b_width)
 
 
 @entry

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kinetree.solvers.chain import excitation, rows, stepping
-from kinetree.solvers.chain.band import resized, rows_product
+from kinetree.solvers.chain.band import diagonals, rows_product
 from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
 from kinetree.solvers.chain.doubling import Generated, generate
 
@@ -67,25 +67,36 @@ def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, be
     if x0.shape != (n,) or v0.shape != (n,):
         raise ChainError(f"x0, v0: expected {n} numbers each, got shapes {x0.shape}, {v0.shape}")
     E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
-    E[0], V[0], Z[0] = rows_product(x0[None, :], chain.B)[0], to_scaled(chain, v0[None, :])[0], x0[chain.free]
+    E[0] = rows_product(x0[None, :], chain.B)[0] if chain.B else to_scaled(chain, x0[None, :])[0]
+    V[0], Z[0] = to_scaled(chain, v0[None, :])[0], x0[chain.free]
     count = beta.shape[2]
     for k in range(beta.shape[1] if count else 0):
         weight = made.dt * beta[:, k]
         E[1:] += weight @ R.Y[k, :count]
         V[1:] += weight @ (R.T[k, :count] + R.unit[:count] / (k + 1))
         Z[1:] += weight @ R.Z[k, :count]
-    bands = made.step
-    if not bands.u.is_dense:
-        width = max(a.width for a in bands)
-        bands = [resized(a, n, width) for a in bands]
-    u, p, Y, YT = bands
+    u, p, Y, YT = made.step
+    packed, start, length = stepping.pack(p, u, Y, YT, n)
     c_e, c_v = (np.ascontiguousarray(c).reshape(-1) for c in rows.columns(R, made.dt))
-    stepping.march(E.reshape(-1), V.reshape(-1), Z.reshape(-1), p.data, u.data, Y.data, YT.data, u.base, u.stride, u.width, c_e, c_v, n, free, steps)
-    X = np.empty_like(E)
-    number = np.full(n, -1)
-    number[chain.free] = np.arange(free)
-    stepping.positions(
-        X.reshape(-1), E.reshape(-1), Z.reshape(-1), chain.B.data, chain.B.base, chain.B.stride, chain.B.width, number, n, free, steps + 1
-    )
+    scratch = np.zeros(n + stepping.VECTOR), np.zeros(n + stepping.VECTOR)
+    stepping.march(E.reshape(-1), V.reshape(-1), Z.reshape(-1), packed, start, length, c_e, c_v, *scratch, n, free, steps)
+    X = positions(chain, E, Z) if chain.B else from_scaled(chain, E)
     X[0] = x0
     return X, from_scaled(chain, V)
+
+
+def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Rows x from strains e = x B and the free coordinates."""
+    n, w = chain.n, chain.B.width
+    elements = diagonals(chain.B, n)
+    number = np.full(n, -1)
+    number[chain.free] = np.arange(len(chain.free))
+    inverse = np.where(number < 0, 1.0 / np.where(number < 0, elements[:, w], 1.0), 0.0)
+    below = np.zeros((n, max(1, w)))
+    for d in range(1, w + 1):
+        below[: n - d, d - 1] = elements[d:, w - d]
+    X = np.empty_like(E)
+    stepping.positions(
+        X.reshape(-1), E.reshape(-1), Z.reshape(-1), (below * inverse[:, None]).reshape(-1), inverse, max(1, w), number, n, len(chain.free), len(E)
+    )
+    return X

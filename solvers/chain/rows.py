@@ -48,14 +48,17 @@ def columns(rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
 
 def double(rows: Rows, step: float, advance: Advance) -> Rows:
     """All rows for twice the step; advance and step are those of the half."""
-    Y, T, Z = rows.Y.copy(), rows.T.copy(), rows.Z.copy()
+    p, count, n = rows.Y.shape
+    orders = np.arange(1, p + 1)
+    binomial = np.array([[comb(k - 1, i) if i < k else 0 for i in range(p)] for k in orders], dtype=float)
+    S, R, z = (np.matmul(binomial, a.reshape(p, -1)).reshape(a.shape) for a in rows[1:])
+    full = R + ((2.0**orders - 1) / orders)[:, None, None] * rows.unit
+    de, dv = advance(S.reshape(p * count, n), full.reshape(p * count, n))
     c_e, c_v = columns(rows, step)
-    for k in range(len(Y), 0, -1):
-        weights = np.array([comb(k - 1, i) for i in range(k)], dtype=float)
-        S, R, z = (np.tensordot(weights, a[:k], 1) for a in rows[1:])
-        full = R + ((2**k - 1) / k) * rows.unit
-        de, dv = advance(S, full)
-        Y[k - 1] = (rows.Y[k - 1] + S + de) / 2**k
-        T[k - 1] = (rows.T[k - 1] + R + dv) / 2**k
-        Z[k - 1] = (rows.Z[k - 1] + z + S @ c_e + full @ c_v) / 2**k
-    return Rows(rows.unit, Y, T, Z)
+    scale = (0.5**orders)[:, None, None]
+    return Rows(
+        rows.unit,
+        scale * (rows.Y + S + de.reshape(S.shape)),
+        scale * (rows.T + R + dv.reshape(S.shape)),
+        scale * (rows.Z + z + S @ c_e + full @ c_v),
+    )

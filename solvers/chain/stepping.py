@@ -1,47 +1,89 @@
-"""March through many steps with constant D_0: the only work that is repeated, 8n^2 flops per step (8n(2w + 1) in a band of half-width w)."""
+"""March through many steps with constant D_0: the only work that is repeated, 8n^2 flops per step, 8n(2w + 2) in a band of half-width w.
 
-from kinetree.solvers.kernel import entry
+The four blocks of D_0 are packed in the order of use: rows k, k + 1 of p and Y for the strains, then of u and YT for the velocities, `length` elements each
+from column start[k]. The march is bound by the memory that streams past: 32n(2w + 2) bytes per step.
+"""
+
+import numpy as np
+
+from kinetree.solvers.chain.band import Band, dense, diagonals
+from kinetree.solvers.kernel import entry, kernel
+
+VECTOR = 16  # elements: lengths are multiples of it, so that no loop has a remainder
+
+
+def pack(p: Band, u: Band, Y: Band, YT: Band, n: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Packed blocks, first columns and length of the rows."""
+    width = max(a.width for a in (p, u, Y, YT))
+    pairs, padded = (n + 1) // 2, -(-n // VECTOR) * VECTOR
+    length = min(padded, -(-(2 * width + 2) // VECTOR) * VECTOR)
+    start = np.clip(2 * np.arange(pairs) - width, 0, padded - length)
+    packed = np.zeros((pairs, 2, 2, 2, length))  # pair, strains or velocities, row of the pair, e or v
+    for a, place in ((p, (0, 0)), (Y, (0, 1)), (u, (1, 0)), (YT, (1, 1))):
+        if a.is_dense:
+            full = np.zeros((2 * pairs, padded))
+            full[:n, :n] = dense(a, n)
+            for row in range(2):
+                packed[:, place[0], row, place[1]] = full[row::2][np.arange(pairs)[:, None], start[:, None] + np.arange(length)]
+            continue
+        rows = diagonals(a, n)
+        for row in range(2):
+            k = np.arange(row, n, 2)
+            columns = k[:, None] + np.arange(-a.width, a.width + 1)
+            inside = (columns >= 0) & (columns < n)
+            where = np.nonzero(inside)
+            packed[where[0], place[0], row, place[1], (columns - start[: len(k), None])[inside]] = rows[k][inside]
+    return packed.reshape(-1), start, length
+
+
+@kernel
+def add_pair(e, v, o, packed, r, length, e0, v0, e1, v1):
+    """Contribution of two rows to e and v; offsets unsigned."""
+    r1 = r + length
+    r2 = r1 + length
+    r3 = r2 + length
+    r4 = r3 + length
+    r5 = r4 + length
+    r6 = r5 + length
+    r7 = r6 + length
+    for j in range(length):
+        e[o + j] += e0 * packed[r + j] + v0 * packed[r1 + j] + e1 * packed[r2 + j] + v1 * packed[r3 + j]
+        v[o + j] += v0 * packed[r4 + j] - e0 * packed[r5 + j] + v1 * packed[r6 + j] - e1 * packed[r7 + j]
 
 
 @entry
-def march(E, V, Z, p, u, Y, YT, base, stride, width, c_e, c_v, n, free, steps):
-    """E, V, Z (steps + 1 rows): row 0 the start, the others hold the excitation's part and receive the motion; four bands of one layout."""
+def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
+    """E, V, Z (steps + 1 rows): row 0 the start, the others hold the excitation's part and receive the motion; e, v scratch."""
+    size = np.uintp(length)
     for step in range(steps):
         a, b = step * n, (step + 1) * n
         for i in range(n):
-            E[b + i] += E[a + i]
-            V[b + i] += V[a + i]
-        k = 0
-        while k + 1 < n:
-            e0, v0, e1, v1 = E[a + k], V[a + k], E[a + k + 1], V[a + k + 1]
-            r, s = base + k * stride, base + (k + 1) * stride
-            for j in range(max(0, k - width), min(n - 1, k + 1 + width) + 1):
-                E[b + j] += e0 * p[r + j] + v0 * Y[r + j] + e1 * p[s + j] + v1 * Y[s + j]
-                V[b + j] += v0 * u[r + j] - e0 * YT[r + j] + v1 * u[s + j] - e1 * YT[s + j]
-            k += 2
-        if k < n:
-            e0, v0 = E[a + k], V[a + k]
-            r = base + k * stride
-            for j in range(max(0, k - width), n):
-                E[b + j] += e0 * p[r + j] + v0 * Y[r + j]
-                V[b + j] += v0 * u[r + j] - e0 * YT[r + j]
+            e[i] = E[a + i] + E[b + i]
+            v[i] = V[a + i] + V[b + i]
+        for i in range((n + 1) // 2):
+            k = a + 2 * i
+            e1, v1 = (E[k + 1], V[k + 1]) if 2 * i + 1 < n else (0.0, 0.0)
+            add_pair(e, v, np.uintp(start[i]), packed, np.uintp(8 * length * i), size, E[k], V[k], e1, v1)
         for f in range(free):
             z = Z[step * free + f]
             for i in range(n):
                 z += E[a + i] * c_e[i * free + f] + V[a + i] * c_v[i * free + f]
             Z[(step + 1) * free + f] += z
+        for i in range(n):
+            E[b + i] = e[i]
+            V[b + i] = v[i]
 
 
 @entry
-def positions(X, E, Z, B, B_base, B_stride, B_width, number, n, free, rows):
-    """X (rows x n) from strains, E = X B, last coordinate first; number[k] = index of free coordinate k or -1."""
+def positions(X, E, Z, B, inverse, width, number, n, free, rows):
+    """X (rows x n) from strains E = X B, last coordinate first; B columns (width each, below the diagonal) times inverse = 1/diagonal."""
     for row in range(rows):
         o = row * n
         for k in range(n - 1, -1, -1):
             if number[k] >= 0:
                 X[o + k] = Z[row * free + number[k]]
                 continue
-            x = E[o + k]
-            for j in range(k + 1, min(n, k + B_width + 1)):
-                x -= X[o + j] * B[B_base + j * B_stride + k]
-            X[o + k] = x / B[B_base + k * B_stride + k]
+            x = E[o + k] * inverse[k]
+            for d in range(1, min(width, n - 1 - k) + 1):
+                x -= X[o + k + d] * B[k * width + d - 1]
+            X[o + k] = x
