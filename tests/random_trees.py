@@ -1,5 +1,6 @@
 """Random tree mechanisms: every joint kind, element sequences, given motions, loads; as plain data and as blocks of the kernels."""
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -57,7 +58,7 @@ def given(motion, t):
 
 
 def random_tree(rng: np.random.Generator, bodies: int, shape: str = "random", joint: str = "any", massless: bool = False) -> Tree:
-    """Draw a tree. shape: random, chain, star; joint: any, or the name of one kind; massless: some bodies that carry others have no mass."""
+    """Draw a tree. shape: random, chain, star; joint: any, or the name of one kind; massless: half of the bodies that carry others have no mass."""
     parent = [-1] + [draw_parent(rng, i, shape) for i in range(1, bodies + 1)]
     joints, q_at, u_at, q = [[]], [0, 0], [0, 0], []
     for _ in range(bodies):
@@ -90,8 +91,8 @@ def random_tree(rng: np.random.Generator, bodies: int, shape: str = "random", jo
         rng.normal(0.0, 2.0, (count, 6)),
     )
     if massless:
-        for i in range(1, bodies):
-            if parent[i + 1] == i and len(joints[i + 1]) == 1 and joints[i + 1][0].kind == L.Element.ROTATE_Q and rng.random() < 0.5:
+        for i in range(1, bodies, 2):
+            if i in parent:
                 tree.mass[i], tree.inertia[i] = 0.0, 0.0
     return tree
 
@@ -230,7 +231,8 @@ def instance(tree: Tree, groups=GROUPS) -> Instance:
         "u_body": np.repeat(np.arange(N + 1), np.diff(tree.u_at)),
         **pattern(np.array(tree.parent), np.array(tree.u_at)),
     }
-    sizes = {"N": N, "nq": nq, "nu": nu, "ne": ne, "nr": len(val)} | dict.fromkeys(("nx", "ni", "np", "ns", "nf", "nt", "ng", "npot", "nd"), 0)
+    sizes = dict.fromkeys(re.findall(r"[a-z]+", " ".join(f.size for f in L.WORK)), 0.0)  # no states, inputs, tables, forces, loops
+    sizes |= {"N": N, "nq": nq, "nu": nu, "ne": ne, "nr": len(val)}
     sizes |= {"nm": ints["m_at"][-1], "nb": ints["b_at"][-1], "nh": ints["h_at"][-1]}
     header = {L.H_BODIES: N, L.H_NQ: nq, L.H_NU: nu, L.H_ELEMENTS: ne, L.H_GRAVITY: 1, L.H_R_Q: 4, L.H_R_U: 4 + nq}
     work = work_sizes({k: float(v) for k, v in sizes.items()}, frozenset(groups) | {"literal"})
@@ -250,6 +252,7 @@ def fill_constants(tree: Tree, elements: list[Element], ws: SimpleNamespace) -> 
         at = e * L.ELEMENT
         ws.elem[at + L.E_AXIS : at + L.E_AXIS + 3] = element.axis
         ws.elem[at + L.E_FACTOR] = element.factor
+        ws.elem[at + L.E_CODE] = 0.0
         ws.elem[at + L.E_MATRIX : at + L.E_MATRIX + 9] = axis_rotation(element.axis, element.angle).ravel()
     for i in range(tree.bodies + 1):
         at = i * L.BODY
