@@ -13,21 +13,32 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
 
 LAGRANGE = {
-    "DEC": Method.ENGINE, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G, "ABM": Method.ABM,
+    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
+    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
 }  # fmt: skip
 HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
-LINEAR = {Method.ABM, Method.ABM_H, Method.DEC_H}
-ITERATIVE = {Method.ITR_M, Method.ITR_G, Method.ITR_H}
-GROUPS: dict[Method, frozenset[str]] = {
-    Method.DRT: frozenset({"literal", "path", "direct"}),
-    Method.CBM: frozenset({"literal", "path"}),
-    Method.CBM_H: frozenset({"literal", "path"}),
-    Method.LGR: frozenset({"literal", "sibling"}),
-    Method.LGR_H: frozenset({"literal", "sibling"}),
-    **{method: frozenset({"literal"}) for method in LINEAR},
-    **{method: frozenset({"literal", "path", "dense"}) for method in ITERATIVE},
-}
+LINEAR = frozenset({"literal"})
+PATH = frozenset({"literal", "path"})
+SIBLING = frozenset({"literal", "sibling"})
 MASS = frozenset({"literal", "path", "dense"})
+# what a form needs in the workspace besides the kinematics
+GROUPS = {
+    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
+    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
+}  # fmt: skip
+
+
+def known(method: str, methods: Mapping[str, Method], default: str) -> str:
+    """The name of a method; `auto` is the default engine."""
+    if method == "auto":
+        return default
+    if method not in methods:
+        raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(methods)}")
+    return method
+
+
+def entry_name(method: str) -> str:
+    return method.lower().replace("-", "_")
 
 
 class System:
@@ -72,19 +83,17 @@ class System:
 
     def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads):
         """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
-        number = self._number(method, LAGRANGE)
-        instance = self._fast if number == Method.ENGINE else self._with(GROUPS[number])
+        method = known(method, LAGRANGE, "DEC")
+        instance = self._fast if method == "DEC" else self._with(GROUPS[method])
         instance.set_state(q, u, inputs, loads)
-        instance.call(*((fast, 0, t) if number == Method.ENGINE else ("by_method", int(number), t)))
+        if method == "DEC":
+            instance.call(fast, 0, t)
+            return instance.ws
+        instance.call("literal_state", 0, t)
+        instance.call(entry_name(method), 0, t)
+        if fast == "outputs":
+            instance.call("literal_reactions", int(LAGRANGE[method]), t)
         return instance.ws
-
-    def _number(self, method: str, known: dict[str, Method]) -> Method:
-        """Number of a method; `auto` is the default engine."""
-        if method == "auto":
-            return Method.ENGINE if known is LAGRANGE else Method.DEC_H
-        if method not in known:
-            raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(known)}")
-        return known[method]
 
     def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
         """Mass matrix (n, n) of the second-kind form, M = BᵀMB."""
@@ -125,11 +134,13 @@ class System:
         self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(u, ṗ) of the state (q, p)."""
-        number = self._number(method, HAMILTON)
-        instance = self._with(GROUPS[number])
+        method = known(method, HAMILTON, "DEC-H")
+        instance = self._with(GROUPS[method])
         instance.set_state(q, None, inputs, loads)
         instance.ws.p[:] = shaped(p, self.n, "p")
-        instance.call("hamilton", int(number), t)
+        instance.call("literal_places", 0, t)
+        instance.call(entry_name(method), 0, t)
+        instance.call("literal_rates", 0, t)
         return instance.ws.u.copy(), instance.ws.pdot.copy()
 
     # -- cost and choice ------------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The recursion of [Sh24] (3.30)-(3.31) in ground axes about O_i: articulated iner
 one rank-one step per freedom, or one block step for a ball or a free joint, which leaves exact zeros behind. The bias is carried as the Newton-Euler
 moment N and force F at u̇ = 0. Rows keep the inertia before the elimination, so that reactions follow as in R_i = M*_i w_i - F*_i.
 """
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import (
     add3,

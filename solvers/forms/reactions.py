@@ -1,4 +1,5 @@
 """Joint reactions of the default engine, R_i = M*_i w_i - F*_i, in body axes at O_i; the share of applied joint forces A(AᵀA)⁻¹τ is taken off."""
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
 from kinetree.solvers.kernel import kernel
