@@ -79,31 +79,19 @@ def transposed(a: Band, n: int) -> Band:
     return out
 
 
-def add_product(out: Band, factor: float, a: Band, b: Band, n: int, upper: bool = False) -> None:
-    """out += factor*a*b within the band of out; upper: elements on and above the diagonal only."""
-    kernels.multiply(
-        out.data, out.base, out.stride, out.width, factor, a.data, a.base, a.stride, a.width, b.data, b.base, b.stride, b.width, n, upper
-    )
-
-
 def product(factor: float, a: Band, b: Band, n: int) -> Band:
     """factor*a*b: by BLAS when both are dense."""
     if a.is_dense or b.is_dense:
         return from_dense(factor * (dense(a, n) @ dense(b, n)))
     out = zeros(n, a.width + b.width)
-    add_product(out, factor, a, b, n)
+    kernels.multiply(*out, factor, *a, *b, n)
     return out
-
-
-def mirror(a: Band, n: int) -> None:
-    """Copy the upper half onto the lower one."""
-    kernels.mirror(a.data, a.base, a.stride, a.width, n)
 
 
 def profile(a: Band, n: int) -> np.ndarray:
     """Largest |element| on the diagonals d and -d, d = 0..width."""
     peak = np.zeros(a.width + 1)
-    kernels.profile(peak, a.data, a.base, a.stride, a.width, n)
+    kernels.profile(peak, *a, n)
     return peak
 
 
@@ -113,16 +101,10 @@ def needed(peaks: np.ndarray, drop: float) -> int:
     return int(np.count_nonzero(tail > drop)) - 1 if drop > 0.0 else int(np.flatnonzero(peaks)[-1]) if peaks.any() else 0
 
 
-def trimmed(a: Band, n: int, drop: float = 0.0) -> Band:
-    """Without the outer diagonals that matter less than drop (0: without zeros)."""
-    width = max(0, needed(profile(a, n), drop))
-    return a if width >= a.width or a.is_dense else resized(a, n, width)
-
-
-def product_width(a: np.ndarray, b: np.ndarray, drop: float) -> int:
-    """Half-width needed for a product from the profiles of the factors: peak of diagonal d <= sum_e a(|e|) b(|d - e|)."""
-    both = np.convolve(np.concatenate((a[:0:-1], a)), np.concatenate((b[:0:-1], b)))
-    return max(0, needed(both[len(a) + len(b) - 2 :], drop))
+def square_width(peak: np.ndarray, drop: float) -> int:
+    """Half-width needed for a product of two bands with this profile: diagonal d is at most sum_e peak(|e|) peak(|d - e|)."""
+    both = np.concatenate((peak[:0:-1], peak))
+    return max(0, needed(np.convolve(both, both)[2 * len(peak) - 2 :], drop))
 
 
 def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
@@ -130,9 +112,13 @@ def rows_product(rows: np.ndarray, b: Band) -> np.ndarray:
     count, n = rows.shape
     if b.is_dense:
         return rows @ dense(b, n)
-    used = np.flatnonzero(rows.any(axis=0)) if count else ()
     out = np.zeros((count, n))
-    if len(used):
-        flat = np.ascontiguousarray(rows).reshape(-1)
-        kernels.multiply_rows(out.reshape(-1), flat, used[0], used[-1], count, b.data, b.base, b.stride, b.width, n)
+    first, last = used(rows)
+    kernels.multiply_rows(out.reshape(-1), np.ascontiguousarray(rows).reshape(-1), first, last, count, *b, n)
     return out
+
+
+def used(*rows: np.ndarray) -> tuple[int, int]:
+    """First and last column that is not zero in all arrays."""
+    columns = np.flatnonzero(sum(np.abs(a).sum(axis=0) for a in rows))
+    return (int(columns[0]), int(columns[-1])) if len(columns) else (0, -1)

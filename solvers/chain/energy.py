@@ -9,21 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.solvers.chain import kernels
 from kinetree.solvers.chain.band import (
     Band,
     add,
-    add_product,
     dense,
     from_dense,
     identity,
-    mirror,
+    needed,
     product,
-    product_width,
     profile,
     resized,
-    rows_product,
+    square_width,
     transposed,
-    trimmed,
+    used,
     zeros,
 )
 from kinetree.solvers.chain.coefficients import Coefficients
@@ -36,23 +35,43 @@ class Step(NamedTuple):
     u: Band
     p: Band
     Y: Band
-    YT: Band
+    YT: Band  # all four in the same layout
+
+
+def step_of(u: Band, p: Band, Y: Band, n: int, drop: float) -> Step:
+    """A step from its blocks, without diagonals that do not matter."""
+    if any(a.is_dense for a in (u, p, Y)):
+        return dense_step(dense(u, n), dense(p, n), dense(Y, n))
+    width = max(needed(profile(a, n), drop) for a in (u, p, Y))
+    Y = resized(Y, n, width)
+    return Step(resized(u, n, width), resized(p, n, width), Y, transposed(Y, n))
+
+
+def dense_step(u: np.ndarray, p: np.ndarray, Y: np.ndarray) -> Step:
+    """A step of dense blocks."""
+    return Step(from_dense(u), from_dense(p), from_dense(Y), from_dense(Y.T))
 
 
 def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
     """Series of order r for the substep: rows (y, s) <- (h/(k+1)) (s Bh, -y BhT - s Fh), upper left block p_{k+1} = -(h/(k+1)) y_kT Bh."""
     n = chain.n
-    s, y = identity(n), zeros(n, 0)
+    s, y, yT = identity(n), zeros(n, 0), zeros(n, 0)
     u, p, Y = [], [], []
     for k in range(1, r + 1):
         h = step / k
-        p.append(trimmed(product(-h, transposed(y, n), chain.Bh, n), n))
-        s, y = combine([product(-h, y, chain.BhT, n)] + ([product(-h, s, chain.Fh, n)] if chain.damped else []), n), product(h, s, chain.Bh, n)
-        s, y = trimmed(s, n), trimmed(y, n)
+        p.append(compact(product(-h, yT, chain.Bh, n), n))
+        friction = [product(-h, s, chain.Fh, n)] if chain.damped else []
+        s, y = compact(combine([product(-h, y, chain.BhT, n), *friction], n), n), compact(product(h, s, chain.Bh, n), n)
+        yT = transposed(y, n)
         u.append(s)
         Y.append(y)
-    Y = trimmed(combine(Y, n), n, drop)
-    return Step(trimmed(combine(u, n), n, drop), trimmed(combine(p, n), n, drop), Y, transposed(Y, n))
+    return step_of(combine(u, n), combine(p, n), combine(Y, n), n, drop)
+
+
+def compact(a: Band, n: int) -> Band:
+    """Without outer diagonals of zeros."""
+    width = a.width if a.is_dense else needed(profile(a, n), 0.0)
+    return resized(a, n, width) if width < a.width else a
 
 
 def combine(terms: list[Band], n: int) -> Band:
@@ -69,29 +88,19 @@ def double(step: Step, n: int, drop: float) -> Step:
     """Twice the step, in bands until they fill."""
     if step.u.is_dense:
         return double_dense(step, n)
-    u, p, Y = profile(step.u, n), profile(step.p, n), profile(step.Y, n)
-    both = longer(longer(u, p), Y)
-    square = product_width(both, both, drop)
-    width_u, width_p, width_Y = (max(square, a.width) for a in step[:3])
-    if max(width_u, width_p, width_Y) > FILL * n:
+    peak = np.max([profile(a, n) for a in step[:3]], axis=0)
+    width = max(square_width(peak, drop), step.u.width)
+    if width > FILL * n:
         return double_dense(Step(*(from_dense(dense(a, n)) for a in step)), n)
-    out_u, out_p, out_Y = resized(step.u, n, width_u, 2.0), resized(step.p, n, width_p, 2.0), resized(step.Y, n, width_Y, 2.0)
-    add_product(out_u, 1.0, step.u, step.u, n, True)
-    add_product(out_u, -1.0, step.Y, step.YT, n, True)
-    add_product(out_p, 1.0, step.p, step.p, n, True)
-    add_product(out_p, -1.0, step.YT, step.Y, n, True)
-    add_product(out_Y, 1.0, step.Y, step.p, n)
-    add_product(out_Y, 1.0, step.u, step.Y, n)
-    mirror(out_u, n)
-    mirror(out_p, n)
-    out_Y = trimmed(out_Y, n, drop)
-    return Step(trimmed(out_u, n, drop), trimmed(out_p, n, drop), out_Y, transposed(out_Y, n))
+    out = Step(*(zeros(n, width) for _ in range(4)))
+    kernels.square(*(a.data for a in out), *out.u[1:], *(a.data for a in step), *step.u[1:], n)
+    return trimmed(out, n, drop)
 
 
-def longer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Elementwise maximum of two profiles."""
-    size = max(len(a), len(b))
-    return np.maximum(np.pad(a, (0, size - len(a))), np.pad(b, (0, size - len(b))))
+def trimmed(step: Step, n: int, drop: float) -> Step:
+    """Without diagonals that matter less than drop in all blocks."""
+    width = max(needed(profile(a, n), drop) for a in step[:3])
+    return Step(*(resized(a, n, width) for a in step)) if width < step.u.width else step
 
 
 def double_dense(step: Step, n: int) -> Step:
@@ -99,8 +108,7 @@ def double_dense(step: Step, n: int) -> Step:
     u, p, Y = (dense(a, n) for a in step[:3])
     new_u = 2.0 * u + upper_product(np.hstack((u, -Y)), np.vstack((u, Y.T)))
     new_p = 2.0 * p + upper_product(np.hstack((p, -Y.T)), np.vstack((p, Y)))
-    new_Y = 2.0 * Y + np.hstack((Y, u)) @ np.vstack((p, Y))
-    return Step(*(from_dense(a) for a in (new_u, new_p, new_Y, new_Y.T)))
+    return dense_step(new_u, new_p, 2.0 * Y + Y @ p + u @ Y)
 
 
 def upper_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -118,4 +126,11 @@ def upper_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def advance(step: Step, e: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Increments of rows (e, v) over the step: (e, v)(D_0 - E)."""
-    return rows_product(e, step.p) + rows_product(v, step.Y), rows_product(v, step.u) - rows_product(e, step.YT)
+    count, n = e.shape
+    if step.u.is_dense:
+        u, p, Y, YT = (dense(a, n) for a in step)
+        return e @ p + v @ Y, v @ u - e @ YT
+    de, dv = np.zeros((count, n)), np.zeros((count, n))
+    first, last = used(e, v)
+    kernels.advance_rows(de.reshape(-1), dv.reshape(-1), e.reshape(-1), v.reshape(-1), first, last, count, *(a.data for a in step), *step.u[1:], n)
+    return de, dv

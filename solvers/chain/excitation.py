@@ -3,7 +3,7 @@
 constant: one value per step; linear: values at both ends; parabolic: and in the middle; spline: cubic through the nodes, slopes at the ends from five nodes.
 """
 
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 

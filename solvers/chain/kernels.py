@@ -45,14 +45,6 @@ def transpose(out, a, base, stride, width, n):
 
 
 @entry
-def mirror(out, base, stride, width, n):
-    """Copy the upper half onto the lower one."""
-    for i in range(n):
-        for j in range(i + 1, min(n, i + width + 1)):
-            out[base + j * stride + i] = out[base + i * stride + j]
-
-
-@entry
 def profile(peak, a, base, stride, width, n):
     """peak[d] = largest |element| on the diagonals d and -d."""
     for i in range(n):
@@ -81,13 +73,48 @@ def multiply_row(out, o, first, last, factor, a, s, k, end, b, base, stride, wid
 
 
 @entry
-def multiply(out, o_base, o_stride, o_width, factor, a, a_base, a_stride, a_width, b, b_base, b_stride, b_width, n, upper):
-    """out += factor*a*b on the diagonals -o_width..o_width (0..o_width when upper)."""
+def multiply(out, o_base, o_stride, o_width, factor, a, a_base, a_stride, a_width, b, b_base, b_stride, b_width, n):
+    """out += factor*a*b on the diagonals -o_width..o_width."""
     for i in range(n):
-        first = i if upper else max(0, i - o_width)
-        last = min(n - 1, i + o_width)
+        first, last = max(0, i - o_width), min(n - 1, i + o_width)
         k, end = max(0, i - a_width, first - b_width), min(n - 1, i + a_width, last + b_width)
         multiply_row(out, o_base + i * o_stride, first, last, factor, a, a_base + i * a_stride, k, end, b, b_base, b_stride, b_width)
+
+
+@entry
+def square(u1, p1, Y1, YT1, base1, stride1, width1, u, p, Y, YT, base, stride, width, n):
+    """Blocks of twice the step into zeroed bands: u1 = 2u + u u - Y YT, p1 = 2p + p p - YT Y, Y1 = 2Y + Y p + u Y, YT1."""
+    for i in range(n):
+        first, last, o, s = max(0, i - width1), min(n - 1, i + width1), base1 + i * stride1, base + i * stride
+        k, end = max(0, i - width), min(n - 1, i + width)
+        count = np.uintp(end - k + 1)
+        add_row(u1, np.uintp(o + k), u, np.uintp(s + k), count, 2.0)
+        add_row(p1, np.uintp(o + k), p, np.uintp(s + k), count, 2.0)
+        add_row(Y1, np.uintp(o + k), Y, np.uintp(s + k), count, 2.0)
+        multiply_row(u1, o, i, last, 1.0, u, s, k, end, u, base, stride, width)
+        multiply_row(u1, o, i, last, -1.0, Y, s, k, end, YT, base, stride, width)
+        multiply_row(p1, o, i, last, 1.0, p, s, k, end, p, base, stride, width)
+        multiply_row(p1, o, i, last, -1.0, YT, s, k, end, Y, base, stride, width)
+        multiply_row(Y1, o, first, last, 1.0, Y, s, k, end, p, base, stride, width)
+        multiply_row(Y1, o, first, last, 1.0, u, s, k, end, Y, base, stride, width)
+    for i in range(n):
+        for j in range(i + 1, min(n, i + width1 + 1)):
+            upper, lower = base1 + i * stride1 + j, base1 + j * stride1 + i
+            u1[lower], p1[lower] = u1[upper], p1[upper]
+            YT1[lower], YT1[upper] = Y1[upper], Y1[lower]
+        YT1[base1 + i * stride1 + i] = Y1[base1 + i * stride1 + i]
+
+
+@entry
+def advance_rows(e_out, v_out, e, v, first, last, count, u, p, Y, YT, base, stride, width, n):
+    """e_out += e p + v Y, v_out += v u - e YT for count rows of length n that vanish outside columns first..last."""
+    lo, hi = max(0, first - width), min(n - 1, last + width)
+    for i in range(count):
+        o = i * n
+        multiply_row(e_out, o, lo, hi, 1.0, e, o, first, last, p, base, stride, width)
+        multiply_row(e_out, o, lo, hi, 1.0, v, o, first, last, Y, base, stride, width)
+        multiply_row(v_out, o, lo, hi, 1.0, v, o, first, last, u, base, stride, width)
+        multiply_row(v_out, o, lo, hi, -1.0, e, o, first, last, YT, base, stride, width)
 
 
 @entry

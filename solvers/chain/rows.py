@@ -5,8 +5,9 @@ S = sum C(k-1,l-1) Y_l, R = sum C(k-1,l-1) T_l:  (Y_k, T_k) <- 2^-k [(Y_k, T_k) 
 Z_k is the same for the free coordinates z, z. = v unit_freeT, whose column of D_0 is dt(-Y_1, U_1)T of the free rows (S of [GG11] is J-symmetric).
 """
 
+from collections.abc import Callable
 from math import comb
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
