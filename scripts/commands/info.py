@@ -70,17 +70,14 @@ def tree(content: dict[str, Any]) -> Any:
     return branches["ground"]
 
 
-def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Inputs, outputs and parameters as rows of name, value, unit with text."""
-    kinds = (("Inputs", "inputs", "start"), ("Outputs", "outputs", ""), ("Parameters", "parameters", "value"))
+def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Inputs, outputs and parameters as rows of name, value where there is one, unit, text."""
+    kinds = (("Inputs", "inputs", ("start",)), ("Outputs", "outputs", ()), ("Parameters", "parameters", ("value",)))
     found = []
-    for title, key, value in kinds:
-        rows = [
-            (entry["name"], str(entry[value]) if value else "", " ".join(filter(None, (entry["unit"], entry.get("text", "")))))
-            for entry in content[key][:ROWS]
-        ]
+    for title, key, values in kinds:
+        rows = [(entry["name"], *(str(entry[value]) for value in values), entry["unit"], entry["text"]) for entry in content[key][:ROWS]]
         if len(content[key]) > ROWS:
-            rows.append(("...", f"{len(content[key]) - ROWS} more", ""))
+            rows.append(("...", f"{len(content[key]) - ROWS} more"))
         if rows:
             found.append((title, rows))
     return found
