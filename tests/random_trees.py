@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from kinetree.models.compilation.blocks import GROUPS, allocate, model_fields, pack, work_sizes
+from kinetree.models.engine import bind
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.pattern import pattern
 
@@ -197,8 +198,9 @@ class Instance:
     model: SimpleNamespace
     ws: SimpleNamespace
 
-    def call(self, entry, option: int = 0) -> int:
-        return int(entry(self.ints, self.floats, self.work, option, float(self.ws.val[0])))
+    def call(self, entry: str, option: int = 0) -> int:
+        """Run an entry point: of the compiled library when there is one, else jitted."""
+        return bind(entry, self.ints, self.floats, self.work)(option, float(self.ws.val[0]))
 
 
 def instance(tree: Tree, groups=GROUPS) -> Instance:
