@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.solvers.kernel import kernel
 
-ORBIT, VAN_DER_POL, ROBERTSON, ARENSTORF, HIRES, DECAY, SPRINGS, CHAIN, PENDULUM, BLOW_UP = range(10)
+ORBIT, VAN_DER_POL, ROBERTSON, ARENSTORF, HIRES, DECAY, SPRINGS, CHAIN, FALL, BLOW_UP = range(10)
 MOON = 0.012277471
 
 
@@ -110,8 +110,8 @@ def problem(f, context, t, y):
         springs(f, y, a, b)
     elif kind == CHAIN:
         chain(f, t, y, a, b)
-    elif kind == PENDULUM:
-        f[0], f[1] = y[1], -math.sin(y[0])
+    elif kind == FALL:
+        f[0], f[1] = y[1], -a
     elif kind == BLOW_UP:  # refuses or overflows beyond t = 1
         f[0] = 1.0 if t <= 1.0 else math.nan
         return 2 if a == 1.0 and t > 1.0 else 0

@@ -44,6 +44,7 @@ BLOCKS = 5
 
 TINY_STEP = 4 * 2.220446049250313e-16  # relative to |t|: below this time does not advance
 MIN_RTOL = 1e-14  # 45 ulp: below this rounding decides about steps
+MIN_ATOL = 1e-20  # keeps the weight of a state that is exactly zero finite
 STIFF_STEPS, SMOOTH_STEPS = 25, 10  # successive steps that make a verdict
 MAX_REJECTIONS = 60  # in one step; 2^-60 of any sensible step is nothing
 
@@ -66,7 +67,7 @@ def set_options(mem, n, rtol, atol, h, h_max):
     mem[H_MAX] = h_max if h_max > 0.0 else math.inf
     weights = block(mem, ATOL)
     for i in range(n):
-        weights[i] = atol
+        weights[i] = max(atol, MIN_ATOL)
 
 
 @kernel

@@ -41,6 +41,7 @@ from kinetree.solvers.motion.radau_newton import (
     C1,
     C2,
     FACTOR_H,
+    FORESEEN,
     G1,
     G2,
     ITERATIONS,
@@ -73,6 +74,7 @@ from kinetree.solvers.motion.radau_newton import (
 
 E1, E2, E3 = -(13.0 + 7.0 * ROOT6) / 3.0, (-13.0 + 7.0 * ROOT6) / 3.0, -1.0 / 3.0  # embedded error estimate
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+NODES = 0.0182  # largest |s (s - C1) (s - C2) (s - 1)| on [0, 1]
 SMOOTH_RATE = 1.0  # h times the spectral radius of the Jacobian up to which an explicit method is cheaper
 KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kept
 
@@ -136,7 +138,7 @@ def radau_step_with(mem, rhs, jacobian, context, t_limit):
             if status != 0 and mem[JACOBIAN_AGE] > 0.0:
                 mem[JACOBIAN_AGE] = -1.0
         if status == 0:
-            error = error_of(mem, rhs, context, h, mem[FRESH] == 1.0 or attempt > 0)
+            error = max(error_of(mem, rhs, context, h, mem[FRESH] == 1.0 or attempt > 0), dense_error(mem, h))
             factor = step_factor(mem, h, error)
             if error < 1.0:
                 t_end = end_time(mem, h, t_limit)
@@ -185,6 +187,21 @@ def error_of(mem, rhs, context, h, careful):
         solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, e)
         error = weighted(mem, e)
     return error if error < math.inf else math.inf
+
+
+@kernel
+def dense_error(mem, h):
+    """Error of the collocation polynomial inside the step, from how far its predecessor misses the new end.
+
+    Needed for solutions that stiff forces tie to a given motion: their ends are exact whatever the step. Both polynomials are cubic: the errors
+    are as the products of the distances to their four nodes.
+    """
+    if mem[FRESH] == 1.0:
+        return 0.0
+    miss, z3, foreseen, r = block(mem, G1), block(mem, Z3), block(mem, FORESEEN), h / mem[H]
+    for i in range(len(miss)):
+        miss[i] = z3[i] - foreseen[i]
+    return weighted(mem, miss) * NODES * r**4 / (r * (r + 1.0) * (r + 1.0 - C1) * (r + 1.0 - C2))
 
 
 @kernel

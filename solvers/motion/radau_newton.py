@@ -32,8 +32,9 @@ JACOBIAN_AGE = OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = OWN + 4, OWN + 5
 KAPPA = OWN + 6  # tolerance of the iteration, in units of the step's tolerance
 QUALITY = OWN + 7  # theta/(1 - theta) of the last iteration
-Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, STAGE, SCRATCH, WEIGHT = range(BLOCKS, BLOCKS + 15)  # P: collocation polynomial of the last step
-MATRICES_AT = WEIGHT + 3  # two blocks of pivots after the weights
+# P: collocation polynomial of the last step; FORESEEN: its continuation to the end of this one; after WEIGHT two blocks of pivots
+Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 16)
+MATRICES_AT = WEIGHT + 3
 JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
 
 
@@ -90,13 +91,14 @@ def factorise(mem, h):
 def predict(mem, h):
     """Start values of Z and W: the collocation polynomial of the last step, continued; zero for the first step."""
     z1, z2, z3, w1, w2, w3 = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, W1), block(mem, W2), block(mem, W3)
-    p1, p2, p3 = block(mem, P1), block(mem, P2), block(mem, P3)
+    p1, p2, p3, foreseen = block(mem, P1), block(mem, P2), block(mem, P3), block(mem, FORESEEN)
     s3 = 0.0 if mem[FRESH] == 1.0 else h / mem[H]
     s1, s2 = C1 * s3, C2 * s3
     for i in range(len(z1)):
         z1[i] = s1 * (p1[i] + (s1 - C2 + 1.0) * (p2[i] + (s1 - C1 + 1.0) * p3[i]))
         z2[i] = s2 * (p1[i] + (s2 - C2 + 1.0) * (p2[i] + (s2 - C1 + 1.0) * p3[i]))
         z3[i] = s3 * (p1[i] + (s3 - C2 + 1.0) * (p2[i] + (s3 - C1 + 1.0) * p3[i]))
+        foreseen[i] = z3[i]
         w1[i] = I11 * z1[i] + I12 * z2[i] + I13 * z3[i]
         w2[i] = I21 * z1[i] + I22 * z2[i] + I23 * z3[i]
         w3[i] = I31 * z1[i] + I32 * z2[i] + I33 * z3[i]
