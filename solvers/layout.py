@@ -67,6 +67,13 @@ class Joint(IntEnum):
     FIXED = 5  # constants only
 
 
+class Loop(IntEnum):
+    """Groups of constraint rows of closed loops."""
+
+    WELD = 0  # six rows: a twin stays with the body it was cut from; position then rotation, ground axes
+    COUPLING = 1  # one row: an expression over coordinates and time stays zero
+
+
 class Column(IntEnum):
     """What a tangent column A_j looks like at O_i."""
 
@@ -178,7 +185,7 @@ H_SIZES = 40  # three numbers: length of ints, floats, work
 
 class Field(NamedTuple):
     name: str
-    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, npot potentials, dense 0 or 1
+    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, npot potentials, nl.. closed loops, dense 0 or 1
     text: str
 
 
@@ -216,6 +223,24 @@ MODEL_INTS = (
     Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
     Field("guards", "ng", "register of guard k; an event is a change of its sign"),
+    # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
+    Field("l_kind", "nl", "Loop kind of group k"),
+    Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),
+    Field("l_b", "nl", "weld: its twin, the last body of the group's paths"),
+    Field("l_from", "nl", "weld: entry of body a among the paths, or -1 for the ground"),
+    Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
+    Field("l_at", "nl+1", "entries of group k are l_body[l_at[k]:l_at[k+1]], ascending"),
+    Field("l_body", "nle", "body of entry e"),
+    Field("l_up", "nle", "entry of its predecessor, or -1"),
+    Field("l_y", "nle", "first of the entry's numbers (rows by speeds) in `loop_y`"),
+    Field("l_first", "nl", "first group that meets group k on some path"),
+    Field("l_env", "nl+1", "row of blocks k of the envelope is loop_g[l_env[k]:l_env[k+1]], blocks l_first[k]..k one after another"),
+    Field("l_k", "nl+1", "slopes of coupling k are those from l_k[k] to l_k[k+1]"),
+    Field("l_speed", "number of slopes", "speed index"),
+    Field("l_slope", "number of slopes", "register of the partial derivative"),
+    Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
+    Field("l_size", "1", "nly, length of `loop_y`"),
+    Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
 )
 MODEL_FLOATS = (
     Field("val0", "nr", "initial image of the registers: constants, parameter and input defaults"),
@@ -265,6 +290,22 @@ WORK = (
     Field("row", "96*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
+    # closed loops
+    Field("push", "6*(N+1)*min(nl,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
+    Field("push_u", "nu*min(nl,1)", "generalised force of the couplings"),
+    Field("loop_w", "36*nle", "unit wrenches of the rows of a group on their way to the ground, 6 per row"),
+    Field("loop_y", "nly", "Y = D^-½ Lᵀ Jᵀ, so that J M⁻¹ Jᵀ = Yᵀ Y: rows by speeds, entry by entry"),
+    Field("loop_g", "nlg", "envelope of J M⁻¹ Jᵀ and of its pivoted factor"),
+    Field("loop_pivot", "nlr", "rows of a group in the order in which they became pivots"),
+    Field("loop_found", "nl", "rank of group k in the last factorisation"),
+    Field("loop_rank", "nl", "largest rank group k may have"),
+    Field("loop_r", "nlr", "residual of the rows: positions, velocities or accelerations"),
+    Field("loop_b", "nlr", "scratch of the solution"),
+    Field("loop_lam", "nlr", "multipliers: force and moment of the twin's weld, ground axes; force of a coupling"),
+    Field("loop_scale", "2*nl", "size of the diagonal of J M⁻¹ Jᵀ, position and rotation rows"),
+    Field("loop_q", "nq*min(nl,1)", "coordinates to go back to"),
+    Field("loop_u", "2*nu*min(nl,1)", "speeds to go back to; step of the coordinates"),
+    Field("loop_weight", "nu*min(nl,1)", "inverse weight of a change of speed j in the assembly"),
     # literal forms, body axes; six-vectors are (linear, angular); matrices row by row unless said otherwise. Kinematics and loads:
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
     Field("Rg", "9*(N+1)", "rotation ground-from-body"),

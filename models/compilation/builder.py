@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.description.differentiate import time_derivatives
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, parse
@@ -53,6 +54,8 @@ class Compiled:
     start_inputs: int
     quaternions: tuple[int, ...]  # first coordinate of each quaternion
     topology: Topology
+    loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
+    twins: tuple[str, ...] = ()  # bodies after the real ones
     units: dict[str, str] = field(default_factory=dict)
 
 
@@ -75,6 +78,7 @@ class Builder:
         self.states = dict(description.states)
         self.forms: dict[str, JointForm] = {}
         self.problems: list[Problem] = []
+        self.groups: list[Group] = []
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
     def node(self, value: float | str | Node, key: str = "") -> Node:
@@ -134,12 +138,11 @@ class Builder:
     def add_bodies(self) -> dict[str, list[int]]:
         """Registers of mass, centre of mass and inertia."""
         columns: dict[str, list[int]] = {"b_mass": [NONE], "b_com": [NONE], "b_inertia": [NONE], "b_about": [0]}
-        for name in self.topology.order:
-            body, key = self.description.bodies[name], f"bodies.{name}"
-            columns["b_mass"].append(self.register(body.mass, f"{key}.mass"))
+        for body, key, share in body_shares(self.description, self.topology):
+            columns["b_mass"].append(self.register(times(share, body.mass), f"{key}.mass"))
             columns["b_com"].append(self.vector(body.com, f"{key}.com"))
             tensor = body.inertia if body.inertia is not None else body.inertia_at_origin
-            columns["b_inertia"].append(self.vector(tensor or (0.0,) * 6, f"{key}.inertia"))
+            columns["b_inertia"].append(self.vector([times(share, each) for each in tensor or (0.0,) * 6], f"{key}.inertia"))
             columns["b_about"].append(int(body.inertia is None and body.inertia_at_origin is not None))
         return columns
 
@@ -228,6 +231,8 @@ class Builder:
             "guards": np.array(self.guards, dtype=np.int64),
         }
         ints |= pattern_of_blocks(parent, ints["u_at"])
+        held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
+        ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
         return {"ints": ints, "floats": {"val0": program.val0, "table_data": program.table_data}, "program": program, "gravity": gravity}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
 from kinetree.models.compilation.forces_basic import LOWER
+from kinetree.models.compilation.loops import add_groups, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
@@ -18,7 +19,7 @@ from kinetree.solvers.layout import Element, Sensor
 
 def compile_structure(description: Description, topology: Topology) -> Compiled:
     """Flat blocks of a description whose bodies are numbered by `topology`."""
-    builder = Builder(description, topology)
+    builder = Builder(description, with_twins(description, topology))
     try:
         return assemble(builder)
     except ExpressionError as error:
@@ -38,6 +39,7 @@ def assemble(builder: Builder) -> Compiled:
     for label, force in d.forces.items():
         LOWER[force.kind](builder, label, force)
     rates = builder.add_states()
+    builder.groups = add_groups(builder, joints)
     add_magnitudes(builder)
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
@@ -113,6 +115,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> 
         "ng": len(builder.guards), "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
+    counts |= loop_counts(ints)
     counts = {key: float(value) for key, value in counts.items()}
     late = [record[0] for record in builder.late]
     header = {
@@ -125,9 +128,12 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> 
     }  # fmt: skip
     header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
+    tree = tree_of(builder.topology)
+    twins = builder.topology.order[len(tree.order) :]
     return Compiled(
-        *blocks, counts, builder.topology.order, tuple(builder.topology.parent), builder.topology.joint, coordinates, speeds, tuple(builder.states),
-        tuple(d.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), builder.topology,
+        *blocks, counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
+        tuple(d.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
+        tuple(group.name for group in builder.groups), twins,
     )  # fmt: skip
 
 

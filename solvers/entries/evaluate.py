@@ -1,8 +1,8 @@
 """Entry points for one evaluation of the mechanism."""
 from kinetree.solvers import layout as L
-from kinetree.solvers.forms.dec import dec
 from kinetree.solvers.forms.reactions import reactions as dec_reactions
 from kinetree.solvers.kernel import entry
+from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.tree.dynamics import finish, load
 from kinetree.solvers.tree.energy import kinetic, potential
 from kinetree.solvers.tree.motion import velocities
@@ -24,7 +24,7 @@ def accelerations(ints, floats, work, option, t):
     status = load(model, ws, t)
     if status != 0:
         return status
-    status = dec(model, ws)
+    status = accelerations_of(model, ws)
     if status != 0:
         return status
     return finish(model, ws)
@@ -37,7 +37,7 @@ def outputs(ints, floats, work, option, t):
     ws = work_view(ints, work)
     status = load(model, ws, t)
     if status == 0:
-        status = dec(model, ws)
+        status = accelerations_of(model, ws)
     if status == 0:
         dec_reactions(model, ws)
         velocities(model, ws)
@@ -55,5 +55,5 @@ def repeat(ints, floats, work, option, t):
     status = 0
     for _ in range(option):
         status = load(model, ws, t)
-        status = dec(model, ws)
+        status = accelerations_of(model, ws)
     return status

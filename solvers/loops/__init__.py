@@ -1,0 +1,1 @@
+"""Closed kinematic loops: constraint rows, their sparse factor, constrained accelerations, projections and assembly."""

@@ -33,6 +33,8 @@ def prepare(model, ws):
         prepare_element(model, ws, e)
     for i in range(1, model.parent.size):
         fold_constants(model, ws, i)
+    for k in range(model.l_kind.size):
+        ws.loop_rank[k] = model.l_rank[k]
     return 0
 
 

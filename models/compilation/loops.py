@@ -1,0 +1,251 @@
+"""Closed loops: the body of a cut joint is cut in two, and the halves are welded again by constraint rows.
+
+Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that all joint kinds, given motions and reactions of cut joints need
+no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add one row each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.algebra import E
+from kinetree.models.description.differentiate import differentiate
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.nodes import ONE, Const, Der, Leaf, Name, Node, names
+from kinetree.models.description.schema import Body, Description, JointSpec
+from kinetree.models.graph.tree import GROUND, Topology, path_set
+from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+
+HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The second half of a body at a cut joint."""
+
+    name: str
+    body: str  # its original
+    other: str  # the body at the other end of the joint, which carries the twin
+    joint: str
+    reversed: bool  # the joint is used from its child to its parent
+
+
+@dataclass(frozen=True)
+class CutTopology(Topology):
+    """A tree that ends in the twins of cut joints."""
+
+    twins: tuple[Twin, ...] = ()
+    halves: tuple[tuple[str, int], ...] = ()  # bodies that were cut, and into how many parts
+
+
+def with_twins(description: Description, tree: Topology) -> CutTopology:
+    """The tree with a leaf for every cut joint."""
+    number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
+    twins = tuple(twin_of(description, description.joints[joint], joint) for joint in tree.cuts)
+    parts: dict[str, int] = {}
+    for twin in twins:
+        parts[twin.body] = parts.get(twin.body, 1) + 1
+    return CutTopology(
+        order=tree.order + tuple(twin.name for twin in twins),
+        parent=tree.parent + tuple(number[twin.other] for twin in twins),
+        joint=tree.joint + tree.cuts,
+        reversed=tree.reversed + tuple(twin.reversed for twin in twins),
+        cuts=tree.cuts,
+        twins=twins,
+        halves=tuple(parts.items()),
+    )
+
+
+def twin_of(description: Description, joint: JointSpec, name: str) -> Twin:
+    """Cut the joint's child; its parent where the child has no inertia to share."""
+    sides = ((joint.child, joint.parent, False), (joint.parent, joint.child, True))
+    body, other, turned = next((side for side in sides if has_inertia(description, side[0])), None) or next(
+        (side for side in sides if side[0] == GROUND), sides[0]
+    )
+    return Twin(f"{body} at {name}", body, other, name, turned)
+
+
+def has_inertia(description: Description, body: str) -> bool:
+    return body != GROUND and description.bodies[body].mass != 0.0
+
+
+def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:
+    """Every body of the numbering: its data, the key of its data and its share of the mass."""
+    parts = dict(topology.halves) if isinstance(topology, CutTopology) else {}
+    twins = {twin.name: twin for twin in topology.twins} if isinstance(topology, CutTopology) else {}
+    shares = []
+    for name in topology.order:
+        twin = twins.get(name)
+        original = twin.body if twin else name
+        if twin is not None and original == GROUND:
+            shares.append((anchor(description.bodies[twin.other]), f"bodies.{twin.other}", 1.0))
+        else:
+            shares.append((description.bodies[original], f"bodies.{original}", 1.0 / parts.get(original, 1)))
+    return shares
+
+
+def anchor(other: Body) -> Body:
+    """A body to stand for a piece of the ground: it never moves, so that any inertia of fitting size will do."""
+    tensor = other.inertia or other.inertia_at_origin or (0.0,) * 6
+    size = "+".join(f"({each})" for each in (*tensor[:3], *(f"({other.mass})*({c})**2" for c in other.com)))
+    known = any(part != 0.0 for part in (*tensor[:3], *other.com))
+    mass = other.mass if other.mass != 0.0 else 1.0
+    spin = size if known and other.mass != 0.0 else mass
+    return Body(mass=mass, com=(0.0, 0.0, 0.0), inertia=(spin, spin, spin, 0.0, 0.0, 0.0))
+
+
+def times(share: float, value: float | str | Node) -> float | str | Node:
+    """A part of a number of the description."""
+    return value if share == 1.0 else (E(value) * share).node
+
+
+# -- constraint rows ----------------------------------------------------------------------------------------------------------------------
+@dataclass
+class Group:
+    """Rows that belong together: six of a weld, one of a coupling."""
+
+    name: str
+    kind: int
+    a: int  # original body, or first of the registers value, rate, rest of the second derivative
+    b: int  # twin
+    bodies: tuple[int, ...]  # on the paths to the ground, ascending
+    slopes: tuple[tuple[int, int], ...] = ()  # speed and register of the partial derivative
+
+    @property
+    def rows(self) -> int:
+        return 6 if self.kind == L.Loop.WELD else 1
+
+
+def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
+    """Groups of all cut joints and couplings, in the order that keeps the envelope small."""
+    topology, parent = builder.topology, builder.topology.parent
+    groups = []
+    for twin in topology.twins if isinstance(topology, CutTopology) else ():
+        a = 0 if twin.body == GROUND else topology.order.index(twin.body) + 1
+        b = topology.order.index(twin.name) + 1
+        bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
+        groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies)))
+    for name in builder.description.couplings:
+        groups.append(coupling_group(builder, name, joints))
+    return ordered(groups, [joints["u_at"][i + 1] > joints["u_at"][i] for i in range(len(topology.order) + 1)])
+
+
+def coupling_group(builder: Builder, name: str, joints: dict[str, list[int]]) -> Group:
+    """The row g(q, t) = 0, with dg/dt and the part of its second derivative that is free of accelerations."""
+    key = f"couplings.{name}.value"
+    value = builder.registers.expand(builder.node(builder.description.couplings[name].value, key))
+    speeds: dict[str, int] = {}
+    at = 0
+    for joint in builder.topology.joint:
+        form = builder.forms[joint]
+        if form.quaternion and names(value) & {*form.coordinates}:
+            found = ", ".join(sorted(names(value) & {*form.coordinates}))
+            raise ModelError(Problem(key, found, "coordinates that are not parts of a quaternion", file=builder.description.file))
+        for k, coordinate in enumerate(() if form.quaternion else form.coordinates):
+            speeds[coordinate] = at + k
+        at += len(form.speeds)
+    used = [coordinate for coordinate in speeds if coordinate in names(value)]
+    if not used:
+        raise ModelError(Problem(key, "no coordinate", "an expression over coordinates", file=builder.description.file))
+
+    def rates(leaf: Leaf) -> Node | None:
+        return ONE if leaf is Name("t") else Der(leaf.name) if isinstance(leaf, Name) and leaf.name in speeds else None
+
+    rate = differentiate(value, rates)
+    first = builder.vector((value, rate, differentiate(rate, rates)))
+    slopes = tuple((speeds[c], builder.register(differentiate(value, lambda leaf, c=c: ONE if leaf is Name(c) else None))) for c in used)
+    bodies = sorted({i for speed, _ in slopes for i in path_set(builder.topology.parent, joints["u_body"][speed])})
+    return Group(name, L.Loop.COUPLING, first, 0, tuple(bodies), slopes)
+
+
+def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
+    """The given order or the reverse Cuthill-McKee order, whichever has the smaller envelope."""
+    if len(groups) < 3:
+        return groups
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    parts = [{i for i in group.bodies if moving[i]} for group in groups]
+    meet = np.array([[bool(p & r) for r in parts] for p in parts])
+    order = reverse_cuthill_mckee(csr_matrix(meet), symmetric_mode=True)
+    plain, better = (sum(k - np.argmax(m[k, : k + 1]) for k in range(len(groups))) for m in (meet, meet[np.ix_(order, order)]))
+    return [groups[k] for k in order] if better < plain else groups
+
+
+def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, list[int]], held: Sequence[int]) -> dict[str, np.ndarray]:
+    """Integers of the constraint rows by field name."""
+    u_at = joints["u_at"]
+    c: dict[str, list[int]] = {name: [] for name in ("l_kind", "l_a", "l_b", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope")}
+    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0]}
+    y = 0
+    moving = []
+    for k, group in enumerate(groups):
+        at = len(c["l_body"])
+        place = {body: at + e for e, body in enumerate(group.bodies)}
+        c["l_kind"].append(int(group.kind))
+        c["l_a"].append(group.a)
+        c["l_b"].append(group.b)
+        c["l_from"].append(place.get(group.a, -1) if group.kind == L.Loop.WELD else -1)
+        for body in group.bodies:
+            c["l_body"].append(body)
+            c["l_up"].append(place.get(parent[body - 1], -1))
+            c["l_y"].append(y)
+            y += group.rows * (u_at[body + 1] - u_at[body])
+        moving.append({body for body in group.bodies if u_at[body + 1] > u_at[body]})
+        first = next(m for m in range(k + 1) if m == k or moving[m] & moving[k])
+        c["l_first"].append(first)
+        c["l_env"].append(c["l_env"][-1] + group.rows * (c["l_row"][-1] + group.rows - c["l_row"][first]))
+        c["l_row"].append(c["l_row"][-1] + group.rows)
+        c["l_at"].append(len(c["l_body"]))
+        c["l_speed"] += [speed for speed, _ in group.slopes]
+        c["l_slope"] += [register for _, register in group.slopes]
+        c["l_k"].append(len(c["l_speed"]))
+    arrays = {name: np.array(values, dtype=np.int64) for name, values in c.items()}
+    arrays["l_rank"] = np.array([group.rows for group in groups], dtype=np.int64)
+    arrays["u_held"] = np.array(held, dtype=np.int64)
+    arrays["l_size"] = np.array([y], dtype=np.int64)
+    return arrays
+
+
+def held_starts(description: Description, topology: Topology, speeds: Sequence[Sequence[str]]) -> list[int]:
+    """Per speed: whether the user gave a start value of its coordinate, and of itself."""
+    held: list[int] = []
+    for joint, names_of_speeds in zip(topology.joint, speeds, strict=True):
+        spec = description.joints[joint]
+        if spec.transforms is None:
+            bits = HELD_COORDINATE * (spec.start is not None) + HELD_SPEED * (spec.speed is not None)
+            held += [bits] * len(names_of_speeds)
+        else:
+            given = {transform.coordinate: transform.model_fields_set for transform in reversed(spec.transforms) if transform.coordinate is not None}
+            order = list(dict.fromkeys(transform.coordinate for transform in spec.transforms if transform.coordinate is not None))
+            held += [HELD_COORDINATE * ("start" in given[name]) + HELD_SPEED * ("speed" in given[name]) for name in order]
+    return held
+
+
+def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
+    """Counts that the sizes of fields are computed from."""
+    return {
+        "nl": arrays["l_kind"].size,
+        "nlr": int(arrays["l_row"][-1]),
+        "nle": arrays["l_body"].size,
+        "nly": int(arrays["l_size"][0]),
+        "nlg": int(arrays["l_env"][-1]),
+    }
+
+
+def tree_of(topology: Topology) -> Topology:
+    """The tree without its twins."""
+    if not isinstance(topology, CutTopology):
+        return topology
+    count = len(topology.order) - len(topology.twins)
+    return Topology(topology.order[:count], topology.parent[:count], topology.joint[:count], topology.reversed[:count], topology.cuts)
+
+
+__all__ = ["CutTopology", "Group", "add_groups", "body_shares", "held_starts", "loop_arrays", "loop_counts", "times", "tree_of", "with_twins"]

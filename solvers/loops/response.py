@@ -1,0 +1,85 @@
+"""Response of the tree to constraint forces: the bias sweep of the elimination in `forms.dec` once more, with the factors it left behind; O(N).
+
+The wrenches join the bias of the bodies, so that `forms.reactions` sees them too.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
+from kinetree.solvers.forms.dec import accelerate
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.rows import free_blocks
+
+
+@kernel
+def place_multipliers(model, ws):
+    """Wrenches and generalised forces Jᵀλ of ws.loop_lam."""
+    for k in range(ws.push.size):
+        ws.push[k] = 0.0
+    for j in range(ws.push_u.size):
+        ws.push_u[j] = 0.0
+    for g in range(model.l_kind.size):
+        r = model.l_row[g]
+        if model.l_kind[g] == L.Loop.COUPLING:
+            for k in range(model.l_k[g], model.l_k[g + 1]):
+                ws.push_u[model.l_speed[k]] += ws.val[model.l_slope[k]] * ws.loop_lam[r]
+        else:
+            a = 6 * model.l_a[g]
+            b = 6 * model.l_b[g]
+            for c in range(6):
+                ws.push[b + c] += ws.loop_lam[r + c]
+                ws.push[a + c] -= ws.loop_lam[r + c]
+
+
+@kernel
+def forget_bias(model, ws):
+    """Set the solution of the elimination to zero, so that `respond` gives the response to the constraint forces alone."""
+    for i in range(1, model.parent.size):
+        put3(ws.row, i * L.ROW + L.W_DA, (0.0, 0.0, 0.0))
+        put3(ws.row, i * L.ROW + L.W_DB, (0.0, 0.0, 0.0))
+    for j in range(ws.u.size):
+        ws.col[j * L.COLUMN + L.C_G] = 0.0
+    for i in range(1, model.parent.size):
+        if model.joint[i] == L.Joint.SPHERICAL:
+            put3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN, (0.0, 0.0, 0.0))
+
+
+@kernel
+def respond(model, ws):
+    """Add M⁻¹ Jᵀ λ to ws.udot and the increments of acceleration; needs `place_multipliers`."""
+    for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
+        take_in(model, ws, i)
+    for i in range(1, model.parent.size):  # root -> leaves
+        accelerate(model, ws, i)
+
+
+@kernel
+def take_in(model, ws, i):
+    """Let the freedoms of joint i yield to the wrench on body i and hand the rest to the parent."""
+    at = i * L.ROW
+    f = get3(ws.push, 6 * i)
+    n = get3(ws.push, 6 * i + 3)
+    put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), f))
+    put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), n))
+    if model.joint[i] == L.Joint.FREE:
+        K, HK, Q = free_blocks(ws, at)
+        da = sv(Q, sub3(n, mv(HK, f)))
+        add_to3(ws.row, at + L.W_DA, da)
+        add_to3(ws.row, at + L.W_DB, sv(K, sub3(f, mtv(get9(ws.row, at + L.W_H), da))))
+        return
+    if model.joint[i] == L.Joint.SPHERICAL:
+        g = sv(get6(ws.row, at + L.W_INV), n)
+        add_to3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN, g)
+        f = sub3(f, mtv(get9(ws.row, at + L.W_H), g))
+        n = (0.0, 0.0, 0.0)
+    else:
+        for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
+            c = j * L.COLUMN
+            x = dot3(get3(ws.col, c + L.C_L), f) + dot3(get3(ws.col, c + L.C_A), n) + ws.push_u[j]
+            s = ws.col[c + L.C_INV] * x
+            ws.col[c + L.C_G] += s
+            f = add3(f, scale(-s, get3(ws.col, c + L.C_UF)))
+            n = add3(n, scale(-s, get3(ws.col, c + L.C_UN)))
+    p = model.parent[i]
+    if p > 0:
+        add_to3(ws.push, 6 * p, f)
+        add_to3(ws.push, 6 * p + 3, axpy3(1.0, n, cross(get3(ws.row, at + L.W_D), f)))
