@@ -51,7 +51,9 @@ def stretched_train(cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, 
     return np.ones(cars), C * (2.0 * damping / fast) + np.eye(cars) * (0.01 * slow), C
 
 
-def chain_drive(links: int = 40, link_mass: float = 0.02, pitch: float = 0.0127, axial: float = 8e6, tension: float = 300.0, damping: float = 1e-6) -> Matrices:
+def chain_drive(
+    links: int = 40, link_mass: float = 0.02, pitch: float = 0.0127, axial: float = 8e6, tension: float = 300.0, damping: float = 1e-6
+) -> Matrices:
     """The span of a chain drive between two sprockets: per link x (along), y, z, and rotations about x, y, z.
 
     Transverse stiffness is that of the string (tension/pitch); rotations are held by the pins. damping: F = damping*C.
@@ -65,7 +67,14 @@ def chain_drive(links: int = 40, link_mass: float = 0.02, pitch: float = 0.0127,
 
 
 def helical_spring(
-    turns: int = 8, radius: float = 0.03, wire: float = 0.005, pitch: float = 0.012, young: float = 206e9, poisson: float = 0.3, density: float = 7850.0, damping: float = 1e-7
+    turns: int = 8,
+    radius: float = 0.03,
+    wire: float = 0.005,
+    pitch: float = 0.012,
+    young: float = 206e9,
+    poisson: float = 0.3,
+    density: float = 7850.0,
+    damping: float = 1e-7,
 ) -> Matrices:
     """A helical spring as rings, one end clamped: per ring displacements x, y, z (axis) and rotations."""
     K = turn_stiffness(radius, wire, pitch, young, poisson)
