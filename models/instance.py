@@ -60,7 +60,7 @@ class Instance:
         if loads is None:
             ws.head[L.K_EXTRA] = 0.0
         else:
-            ws.extra[6:] = shaped(np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads")
+            ws.extra[6 : 6 * len(c.bodies) + 6] = shaped(np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads")
             ws.head[L.K_EXTRA] = 1.0
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.builder import Compiled
 from kinetree.solvers.layout import K_ITEM, Status
 
@@ -18,7 +19,8 @@ class EvaluationError(ArithmeticError):
 def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
     """One readable line for a status code."""
     item = int(head[K_ITEM])
-    body = compiled.bodies[item - 1] if 0 < item <= len(compiled.bodies) else "?"
+    bodies = compiled.bodies + compiled.twins
+    body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
     texts = {
         Status.SINGULAR_JOINT: f"body '{body}' has no inertia along a freedom of its joint (massless end body or locked position)",
         Status.NOT_A_NUMBER: "a value is not a finite number",
@@ -26,10 +28,22 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.NO_CONVERGENCE: "an iteration did not converge",
         Status.TOO_MANY_STEPS: "too many steps",
         Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
-        Status.INCONSISTENT: "the loop constraints cannot be satisfied",
+        Status.INCONSISTENT: open_loop(item, compiled),
         Status.CHATTERING: "events accumulate (chattering)",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def open_loop(row: int, compiled: Compiled) -> str:
+    """Which loop stays open in which direction."""
+    rows = model_fields(compiled.ints, compiled.floats).l_row
+    k = int(np.searchsorted(rows, row, side="right")) - 1
+    if not 0 <= k < len(compiled.loops):
+        return "the loop constraints cannot be satisfied"
+    if rows[k + 1] - rows[k] == 1:
+        return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
+    direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[row - int(rows[k])]
+    return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
 
 
 def check_status(status: int, head: np.ndarray, compiled: Compiled) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.models.closure import Closure
 from kinetree.models.compilation.builder import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.instance import Instance, Numbers, shaped
@@ -41,7 +42,7 @@ def entry_name(method: str) -> str:
     return method.lower().replace("-", "_")
 
 
-class System:
+class System(Closure):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
     def __init__(self, description: Description, compiled: Compiled):
@@ -62,7 +63,7 @@ class System:
         q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
         for k in c.quaternions:
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-        return q, val[c.start_u : c.start_u + self.n].copy()
+        return self._closed(q, val[c.start_u : c.start_u + self.n].copy())
 
     def _with(self, groups: frozenset[str]) -> Instance:
         """An instance whose workspace has the arrays that a literal form needs."""
@@ -79,11 +80,13 @@ class System:
 
     def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
         """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
-        return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6).copy()
+        return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy()
 
     def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads):
         """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
         method = known(method, LAGRANGE, "DEC")
+        if self.compiled.loops and method != "DEC":
+            raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
         instance = self._fast if method == "DEC" else self._with(GROUPS[method])
         instance.set_state(q, u, inputs, loads)
         if method == "DEC":

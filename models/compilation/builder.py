@@ -56,7 +56,14 @@ class Compiled:
     topology: Topology
     loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
     twins: tuple[str, ...] = ()  # bodies after the real ones
+    all_joints: tuple[tuple[str, bool], ...] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
+    start_time: float = 0.0
     units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def body_number(self) -> dict[str, int]:
+        """Number of every real body and of the ground."""
+        return {"ground": 0} | {name: k for k, name in enumerate(self.bodies, 1)}
 
 
 class Builder:

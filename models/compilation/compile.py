@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.models.closure import settle
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
 from kinetree.models.compilation.forces_basic import LOWER
@@ -21,7 +22,7 @@ def compile_structure(description: Description, topology: Topology) -> Compiled:
     """Flat blocks of a description whose bodies are numbered by `topology`."""
     builder = Builder(description, with_twins(description, topology))
     try:
-        return assemble(builder)
+        return settle(assemble(builder))
     except ExpressionError as error:
         raise ModelError(Problem("", hint=error.message, column=error.column, file=description.file)) from None
 
@@ -134,6 +135,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> 
         *blocks, counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
         tuple(d.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
+        tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 LIBRARIES = {
     "core": {
         "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
+        "closure": ("assemble", "project", "constraints"),
     },
     "forms": {
         "literal": (
