@@ -4,8 +4,8 @@ H_ii = Z_iᵀC_iM_κ⁻¹C_iᵀZ_i + Z_iᵀM_i⁻¹Z_i ; H_iκ = −Z_iᵀC_iM_�
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.spatial import axpy6, dot6, join, mv6
-from kinetree.solvers.algebra.vectors import add6, axpy3, cross, get3, get6, inverse_symmetric, put6, scale, sub6, sv
+from kinetree.solvers.algebra.spatial import angular, axpy6, dot6, join, linear
+from kinetree.solvers.algebra.vectors import add6, axpy3, cross, get3, get6, inverse_symmetric, put3, put6, scale, sub3, sub6, sv
 from kinetree.solvers.forms.newton_euler import carry_from, carry_to
 from kinetree.solvers.forms.sibling_rows import factor_multipliers, order, solve_multipliers
 from kinetree.solvers.kernel import kernel
@@ -15,14 +15,12 @@ NOISE = 1e-13  # moments of inertia about the centre of mass below this part of 
 
 @kernel
 def inverse_inertias(model, ws):
-    """Fill ws.Ms with M_i⁻¹ = [[E/m − r̃ Jc⁻¹ r̃, r̃ Jc⁻¹], [−Jc⁻¹ r̃, Jc⁻¹]], r the centre of mass, Jc the tensor about it."""
+    """Fill ten numbers per body of ws.Ms with what M_i⁻¹ is made of: 1/m, centre of mass r, inverse of the tensor Jc about it."""
     for i in range(1, model.parent.size):
         at = i * L.BODY
         m = ws.body[at + L.B_MASS]
         J = get6(ws.body, at + L.B_J)
-        r = get3(ws.body, at + L.B_H)
-        r = scale(1.0 / m if m > 0.0 else 0.0, r)
-        x, y, z = r
+        x, y, z = scale(1.0 / m if m > 0.0 else 0.0, get3(ws.body, at + L.B_H))
         # Steiner, back to the centre of mass
         Jc = (
             J[0] - m * (y * y + z * z),
@@ -35,8 +33,18 @@ def inverse_inertias(model, ws):
         if not m > 0.0 or not positive(Jc, NOISE * (J[0] + J[3] + J[5])):
             ws.head[L.K_ITEM] = i
             return L.Status.SINGULAR_BODY.value
-        put_inverse(ws, 36 * i, m, r, inverse_symmetric(Jc))
+        ws.Ms[36 * i] = 1.0 / m
+        put3(ws.Ms, 36 * i + 1, (x, y, z))
+        put6(ws.Ms, 36 * i + 4, inverse_symmetric(Jc))
     return 0
+
+
+@kernel
+def free_body(ws, i, f):
+    """M_i⁻¹ f: the acceleration of the free body."""
+    r = get3(ws.Ms, 36 * i + 1)
+    o = sv(get6(ws.Ms, 36 * i + 4), sub3(angular(f), cross(r, linear(f))))
+    return join(axpy3(ws.Ms[36 * i], linear(f), cross(r, o)), o)
 
 
 @kernel
@@ -52,17 +60,6 @@ def positive(J, noise):
 
 
 @kernel
-def put_inverse(ws, at, m, r, inverse):
-    """Store the inverse of a rigid body's matrix: row c is the acceleration by a unit force or moment along axis c."""
-    for c in range(3):
-        e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
-        j = sv(inverse, e)
-        o = sv(inverse, cross(e, r))
-        put6(ws.Ms, at + 6 * c, join(axpy3(1.0 / m, e, cross(r, o)), o))
-        put6(ws.Ms, at + 18 + 6 * c, join(cross(r, j), j))
-
-
-@kernel
 def constraint_rows(model, ws):
     """Fill ws.Hr with the lower triangle of H and ws.X with the columns C_iᵀZ_i."""
     for i in range(1, model.parent.size):
@@ -73,13 +70,13 @@ def constraint_rows(model, ws):
         for a in range(m):
             row = model.h_at[i] + a * width
             za = get6(ws.Z, z + 6 * a)
-            u = mv6(ws.Ms, 36 * i, za)
+            u = free_body(ws, i, za)
             for b in range(a + 1):
                 ws.Hr[row + model.h_col[i] + b] = dot6(u, get6(ws.Z, z + 6 * b))
             if k > 0:
                 x = carry_from(ws, i, za)
                 put6(ws.X, 36 * i + 6 * a, x)
-                couple_parent(model, ws, i, k, row, mv6(ws.Ms, 36 * k, x), a)
+                couple_parent(model, ws, i, k, row, free_body(ws, k, x), a)
 
 
 @kernel
@@ -99,16 +96,21 @@ def couple_parent(model, ws, i, k, row, y, a):
 
 
 @kernel
-def free_motion(out, model, ws, f, R):
-    """out = M⁻¹(f + SᵀR); scratch: ws.Fs."""
+def free_bodies(out, model, ws, f):
+    """out = M⁻¹f."""
     for i in range(1, model.parent.size):
-        put6(ws.Fs, 6 * i, add6(get6(f, 6 * i), get6(R, 6 * i)))
+        put6(out, 6 * i, free_body(ws, i, get6(f, 6 * i)))
+
+
+@kernel
+def add_reactions(f, model, ws, R):
+    """f += SᵀR."""
     for i in range(1, model.parent.size):
         k = model.parent[i]
+        x = get6(R, 6 * i)
+        put6(f, 6 * i, add6(get6(f, 6 * i), x))
         if k > 0:
-            put6(ws.Fs, 6 * k, sub6(get6(ws.Fs, 6 * k), carry_from(ws, i, get6(R, 6 * i))))
-    for i in range(1, model.parent.size):
-        put6(out, 6 * i, mv6(ws.Ms, 36 * i, get6(ws.Fs, 6 * i)))
+            put6(f, 6 * k, sub6(get6(f, 6 * k), carry_from(ws, i, x)))
 
 
 @kernel
@@ -137,11 +139,11 @@ def multipliers(model, ws, w, drift):
 
 
 @kernel
-def add_constraint_wrenches(out, model, ws):
-    """out += Zλ."""
+def constraint_wrenches(out, model, ws):
+    """out = Zλ."""
     for i in range(1, model.parent.size):
         m = order(model, i)
-        x = get6(out, 6 * i)
+        x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for a in range(m):
             x = axpy6(ws.lam[6 * i + a], get6(ws.Z, 36 * i + 36 - 6 * m + 6 * a), x)
         put6(out, 6 * i, x)

@@ -3,7 +3,7 @@
 [Sh24] (1.43)-(1.46), (2.24)-(2.26); cost (4.3): linear in N on chains, cubic on stars. Every body needs an invertible M_i.
 """
 
-from kinetree.solvers.forms.constraints import add_constraint_wrenches, free_motion, inverse_inertias, joint_speeds, multipliers
+from kinetree.solvers.forms.constraints import add_reactions, constraint_wrenches, free_bodies, inverse_inertias, joint_speeds, multipliers
 from kinetree.solvers.kernel import kernel
 
 
@@ -13,13 +13,14 @@ def lgr(model, ws):
     status = inverse_inertias(model, ws)
     if status != 0:
         return status
-    for k in range(ws.reaction.size):
-        ws.reaction[k] = 0.0
-    free_motion(ws.w, model, ws, ws.Fp, ws.reaction)
+    free_bodies(ws.w, model, ws, ws.Fp)
     status = multipliers(model, ws, ws.w, ws.wp)
     if status != 0:
         return status
-    add_constraint_wrenches(ws.reaction, model, ws)
-    free_motion(ws.w, model, ws, ws.Fp, ws.reaction)
+    for k in range(ws.Fs.size):
+        ws.Fs[k] = ws.Fp[k]
+    constraint_wrenches(ws.reaction, model, ws)
+    add_reactions(ws.Fs, model, ws, ws.reaction)
+    free_bodies(ws.w, model, ws, ws.Fs)
     joint_speeds(ws.udot, model, ws, ws.w, ws.wp)
     return 0

@@ -4,7 +4,7 @@ p* = A(AᵀA)⁻¹p + Zλ ; v = M⁻¹Sᵀp* ; q̇ = (AᵀA)⁻¹Aᵀ(Sv − v̂
 """
 
 from kinetree.solvers.algebra.vectors import put6
-from kinetree.solvers.forms.constraints import add_constraint_wrenches, free_motion, inverse_inertias, joint_speeds, multipliers
+from kinetree.solvers.forms.constraints import add_reactions, constraint_wrenches, free_bodies, inverse_inertias, joint_speeds, multipliers
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.literal import joint_wrench
 
@@ -16,14 +16,23 @@ def lgr_h(model, ws):
     if status != 0:
         return status
     for i in range(1, model.parent.size):
-        put6(ws.ps, 6 * i, joint_wrench(model, ws, i, ws.p))
-    for k in range(ws.R.size):
-        ws.R[k] = 0.0
-    free_motion(ws.v, model, ws, ws.R, ws.ps)
+        put6(ws.R, 6 * i, joint_wrench(model, ws, i, ws.p))
+    velocities_of(ws.R, model, ws)
     status = multipliers(model, ws, ws.v, ws.vh)
     if status != 0:
         return status
-    add_constraint_wrenches(ws.ps, model, ws)
-    free_motion(ws.v, model, ws, ws.R, ws.ps)
+    constraint_wrenches(ws.ps, model, ws)
+    for k in range(6, ws.ps.size):
+        ws.ps[k] += ws.R[k]
+    velocities_of(ws.ps, model, ws)
     joint_speeds(ws.u, model, ws, ws.v, ws.vh)
     return 0
+
+
+@kernel
+def velocities_of(ps, model, ws):
+    """v = M⁻¹Sᵀp*; scratch: ws.Fs."""
+    for k in range(ws.Fs.size):
+        ws.Fs[k] = 0.0
+    add_reactions(ws.Fs, model, ws, ps)
+    free_bodies(ws.v, model, ws, ws.Fs)
