@@ -29,12 +29,12 @@ def optimum(r: int) -> tuple[float, float]:
     return x, x**r / math.factorial(r + 1)
 
 
-def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0) -> Choice:
+def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0) -> Choice:
     """Cheapest (r, m) with eps <= accuracy for omega*dt = total; term(k) = work of term k of the series, doubling(x) = work of doubling from omega*Delta = x."""
     if total <= 0.0:
-        return Choice(ORDERS[0], 0, 0.0, 0.0)
+        return Choice(ORDERS[0], lowest, 0.0, 0.0)
     best = None
-    lowest = max(0, math.ceil(math.log2(total / LARGEST_START)))
+    lowest = max(lowest, 0, math.ceil(math.log2(total / LARGEST_START)))
     terms = [sum(term(k) for k in range(1, r + 1)) for r in ORDERS]
     for m in range(lowest, lowest + 24):
         x = total / 2**m

@@ -36,9 +36,11 @@ class Coefficients(NamedTuple):
 
 
 def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
-    """A band from a vector (diagonal), a matrix, a sparse matrix or None (zero)."""
+    """A band from a vector (diagonal), a matrix, a sparse matrix, a band (copied) or None (zero)."""
     if value is None:
         return zeros(n, 0), n
+    if isinstance(value, Band):
+        return value._replace(data=value.data.copy()), value.data.size // (value.stride + 1)
     if hasattr(value, "tocoo"):
         sparse = value.tocoo()
         shape, rows, columns, elements = sparse.shape, sparse.row, sparse.col, np.asarray(sparse.data, dtype=float)
@@ -71,9 +73,11 @@ def is_symmetric(a: Band, n: int) -> bool:
     return bool(np.abs(diagonals(a, n) - diagonals(transposed(a, n), n)).max() <= 1e-13 * np.abs(a.data).max())
 
 
-def scale(mass, damping, stiffness) -> Coefficients:
-    """Check the matrices of a chain and scale them."""
+def scale(mass, damping, stiffness, supports=None) -> Coefficients:
+    """Check the matrices of a chain and scale them; supports: diagonal of Z, added to the stiffness."""
     C, n = as_band(stiffness, None, "stiffness")
+    if supports is not None:
+        diagonals(C, n)[:, C.width] += diagonals(as_band(supports, n, "supports")[0], n)[:, 0]
     F, M = as_band(damping, n, "damping")[0], as_band(mass, n, "mass")[0]
     found = factor(C, n) if is_symmetric(C, n) and is_symmetric(F, n) else None
     B, free = found or (None, np.empty(0, dtype=int))

@@ -5,6 +5,8 @@ constant: one value per step; linear: values at both ends; parabolic: and in the
 
 from collections.abc import Callable
 
+from math import comb
+
 import numpy as np
 
 from kinetree.solvers.chain.coefficients import ChainError
@@ -12,18 +14,17 @@ from kinetree.solvers.chain.coefficients import ChainError
 SHAPES = {"constant": 1, "linear": 2, "parabolic": 3, "spline": 4}
 
 
-def samples(force, count: int, channels: int, dt: float, start_time: float, steps: int, shape: str | None) -> tuple[np.ndarray, str]:
+def samples(force, channels: int, dt: float, start_time: float, steps: int, shape: str | None) -> tuple[np.ndarray, str]:
     """Node values (rows = nodes) and the shape: from a function of time, an array of node values or one constant row."""
     if callable(force):
         shape = shape or "parabolic"
-        half = shape == "parabolic"
         nodes = {"constant": steps, "parabolic": 2 * steps + 1}.get(shape, steps + 1)
-        at = start_time + dt * (np.arange(nodes) + (0.5 if shape == "constant" else 0.0)) / (2 if half else 1)
-        values = np.array([np.atleast_1d(np.asarray(force(t), dtype=float)) for t in at])
+        at = start_time + dt * (np.arange(nodes) + (0.5 if shape == "constant" else 0.0)) / (2 if shape == "parabolic" else 1)
+        values = np.array([np.atleast_1d(np.asarray(force(t), dtype=float)) for t in at]).reshape(nodes, -1)
     else:
         values = np.asarray(force, dtype=float)
-        if values.ndim == 0 or (values.ndim == 1 and values.shape[0] in (count, channels) and not (channels == 1 and values.shape[0] > steps >= 1)):
-            shape, values = "constant", np.broadcast_to(values, (steps, values.size if values.ndim else channels))
+        if values.ndim < 2 and values.size == channels and shape in (None, "constant"):
+            shape, values = "constant", np.broadcast_to(values.reshape(-1), (steps, channels))
         elif values.ndim == 1:
             values = values[:, None]
     shape = shape or {steps: "constant", steps + 1: "linear", 2 * steps + 1: "parabolic"}.get(len(values))
@@ -52,6 +53,13 @@ def coefficients(values: np.ndarray, shape: str) -> np.ndarray:
     return np.stack((after, -s1, 3 * (before - after) + 2 * s1 + s0, 2 * (after - before) - s1 - s0), axis=1)
 
 
+def part(beta: np.ndarray, begin: float, size: float) -> np.ndarray:
+    """beta (p, channels) of the part begin..begin+size (fractions of the step): theta = 1 - begin - size + size*theta'."""
+    p, rest = len(beta), 1.0 - begin - size
+    shift = np.array([[comb(k, i) * rest ** (k - i) * size**i if i <= k else 0.0 for k in range(p)] for i in range(p)])
+    return shift @ beta
+
+
 def slopes(values: np.ndarray) -> np.ndarray:
     """Slopes per step of the cubic spline at the nodes: s_{i-1} + 4 s_i + s_{i+1} = 3 (f_{i+1} - f_{i-1})."""
     ends = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
@@ -76,7 +84,7 @@ def largest_step(force: Callable, start_time: float, stop_time: float, tolerance
     steps = 4
     while steps <= finest:
         dt = (stop_time - start_time) / steps
-        values, _ = samples(force, 0, 0, dt, start_time, steps, shape)
+        values, _ = samples(force, 0, dt, start_time, steps, shape)
         beta = coefficients(values, shape)
         worst = 0.0
         for theta in (0.25, 0.75):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kinetree.solvers.chain import excitation, rows, stepping
+from kinetree.solvers.chain import energy, excitation, rows, stepping
 from kinetree.solvers.chain.band import diagonals, rows_product
 from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
 from kinetree.solvers.chain.doubling import Generated, generate
@@ -31,20 +31,21 @@ def simulate(
     """
     if not dt > 0.0 or steps < 0:
         raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")
-    if supports is not None:
-        Z = np.asarray(supports, dtype=float)
-        stiffness = stiffness + (np.diag(Z) if not hasattr(stiffness, "tocoo") else type(stiffness)(np.diag(Z)))
-    chain = scale(mass, damping, stiffness)
-    inputs = []
-    if force is not None:
-        every = np.arange(chain.n) if channels is None else np.asarray(channels, dtype=int)
-        inputs.append((every, *excitation.samples(force, chain.n if channels is None else len(every), len(every), dt, start_time, steps, shape), 1.0))
+    chain = scale(mass, damping, stiffness, supports)
+    inputs = [sampled(force, channels, chain.n, dt, steps, shape, start_time)] if force is not None else []
     if support_motion is not None:
+        Z = np.asarray(supports, dtype=float)
         held = np.flatnonzero(Z)
-        inputs.append((held, *excitation.samples(support_motion, len(held), len(held), dt, start_time, steps, shape), Z[held]))
+        inputs.append((*sampled(support_motion, held, chain.n, dt, steps, shape, start_time)[:3], Z[held]))
     used, beta = merge(inputs, steps)
-    made = generate(chain, dt, used, max(1, beta.shape[1]), accuracy)
+    made = generate(chain, dt, used, beta.shape[1], accuracy)
     return run(chain, made, np.asarray(x0, dtype=float), np.asarray(v0, dtype=float), beta, steps)
+
+
+def sampled(force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float) -> tuple:
+    """Channels, node values, shape and gain of an excitation."""
+    every = np.arange(n) if channels is None else np.asarray(channels, dtype=int)
+    return every, *excitation.samples(force, len(every), dt, start_time, steps, shape), 1.0
 
 
 def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,3 +101,18 @@ def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
         X.reshape(-1), E.reshape(-1), Z.reshape(-1), (below * inverse[:, None]).reshape(-1), inverse, max(1, w), number, n, len(chain.free), len(E)
     )
     return X
+
+
+def single(chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One step without preparation for many; beta (p, channels) for the first rows of `made`."""
+    e = rows_product(x[None, :], chain.B) if chain.B else to_scaled(chain, x[None, :])
+    w, R, count = to_scaled(chain, v[None, :]), made.rows, beta.shape[1]
+    de, dw = energy.advance(made.step, e, w)
+    c_e, c_v = rows.columns(R, made.dt)
+    z = x[None, chain.free] + e @ c_e + w @ c_v
+    e, w = e + de, w + dw
+    for k, row in enumerate(made.dt * beta[:, None, :]):
+        e += row @ R.Y[k, :count]
+        w += row @ (R.T[k, :count] + R.unit[:count] / (k + 1))
+        z += row @ R.Z[k, :count]
+    return (positions(chain, e, z) if chain.B else from_scaled(chain, e))[0], from_scaled(chain, w)[0]
