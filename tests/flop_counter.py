@@ -1,6 +1,6 @@
 """Counts the arithmetic of kernels: they run in plain Python on numbers that count what is done to them.
 
-    NUMBA_DISABLE_JIT=1 python tests/flop_counter.py            one JSON object: counts and predictions of all forms, factorisations
+NUMBA_DISABLE_JIT=1 python tests/flop_counter.py            one JSON object: counts and predictions of all forms, factorisations
 """
 
 import json
@@ -100,7 +100,7 @@ def count_forms(tree) -> dict:
         if name == "LGR":  # M_i⁻¹ is constant and not counted
             constraints.inverse_inertias(model, ws)
             kept, lgr.inverse_inertias = lgr.inverse_inertias, lambda model, ws: 0
-            own = counted(lambda: form(model, ws))
+            own = counted(lambda ws=ws: lgr.lgr(model, ws))
             lgr.inverse_inertias = kept
         else:
             own = counted(lambda form=form, ws=ws: form(model, ws))
