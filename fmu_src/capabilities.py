@@ -1,0 +1,49 @@
+"""What each kind of archive can do; only what is true and tested is declared."""
+
+STATE_2 = {"canGetAndSetFMUstate": "true", "canSerializeFMUstate": "true"}
+STATE_3 = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
+NATIVE_2 = {
+    "ModelExchange": {
+        "needsExecutionTool": "false",
+        "completedIntegratorStepNotNeeded": "true",
+        "canNotUseMemoryManagementFunctions": "true",
+        "providesDirectionalDerivative": "true",
+    }
+    | STATE_2,
+    "CoSimulation": {
+        "needsExecutionTool": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "maxOutputDerivativeOrder": "1",
+        "canNotUseMemoryManagementFunctions": "true",
+        "providesDirectionalDerivative": "true",
+    }
+    | STATE_2,
+}
+NATIVE_3 = {
+    "ModelExchange": {
+        "needsCompletedIntegratorStep": "false",
+        "providesDirectionalDerivatives": "true",
+        "providesAdjointDerivatives": "true",
+        "providesEvaluateDiscreteStates": "true",
+    }
+    | STATE_3,
+    "CoSimulation": {
+        "canHandleVariableCommunicationStepSize": "true",
+        "maxOutputDerivativeOrder": "1",
+        "providesIntermediateUpdate": "true",
+        "mightReturnEarlyFromDoStep": "true",
+        "hasEventMode": "true",
+        "providesDirectionalDerivatives": "true",
+        "providesAdjointDerivatives": "true",
+        "providesEvaluateDiscreteStates": "true",
+    }
+    | STATE_3,
+}
+PYTHON_2 = {
+    "CoSimulation": {
+        "needsExecutionTool": "false",
+        "canHandleVariableCommunicationStepSize": "true",
+        "canNotUseMemoryManagementFunctions": "true",
+    }
+    | STATE_2
+}

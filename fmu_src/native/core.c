@@ -1,0 +1,247 @@
+/* What both FMI versions do with an instance: evaluate lazily, read, write, step. Returns levels; 0 is OK. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
+
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *callbacks, int logging) {
+    Instance *in = calloc(1, sizeof *in);
+    if (!in) return NULL;
+    in->sink = sink;
+    in->environment = environment;
+    in->callbacks = callbacks;
+    in->exchange = exchange;
+    in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
+    in->name = strdup(name && *name ? name : "unnamed");
+    const char *problem = model_load(&in->model, resources);
+    if (problem) {
+        say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s')", problem, resources ? resources : "");
+    } else if (!token || strcmp(token, in->model.text + in->model.strings[1])) {
+        problem = "token";
+        say(in, LEVEL_ERROR, "cannot instantiate: the identifier '%s' is not this model's", token ? token : "");
+    } else {
+        in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double));
+        if (!in->work) problem = "out of memory";
+    }
+    if (problem || instance_reset(in)) {
+        instance_free(in);
+        return NULL;
+    }
+    in->logging = logging ? CATEGORY_ALL : 0;
+    return in;
+}
+
+void instance_free(Instance *in) {
+    if (!in) return;
+    model_free(&in->model);
+    free(in->work);
+    free(in->spare);
+    free(in->name);
+    free(in);
+}
+
+int instance_reset(Instance *in) {
+    in->engine = best_engine();
+    in->mode = INSTANTIATED;
+    in->stale = STALE_START;
+    in->start_time = 0;
+    int status = call(in, in->engine->reset, 0, 0.0);
+    for (int64_t v = 0; v < in->model.header[P_VARIABLES]; v++)
+        if (in->model.variables[v].access == ACCESS_INPUT) in->work[in->model.variables[v].write] = in->model.limits[3 * v + 2];
+    return status ? engine_failure(in, status, LEVEL_ERROR, "reset") : LEVEL_OK;
+}
+
+int setup(Instance *in, int tolerance_defined, double tolerance, double start_time) {
+    if (!isfinite(start_time)) return say(in, LEVEL_ERROR, "the start time %g is not a finite number", start_time);
+    if (tolerance_defined && !(tolerance > 0)) return say(in, LEVEL_ERROR, "the tolerance %g is not positive", tolerance);
+    if (tolerance_defined) {
+        in->work[V_ABSOLUTE] *= tolerance / in->work[V_RELATIVE];
+        in->work[V_RELATIVE] = tolerance;
+    }
+    in->start_time = in->work[V_TIME] = start_time;
+    return LEVEL_OK;
+}
+
+int engine_failure(Instance *in, int status, int level, const char *doing) {
+    int item = (int)in->work[V_ITEM];
+    double t = in->work[V_TIME];
+    switch (status) {
+        case STATUS_SINGULAR_JOINT:
+            return say(in, level, "%s at t = %.9g: body '%s' has no inertia along a freedom of its joint", doing, t, body_name(&in->model, in->work, item));
+        case STATUS_SINGULAR_BODY:
+            return say(in, level, "%s at t = %.9g: body '%s' has no invertible mass matrix", doing, t, body_name(&in->model, in->work, item));
+        case STATUS_NOT_A_NUMBER:
+            return say(in, level, "%s at t = %.9g: '%s' is not a finite number", doing, t, register_name(&in->model, in->work, item));
+        case STATUS_STEP_TOO_SMALL:
+            return say(in, level, "%s at t = %.9g: the step fell below the resolution of time: the motion is singular or a force jumps", doing, t);
+        case STATUS_NO_CONVERGENCE: return say(in, level, "%s at t = %.9g: an iteration did not converge", doing, t);
+        case STATUS_TOO_MANY_STEPS: return say(in, level, "%s at t = %.9g: too many steps", doing, t);
+        case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_CHATTERING: return say(in, level, "%s at t = %.9g: events accumulate (condition %d)", doing, t, item);
+        case STATUS_STAGE_NEVER_ENDS: return say(in, level, "%s at t = %.9g: stage '%s' never ends", doing, t, stage_name(&in->model, (int)in->work[V_STAGE]));
+        default: return say(in, level, "%s at t = %.9g: status %d of the engine", doing, t, status);
+    }
+}
+
+/* Evaluate what changed since the last evaluation. */
+int settle(Instance *in) {
+    if (!in->stale || in->mode == FAILED || in->mode == TERMINATED) return LEVEL_OK;
+    int status = 0, level = LEVEL_ERROR;
+    const char *doing = "evaluation";
+    if (in->stale & STALE_START) {
+        doing = "initialization";
+        status = call(in, in->engine->start, 0, in->start_time);
+    } else {
+        double t = in->work[V_TIME];
+        if (in->exchange) level = LEVEL_DISCARD; /* the host may try a smaller step */
+        if (in->stale & STALE_PARAMETERS) status = call(in, in->engine->prepare, 0, t);
+        if (!status) status = call(in, in->exchange ? in->engine->derivatives : in->engine->refresh, 0, t);
+    }
+    if (status) return engine_failure(in, status, level, doing);
+    in->stale = 0;
+    return LEVEL_OK;
+}
+
+static const Variable *variable(Instance *in, uint32_t vr, Type type, int *level) {
+    static const char *const TYPES[] = {"real", "integer", "string"};
+    if (vr >= (uint64_t)in->model.header[P_VARIABLES]) {
+        *level = say(in, LEVEL_ERROR, "there is no variable with value reference %u", vr);
+        return NULL;
+    }
+    const Variable *v = in->model.variables + vr;
+    if (v->type == (int64_t)type) return v;
+    *level = say(in, LEVEL_ERROR, "'%s' (value reference %u) is not a%s %s", variable_name(&in->model, vr), vr, type == TYPE_INTEGER ? "n" : "", TYPES[type]);
+    return NULL;
+}
+
+int get_reals(Instance *in, const uint32_t *vr, size_t n, double *values) {
+    int early = in->mode == INSTANTIATED, level = LEVEL_OK, evaluated = 0;
+    for (size_t k = 0; k < n; k++) {
+        const Variable *v = variable(in, vr[k], TYPE_REAL, &level);
+        if (!v) return level;
+        if (early && v->access != ACCESS_NONE) { /* before the start a state is its start value */
+            values[k] = in->work[v->write];
+            continue;
+        }
+        if (!evaluated && in->stale && (level = settle(in))) return level;
+        evaluated = 1;
+        values[k] = in->work[v->at];
+    }
+    return level;
+}
+
+int get_integers(Instance *in, const uint32_t *vr, size_t n, int32_t *values) {
+    int level = settle(in);
+    for (size_t k = 0; k < n && !level; k++) {
+        const Variable *v = variable(in, vr[k], TYPE_INTEGER, &level);
+        if (v) values[k] = (int32_t)in->work[v->at];
+    }
+    return level;
+}
+
+int get_strings(Instance *in, const uint32_t *vr, size_t n, const char **values) {
+    int level = settle(in);
+    for (size_t k = 0; k < n && !level; k++)
+        if (variable(in, vr[k], TYPE_STRING, &level)) values[k] = stage_name(&in->model, (int)in->work[V_STAGE]);
+    return level;
+}
+
+/* Whether a variable may be set now; says why not. */
+static int check_access(Instance *in, uint32_t vr, const Variable *v, double value) {
+    const char *name = variable_name(&in->model, vr);
+    int before = in->mode == INSTANTIATED || in->mode == INITIALIZATION;
+    if (v->access == ACCESS_NONE) return say(in, LEVEL_ERROR, "'%s' cannot be set: it is computed", name);
+    if (!isfinite(value)) return say(in, LEVEL_ERROR, "'%s' is set to %g, which is not a finite number", name, value);
+    if (v->access == ACCESS_FIXED && !before) return say(in, LEVEL_ERROR, "'%s' is a fixed parameter: it cannot change %s", name, mode_name(in->mode));
+    if (v->access == ACCESS_START && !before) return say(in, LEVEL_ERROR, "'%s' is a state: it cannot be set %s", name, mode_name(in->mode));
+    if (v->access == ACCESS_TUNABLE && in->mode == CONTINUOUS) return say(in, LEVEL_ERROR, "'%s' is a parameter: it changes in event mode only", name);
+    const double *limit = in->model.limits + 3 * vr;
+    if (v->access != ACCESS_INPUT && (value < limit[0] || value > limit[1]))
+        return say(in, LEVEL_ERROR, "'%s' is set to %.9g, outside of its range %.9g to %.9g", name, value, limit[0], limit[1]);
+    return LEVEL_OK;
+}
+
+int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values) {
+    int level = LEVEL_OK;
+    for (size_t k = 0; k < n; k++) {
+        const Variable *v = variable(in, vr[k], TYPE_REAL, &level);
+        if (!v || (level = check_access(in, vr[k], v, values[k]))) return level;
+    }
+    int before = in->mode == INSTANTIATED || in->mode == INITIALIZATION;
+    for (size_t k = 0; k < n; k++) {
+        const Variable *v = in->model.variables + vr[k];
+        if (in->work[v->write] == values[k]) continue;
+        in->work[v->write] = values[k];
+        in->stale |= before ? STALE_START : v->access == ACCESS_INPUT ? STALE_VALUES : STALE_PARAMETERS;
+    }
+    return level;
+}
+
+/* Copy consecutive numbers once everything is evaluated. */
+int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values) {
+    if ((int64_t)n != count) return say(in, LEVEL_ERROR, "%zu numbers were asked for, there are %d", n, (int)count);
+    int level = settle(in);
+    if (!level) memcpy(values, in->work + at, n * sizeof *values);
+    return level;
+}
+
+int set_states(Instance *in, const double *x, size_t n) {
+    if ((int64_t)n != in->model.header[P_STATES]) return say(in, LEVEL_ERROR, "%zu continuous states were given, there are %d", n, (int)in->model.header[P_STATES]);
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(x[k])) return say(in, LEVEL_DISCARD, "continuous state %zu is set to %g, which is not a finite number", k + 1, x[k]);
+    memcpy(in->work + in->model.ints[U_AT_STATES], x, n * sizeof *x);
+    in->stale |= STALE_VALUES;
+    return LEVEL_OK;
+}
+
+int set_time(Instance *in, double t) {
+    if (!isfinite(t)) return say(in, LEVEL_ERROR, "the time is set to %g, which is not a finite number", t);
+    if (in->work[V_TIME] != t) in->stale |= STALE_VALUES;
+    in->work[V_TIME] = t;
+    return LEVEL_OK;
+}
+
+static void tell_events(Instance *in, double before) {
+    if (in->work[V_EVENTS] != before && in->logging & CATEGORY_EVENTS)
+        say(in, LEVEL_OK, "t = %.9g: event %d, stage '%s'", in->work[V_EVENT_TIME], (int)in->work[V_EVENTS], stage_name(&in->model, (int)in->work[V_STAGE]));
+}
+
+/* Carry out the event the guards ask for; changed: the continuous states have new values. */
+int handle_event(Instance *in, int *changed) {
+    int level = settle(in);
+    if (level) return level;
+    double before = in->work[V_EVENTS];
+    int status = call(in, in->engine->event, 0, in->work[V_TIME]);
+    if (status && status != STATUS_EVENT) {
+        in->mode = FAILED;
+        return engine_failure(in, status, LEVEL_ERROR, "event");
+    }
+    tell_events(in, before);
+    *changed = in->work[V_EVENTS] != before;
+    if (*changed) in->stale |= STALE_VALUES;
+    return settle(in);
+}
+
+int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped) {
+    double now = in->work[V_TIME], target = t + h, events = in->work[V_EVENTS];
+    *stopped = 0;
+    if (!isfinite(target) || h < 0) return say(in, LEVEL_ERROR, "a step of %.9g s at t = %.9g is impossible", h, t);
+    if (fabs(t - now) > 1e-9 * (1 + fabs(now)) + 1e-6 * h)
+        return say(in, LEVEL_ERROR, "the step is to begin at t = %.12g, but this instance stands at t = %.12g", t, now);
+    if (target <= now) return settle(in);
+    int status = 0;
+    if (in->stale & STALE_PARAMETERS) status = call(in, in->engine->prepare, 0, now);
+    if (!status) status = call(in, in->engine->advance, stop_at_event, target);
+    if (status && status != STATUS_EVENT) {
+        in->mode = FAILED;
+        in->stale = 0;
+        return engine_failure(in, status, LEVEL_ERROR, "step");
+    }
+    *stopped = status == STATUS_EVENT;
+    in->stale = 0;
+    tell_events(in, events);
+    return LEVEL_OK;
+}

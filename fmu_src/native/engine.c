@@ -1,0 +1,25 @@
+#include "engine.h"
+
+#define DECLARE(name, suffix) int32_t kt_unit_##name##suffix(int64_t *, double *, double *, int64_t, double);
+#define DECLARE_ALL(suffix) \
+    DECLARE(reset, suffix) DECLARE(start, suffix) DECLARE(prepare, suffix) DECLARE(refresh, suffix) DECLARE(advance, suffix) \
+    DECLARE(derivatives, suffix) DECLARE(event, suffix)
+#define TABLE(suffix) \
+    {kt_unit_reset##suffix, kt_unit_start##suffix, kt_unit_prepare##suffix, kt_unit_refresh##suffix, kt_unit_advance##suffix, \
+     kt_unit_derivatives##suffix, kt_unit_event##suffix}
+
+DECLARE_ALL()
+static const Engine baseline = TABLE();
+
+#ifdef KINETREE_V3
+DECLARE_ALL(_v3)
+static const Engine fast = TABLE(_v3);
+#endif
+
+EXPORTED const Engine *best_engine(void) {
+#ifdef KINETREE_V3
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) return &fast;
+#endif
+    return &baseline;
+}

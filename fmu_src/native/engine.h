@@ -1,0 +1,16 @@
+/* The engine compiled ahead of time, once for every x86-64 processor and once for those with AVX2 and FMA units. */
+#ifndef KINETREE_ENGINE_H
+#define KINETREE_ENGINE_H
+
+#include "core.h"
+#include "unit_layout.h"
+
+#ifdef _WIN32
+#define EXPORTED __declspec(dllexport)
+#else
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+
+EXPORTED const Engine *best_engine(void); /* also called by the Python slave */
+
+#endif

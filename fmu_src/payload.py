@@ -1,0 +1,62 @@
+"""The file resources/model.kinetree: blocks, table of variables and names in one binary that both back ends read (layout in native/core.h)."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from typing import Any
+
+import numpy as np
+
+from kinetree.fmu.variables import Table
+from kinetree.solvers import unit_layout as U
+
+MAGIC = int.from_bytes(b"KINETREE", "little", signed=True)
+HEADER = 32
+VERSION = 1
+VARIABLE = 8  # numbers per variable
+
+
+def body_names(unit: Any) -> list[str]:
+    """Bodies over all structures, in the order of the unit's table."""
+    names = list(getattr(unit, "bodies", unit.system.bodies))
+    return names + ["?"] * (int(unit.ints[U.U_BODIES]) - len(names))
+
+
+def token_of(unit: Any, table: Table) -> str:
+    """Identifier of the model: a hash of its blocks and its variables."""
+    digest = hashlib.sha256()
+    digest.update(np.ascontiguousarray(unit.ints, dtype="<i8").tobytes())
+    digest.update(np.ascontiguousarray(unit.floats, dtype="<f8").tobytes())
+    digest.update(repr([(v.name, v.causality, v.at, v.write, v.unit, v.start) for v in table.variables]).encode())
+    text = digest.hexdigest()
+    return f"{{{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}}}"
+
+
+def payload(unit: Any, table: Table, token: str) -> bytes:
+    """The whole file."""
+    ints = np.ascontiguousarray(unit.ints, dtype="<i8")
+    floats = np.ascontiguousarray(unit.floats, dtype="<f8")
+    records = np.array([[v.type, v.at, v.write, v.access, v.state, v.rate, 0, 0] for v in table.variables], dtype="<i8")
+    limits = np.array([[v.minimum, v.maximum, v.start or 0.0] for v in table.variables], dtype="<f8")
+    nominals = np.array([table.variables[vr].nominal or 1.0 for vr in table.states], dtype="<f8")
+    bodies = body_names(unit)
+    strings = [unit.description.name, token, *(v.name for v in table.variables), *unit.stage_names, *bodies]
+    encoded = [text.encode() + b"\0" for text in strings]
+    offsets = np.concatenate(([0], np.cumsum([len(text) for text in encoded])))[:-1].astype("<i8")
+    text = b"".join(encoded)
+    text += b"\0" * (-len(text) % 8)
+    checksum = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8], "little", signed=True)
+    counts = (
+        ints.size,
+        floats.size,
+        unit.work_size,
+        len(table.variables),
+        len(table.states),
+        len(table.indicators),
+        len(unit.stage_names),
+        len(bodies),
+    )
+    header = (MAGIC, VERSION, *counts, len(text), checksum)
+    head = struct.pack(f"<{HEADER}q", *header, *(0,) * (HEADER - len(header)))
+    return b"".join([head, ints.tobytes(), floats.tobytes(), records.tobytes(), limits.tobytes(), nominals.tobytes(), offsets.tobytes(), text])

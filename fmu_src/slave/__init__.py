@@ -1,0 +1,1 @@
+"""The pythonfmu slave: one script of the standard library, copied into the archive under a name of its own."""

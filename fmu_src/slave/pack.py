@@ -1,0 +1,78 @@
+"""Packs a pythonfmu archive: the slave script, its payload and the engine library, by pythonfmu's own builder."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+
+from kinetree.fmu.variables import FmuError
+from kinetree.solvers import unit_layout
+from kinetree.solvers.kernel import SOURCES, sources_hash
+from kinetree.solvers.layout import Status
+
+SCRIPT = Path(__file__).parent / "script.py"
+KERNELS = "kinetree.solvers"
+TEXTS = {
+    Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is",
+    Status.NOT_A_NUMBER: "a value is not a finite number; its register is",
+    Status.STEP_TOO_SMALL: "the step fell below the resolution of time: the motion is singular or a force jumps",
+    Status.NO_CONVERGENCE: "an iteration did not converge",
+    Status.TOO_MANY_STEPS: "too many steps",
+    Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is",
+    Status.INCONSISTENT: "the loop constraints cannot be satisfied; row",
+    Status.CHATTERING: "events accumulate; condition",
+    Status.STAGE_NEVER_ENDS: "the stage never ends",
+}
+
+
+def script_text(identifier: str) -> tuple[str, str, str]:
+    """Name and text of the script, and the name of the package of kernels; a name holds the hash of its content.
+
+    Two archives in one process must not share a module name: Python would run the first one's code for both.
+    """
+    package = f"kinetree_kernels_{sources_hash()}"
+    places = {key[2:]: value for key, value in vars(unit_layout).items() if key.startswith("V_")}
+    head = 'IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}'
+    source = SCRIPT.read_text(encoding="utf-8")
+    if head not in source:
+        raise FmuError(f"{SCRIPT} has no line for the names that the builder writes")
+    text = source.replace(
+        head, f"IDENTIFIER, KERNELS, V, STATUS = {identifier!r}, {package!r}, {places!r}, { {int(k): v for k, v in TEXTS.items()}!r}"
+    )
+    return f"kinetree_slave_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text, package
+
+
+def write_kernels(folder: Path, package: str) -> Path:
+    """The kernels as a package of its own name, for platforms without an engine library."""
+    home = folder / package
+    for source in sorted(SOURCES.rglob("*.py")):
+        target = home / source.relative_to(SOURCES)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(source.read_text(encoding="utf-8").replace(KERNELS, package), encoding="utf-8")
+    return home
+
+
+def pack_python(path: Path, folder: Path, identifier: str, files: dict[str, bytes], library: Path | None, documentation: Path) -> None:
+    """Build the archive in a scratch folder; `files` go into resources."""
+    from pythonfmu.builder import FmuBuilder
+
+    module, text, package = script_text(identifier)
+    script = folder / f"{module}.py"
+    script.write_text(text, encoding="utf-8")
+    project = [write_kernels(folder, package)]
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+        project.append(folder / name)
+    if library is not None:
+        place = folder / "linux64"
+        place.mkdir()
+        shutil.copyfile(library, place / "engine.so")
+        project.append(place)
+    before = list(sys.path)
+    try:
+        FmuBuilder.build_FMU(script, dest=path, project_files=project, documentation_folder=documentation, needsExecutionTool="false")
+    finally:
+        sys.path[:] = before
+        sys.modules.pop(module, None)

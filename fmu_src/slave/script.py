@@ -1,0 +1,317 @@
+"""The slave of a Kinetree model for pythonfmu. It needs the standard library, the payload and the engine library in the same folder."""
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+from array import array
+from functools import lru_cache
+from math import isfinite
+from xml.etree.ElementTree import parse
+
+from pythonfmu import Fmi2Slave
+from pythonfmu.enums import Fmi2Status
+
+IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}  # written by the builder: names, places in the head of the work block, messages by status
+LIBRARIES = {"Linux": ("linux64", "engine.so"), "Windows": ("win64", "engine.dll")}
+ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+REAL, INTEGER, STRING = range(3)
+NONE, INPUT, TUNABLE, FIXED, START = range(5)
+MODES = ("before initialization", "in initialization mode", "between steps", "after termination", "after a failure")
+BEFORE, INITIALIZATION, STEP, TERMINATED, FAILED = MODES
+STALE_VALUES, STALE_PARAMETERS, STALE_START = 1, 2, 4
+HEADER, VARIABLE = 32, 8
+
+
+class Model:
+    """The payload: read once per process."""
+
+    def __init__(self, folder):
+        with open(os.path.join(folder, "model.kinetree"), "rb") as file:
+            data = file.read()
+        head = struct.unpack_from(f"<{HEADER}q", data)
+        if data[:8] != b"KINETREE" or head[1] != 1:
+            raise ValueError("resources/model.kinetree is not a model of this version of Kinetree")
+        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash = head[2:12]
+        at = 8 * HEADER
+
+        def take(kind, count):
+            nonlocal at
+            block = array(kind, data[at : at + 8 * count])
+            at += 8 * count
+            return block
+
+        self.ints, self.floats = take("q", n_ints), take("d", n_floats)
+        records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
+        take("d", n_states)
+        take("q", 2 + n_variables + n_stages + n_bodies)
+        names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
+        self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
+        self.types, self.at, self.write, self.access = (records[k::VARIABLE].tolist() for k in range(4))
+        self.limits = list(zip(limits[0::3], limits[1::3]))
+        self.starts = limits[2::3]
+        self.call = native(folder, self) or jitted(folder, self)
+
+
+def native(folder, model):
+    """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
+    place = LIBRARIES.get(platform.system())
+    path = os.path.join(folder, *place) if place else ""
+    machine = platform.machine().lower() in ("x86_64", "amd64")
+    if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not machine or not os.path.exists(path):
+        return None
+    library = ctypes.CDLL(path)
+    library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
+    table = library.best_engine()
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    entries = {name: kind(table[k]) for k, name in enumerate(ENTRIES)}
+    ints, floats = model.ints.buffer_info()[0], model.floats.buffer_info()[0]
+
+    def bind(work):
+        address = work.buffer_info()[0]
+
+        return lambda name, option, t: entries[name](ints, floats, address, option, t)
+
+    return bind
+
+
+def jitted(folder, model):
+    """The same entries from the kernels, compiled by numba on this machine."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    from importlib import import_module
+
+    import numpy
+
+    entries = import_module(f"{KERNELS}.entries").entries("core")
+    ints, floats = numpy.frombuffer(model.ints, dtype=numpy.int64), numpy.frombuffer(model.floats)
+
+    def bind(work):
+        view = numpy.frombuffer(work)
+        return lambda name, option, t: int(entries[f"unit_{name}"](ints, floats, view, option, t))
+
+    return bind
+
+
+@lru_cache(maxsize=None)
+def model_in(folder):
+    return Model(folder)
+
+
+class KinetreeSlave(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.modelName = IDENTIFIER
+        self.model = model = model_in(self.resources)
+        self.work = array("d", bytes(8 * model.work_size))
+        self.call = model.call(self.work)
+        self.mode, self.stale, self.start_time, self.refused = BEFORE, STALE_START, 0.0, set()
+        self.at, self.types, self.count = model.at, model.types, len(model.types)
+        self.check(self.call("reset", 0, 0.0), "reset")
+        for vr, access in enumerate(model.access):
+            if access == INPUT:
+                self.work[model.write[vr]] = model.starts[vr]
+
+    def to_xml(self, model_options=None):
+        return parse(os.path.join(self.resources, "description.xml")).getroot()
+
+    # -- messages -------------------------------------------------------------------------------------------------------------------------
+    def tell(self, text, status=Fmi2Status.error, category=None):
+        """Log a message, which the wrapper uses as a printf format; False, the result of what went wrong."""
+        self.log(text.replace("%", "%%"), status, category)
+        return False
+
+    def stage(self):
+        return self.model.stages[int(self.work[V["STAGE"]])]
+
+    def name(self, vr):
+        return f"'{self.model.names[vr]}'" if 0 <= vr < self.count else f"value reference {vr}"
+
+    def check(self, status, doing):
+        """Raise for anything but success."""
+        if status:
+            self.stale = 0
+            text = STATUS.get(status, f"status {status} of the engine")
+            raise ArithmeticError(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text} ({int(self.work[V['ITEM']])})")
+
+    def fail(self, error):
+        """An exception would be fatal to the host: log it and go on answering."""
+        self.mode = FAILED
+        self.tell(str(error) or type(error).__name__)
+
+    def settle(self):
+        """Evaluate what changed since the last evaluation."""
+        if not self.stale or self.mode in (FAILED, TERMINATED):
+            return
+        try:
+            if self.stale & STALE_START:
+                self.check(self.call("start", 0, self.start_time), "initialization")
+            else:
+                t = self.work[V["TIME"]]
+                if self.stale & STALE_PARAMETERS:
+                    self.check(self.call("prepare", 0, t), "evaluation")
+                self.check(self.call("refresh", 0, t), "evaluation")
+            self.stale = 0
+        except Exception as error:
+            self.fail(error)
+
+    # -- modes ----------------------------------------------------------------------------------------------------------------------------
+    def setup_experiment(self, start_time=0.0, stop_time=None, tolerance=None):
+        if self.mode != BEFORE or not isfinite(start_time):
+            self.tell(f"fmi2SetupExperiment({start_time}) is not allowed {self.mode}")
+            return
+        self.start_time = self.work[V["TIME"]] = start_time
+        if tolerance and tolerance > 0:
+            self.work[V["ABSOLUTE"]] *= tolerance / self.work[V["RELATIVE"]]
+            self.work[V["RELATIVE"]] = tolerance
+
+    def enter_initialization_mode(self):
+        self.enter("fmi2EnterInitializationMode", BEFORE, INITIALIZATION)
+
+    def exit_initialization_mode(self):
+        self.settle()
+        self.enter("fmi2ExitInitializationMode", INITIALIZATION, STEP)
+
+    def terminate(self):
+        self.enter("fmi2Terminate", STEP, TERMINATED)
+
+    def enter(self, function, before, after):
+        if self.mode == before:
+            self.mode = after
+        elif self.mode != FAILED:
+            self.tell(f"{function} is not allowed {self.mode}")
+
+    def do_step(self, current_time, step_size):
+        try:
+            return self.step(current_time, step_size)
+        except Exception as error:
+            self.fail(error)
+            return False
+
+    def step(self, t, h):
+        """Advance to t + h; False: the step was not done."""
+        now = self.work[V["TIME"]]
+        target = t + h
+        if self.mode != STEP:
+            return self.tell(f"fmi2DoStep is not allowed {self.mode}")
+        if self.refused:
+            return self.tell(f"no step with a refused value of {', '.join(self.name(vr) for vr in sorted(self.refused))}")
+        if not isfinite(target) or h < 0:
+            return self.tell(f"a step of {h:.9g} s at t = {t:.9g} is impossible")
+        if abs(t - now) > 1e-9 * (1 + abs(now)) + 1e-6 * h:
+            return self.tell(f"the step is to begin at t = {t:.12g}, but this instance stands at t = {now:.12g}")
+        if target <= now:
+            return True
+        if self.stale & STALE_PARAMETERS:
+            self.check(self.call("prepare", 0, now), "evaluation")
+        events = self.work[V["EVENTS"]]
+        self.check(self.call("advance", 0, target), "step")
+        self.stale = 0
+        if self.work[V["EVENTS"]] != events:
+            self.tell(f"t = {self.work[V['EVENT_TIME']]:.9g}: event, stage '{self.stage()}'", Fmi2Status.ok, "logEvents")
+        return True
+
+    # -- values ---------------------------------------------------------------------------------------------------------------------------
+    def get_real(self, vrs):
+        try:
+            work, at = self.work, self.at
+            if self.mode is BEFORE:
+                return [self.value(vr, REAL) for vr in vrs]
+            self.settle()
+            return [work[at[vr]] if self.types[vr] == REAL else self.value(vr, REAL) for vr in vrs]
+        except (KeyError, IndexError):
+            return self.wrong(vrs, "real", 0.0)
+
+    def value(self, vr, kind):
+        """One value, checked; before the start a state is its start value."""
+        if not 0 <= vr < self.count or self.types[vr] != kind:
+            raise KeyError(vr)
+        if self.mode is BEFORE and self.model.access[vr] != NONE:
+            return self.work[self.model.write[vr]]
+        self.settle()
+        return self.work[self.at[vr]]
+
+    def wrong(self, vrs, kind, value):
+        """Values a host can live with when it asks for what does not exist."""
+        self.tell(f"not all of the value references {list(vrs)} are of type {kind}")
+        return [value] * len(vrs)
+
+    def get_integer(self, vrs):
+        try:
+            return [int(self.value(vr, INTEGER)) for vr in vrs]
+        except (KeyError, IndexError):
+            return self.wrong(vrs, "integer", 0)
+
+    def get_boolean(self, vrs):
+        return self.wrong(vrs, "boolean", False)
+
+    def get_string(self, vrs):
+        try:
+            if any(self.types[vr] != STRING for vr in vrs):
+                raise KeyError
+            self.settle()
+            return [self.stage()] * len(vrs)
+        except (KeyError, IndexError):
+            return self.wrong(vrs, "string", "")
+
+    def set_real(self, vrs, values):
+        try:
+            work, write = self.work, self.model.write
+            for vr, value in zip(vrs, values):
+                problem = self.problem(vr, value)
+                if problem:
+                    self.refused.add(vr)
+                    self.tell(problem)
+                elif work[write[vr]] != value or vr in self.refused:
+                    self.refused.discard(vr)
+                    work[write[vr]] = value
+                    before = self.mode in (BEFORE, INITIALIZATION)
+                    self.stale |= STALE_START if before else STALE_VALUES if self.model.access[vr] == INPUT else STALE_PARAMETERS
+        except Exception as error:
+            self.tell(f"{type(error).__name__}: {error}")
+
+    def problem(self, vr, value):
+        """Why a variable may not have this value now; nothing when it may."""
+        if not 0 <= vr < self.count:
+            return f"there is no variable with value reference {vr}"
+        name, access, before = self.name(vr), self.model.access[vr], self.mode in (BEFORE, INITIALIZATION)
+        if access == NONE:
+            return f"{name} cannot be set: it is computed"
+        if not isfinite(value):
+            return f"{name} is set to {value}, which is not a finite number"
+        if access in (FIXED, START) and not before:
+            return f"{name} is a {'fixed parameter' if access == FIXED else 'state'}: it cannot be set {self.mode}"
+        low, high = self.model.limits[vr]
+        if access != INPUT and not low <= value <= high:
+            return f"{name} is set to {value:.9g}, outside of its range {low:.9g} to {high:.9g}"
+        return ""
+
+    def refuse_all(self, vrs, values):
+        self.tell(f"value references {list(vrs)}: only real variables can be set")
+
+    set_integer = set_boolean = set_string = refuse_all
+
+    # -- state: the mode and the whole work block -------------------------------------------------------------------------------------------
+    def _get_fmu_state(self):
+        head = struct.pack("<qqqd", self.model.hash, MODES.index(self.mode), self.stale, self.start_time)
+        return head + self.work.tobytes()
+
+    def _set_fmu_state(self, state):
+        try:
+            model, mode, stale, start_time = struct.unpack_from("<qqqd", state)
+            if model != self.model.hash or len(state) != 32 + 8 * self.model.work_size:
+                raise ValueError("this is the state of another model")
+            memoryview(self.work).cast("B")[:] = state[32:]
+            self.mode, self.stale, self.start_time = MODES[mode], stale, start_time
+            self.refused.clear()
+        except Exception as error:
+            self.tell(str(error))
+
+    @staticmethod
+    def _fmu_state_to_bytes(state):
+        return state
+
+    @staticmethod
+    def _fmu_state_from_bytes(state):
+        return state

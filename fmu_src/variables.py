@@ -1,0 +1,257 @@
+"""The one table of variables: every modelDescription, the payload of both back ends and the documentation are written from it.
+
+Value references are the positions in the table, so that they are the same in every archive of a model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from kinetree.fmu.dependencies import feedthrough
+from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.description.expressions import evaluate_constant
+from kinetree.solvers import unit_layout as U
+
+WORK_HEAD = 64  # registers follow the head of a structure's workspace
+STRUCTURED = re.compile(r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII)
+NOMINAL = {"Pa": 1e5, "bar": 1.0}
+
+
+class FmuError(Exception):
+    """An FMU cannot be built or used; says why and what to do."""
+
+
+class Type(IntEnum):
+    """Kinds of values; the numbers are those of native/core.h."""
+
+    REAL = 0
+    INTEGER = 1
+    STRING = 2
+
+
+class Access(IntEnum):
+    """Who sets a variable and when; the numbers are those of native/core.h."""
+
+    NONE = 0  # computed
+    INPUT = 1
+    TUNABLE = 2
+    FIXED = 3
+    START = 4  # a state: before the start
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of the FMU; `at`, `write` and `rate` are positions in the work block."""
+
+    name: str
+    causality: str
+    variability: str
+    initial: str | None
+    at: int
+    type: Type = Type.REAL
+    access: Access = Access.NONE
+    write: int = -1
+    rate: int = -1
+    state: int = -1  # number of the continuous state
+    start: float | None = None
+    unit: str = ""
+    text: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    nominal: float | None = None
+    derivative_of: int | None = None  # value reference of the state
+    dependencies: tuple[tuple[int, str], ...] | None = None  # value references of knowns and kinds; None: all
+
+
+@dataclass
+class Table:
+    """All variables of a model, in the order of their value references."""
+
+    variables: list[Variable] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)  # value reference of every continuous state
+    derivatives: list[int] = field(default_factory=list)  # value reference of its derivative
+    indicators: list[int] = field(default_factory=list)
+
+    def numbered(self) -> list[tuple[int, Variable]]:
+        """Pairs of value reference and variable."""
+        return list(enumerate(self.variables))
+
+    @property
+    def convention(self) -> str:
+        """Naming convention that all names follow."""
+        return "structured" if all(is_structured(v.name) for v in self.variables) else "flat"
+
+    def initial_unknowns(self) -> list[int]:
+        """Value references of what the initialization computes."""
+        derived = {*self.states, *self.derivatives}
+        return [
+            vr
+            for vr, v in self.numbered()
+            if v.causality == "calculatedParameter" or (v.initial in ("calculated", "approx") and (v.causality == "output" or vr in derived))
+        ]
+
+
+def is_structured(name: str) -> bool:
+    """Whether a name follows the structured naming convention of FMI."""
+    inner = re.fullmatch(r"der\((.*?)(,\d+)?\)", name)
+    return STRUCTURED.fullmatch(inner[1] if inner else name) is not None
+
+
+def fmi_name(name: str) -> str:
+    """The second derivative in the notation of FMI: der(x,2)."""
+    inner = re.fullmatch(r"der\(der\((.*)\)\)", name)
+    return f"der({inner[1]},2)" if inner else name
+
+
+def variable_table(unit: Any) -> Table:
+    """The table of a compiled unit."""
+    table = Table()
+    add = table.variables.append
+    registers = int(unit.ints[U.U_BASE]) + WORK_HEAD
+    add(Variable("time", "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
+    add_parameters(table, unit, registers)
+    for given in unit.inputs:
+        place = registers + given.register
+        limits = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf)}
+        add(
+            Variable(
+                given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start=float(given.start), unit=given.unit, **limits
+            )
+        )
+    add_columns(table, unit, registers)
+    add_system(table, unit)
+    return table
+
+
+def limit(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else float(value)
+
+
+def add_parameters(table: Table, unit: Any, registers: int) -> None:
+    """Given parameters are fixed or tunable; those computed from others are calculated parameters."""
+    values = parameter_values(unit.description)
+    tunable = {p.name for p in unit.parameters if p.tunable}
+    for p in unit.parameters:
+        place = registers + p.register
+        given = unit.description.parameters[p.name]
+        limits = [None if bound is None else evaluate_constant(bound, values) for bound in (given.min, given.max)]
+        facts = {"unit": p.unit, "text": p.text, "minimum": limit(limits[0], -math.inf), "maximum": limit(limits[1], math.inf)}
+        if isinstance(given.value, str):
+            variability = "tunable" if tunable else "fixed"
+            table.variables.append(Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts))
+        else:
+            access = Access.TUNABLE if p.tunable else Access.FIXED
+            kind = "tunable" if p.tunable else "fixed"
+            table.variables.append(Variable(p.name, "parameter", kind, "exact", place, access=access, write=place, start=values[p.name], **facts))
+
+
+def start_values(unit: Any) -> dict[str, float]:
+    """Start values of coordinates, speeds and states of the first stage."""
+    system, c = unit.system, unit.system.compiled
+    q, u = system.start()
+    x = system._fast.ws.val[c.start_x : c.start_x + len(c.states)]
+    return {name: float(value) for name, value in zip([*c.coordinates, *c.speeds, *c.states], [*q, *u, *x], strict=True)}
+
+
+def add_columns(table: Table, unit: Any, registers: int) -> None:
+    """Coordinates, speeds, rates, outputs."""
+    first = len(table.variables)
+    known = {v.name: vr for vr, v in table.numbered()}
+    columns = [(c, column) for c, column in enumerate(unit.columns) if column.name not in known]
+    vr_of_column = {c: first + k for k, (c, _) in enumerate(columns)}
+    vr_of_name = known | {column.name: vr_of_column[c] for c, column in columns}
+    states = {state.name: k for k, state in enumerate(unit.states)}
+    rates = {state.derivative: k for k, state in enumerate(unit.states)}
+    missing = [name for name in states if name not in vr_of_name]
+    if missing:
+        raise FmuError(f"states without a column: {', '.join(missing)}")
+    at = int(unit.ints[U.U_AT_COLUMNS])
+    vr_inputs = [vr for vr, v in table.numbered() if v.causality == "input"]
+    vr_states = [vr_of_name[state.name] for state in unit.states]
+    needs = feedthrough(unit)
+    starts, approximate = start_values(unit), has_loops(unit)
+    outputs = output_names(unit)
+    for c, column in columns:
+        facts: dict[str, Any] = {"unit": column.unit, "text": column.text, "dependencies": dependencies(needs[c], vr_inputs, vr_states)}
+        if c in rates:
+            facts["derivative_of"] = vr_states[rates[c]]
+        if column.name in states:
+            facts |= state_facts(unit, unit.states[states[column.name]], at, registers, starts, approximate)
+            facts["state"] = states[column.name]
+            facts["dependencies"] = ((vr_of_column[c], "constant"),)
+        causality = "output" if column.name in states or column.name in outputs else "local"
+        initial = facts.pop("initial", "calculated")
+        table.variables.append(Variable(fmi_name(column.name), causality, "continuous", initial, at + c, nominal=NOMINAL.get(column.unit), **facts))
+    table.states = vr_states
+    table.derivatives = [vr_of_column[state.derivative] for state in unit.states]
+
+
+def state_facts(unit: Any, state: Any, at: int, registers: int, starts: dict[str, float], approximate: bool) -> dict[str, Any]:
+    """How the start of a state is given: by the host, by an expression, or not at all (states of later stages)."""
+    facts: dict[str, Any] = {"rate": at + state.derivative}
+    if state.register is None or state.register < 0 or state.name not in starts:
+        return facts
+    image = float(unit.floats[int(unit.ints[U.UNIT_HEADER + U.S_FLOATS]) + state.register])
+    if math.isnan(image):
+        return facts
+    return facts | {
+        "access": Access.START,
+        "write": registers + state.register,
+        "start": starts[state.name],
+        "initial": "approx" if approximate else "exact",
+    }
+
+
+def has_loops(unit: Any) -> bool:
+    """Whether the start values of coordinates are only a guess that the assembly of loops refines."""
+    return bool(getattr(unit.system.compiled, "loops", ()))
+
+
+def output_names(unit: Any) -> set[str]:
+    """Columns that are outputs: those of the description, and what actuators report."""
+    d = unit.description
+    declared = set(d.outputs)
+    names = {column.name for column in unit.columns if column.name.split("[")[0] in declared}
+    return names | {column.name for column in unit.columns if column.name.rpartition(".")[0] in d.actuators}
+
+
+def dependencies(masks: tuple[int, int], inputs: list[int], states: list[int]) -> tuple[tuple[int, str], ...] | None:
+    """Knowns an unknown depends on; None when it may depend on all."""
+    by_input, by_state = masks
+    if by_input == (1 << len(inputs)) - 1 and by_state == (1 << len(states)) - 1:
+        return None
+    used = [vr for k, vr in enumerate(inputs) if by_input >> k & 1] + [vr for k, vr in enumerate(states) if by_state >> k & 1]
+    return tuple((vr, "dependent") for vr in sorted(used))
+
+
+def add_system(table: Table, unit: Any) -> None:
+    """What every FMU reports about itself, and the event indicators."""
+    used = {v.name for v in table.variables}
+    on_states = tuple((vr, "dependent") for vr in sorted(table.states))
+    rows = (
+        ("stage", Type.INTEGER, U.V_STAGE, "", "Number of the present stage, from 0"),
+        ("stage_name", Type.STRING, -1, "", "Name of the present stage"),
+        ("events", Type.INTEGER, U.V_EVENTS, "", "Events so far"),
+        ("event_time", Type.REAL, U.V_EVENT_TIME, "s", "Time of the last event"),
+        ("energy_residual", Type.REAL, U.V_ENERGY_RESIDUAL, "J", "Energy minus energy at the start minus work of forces that are not conservative"),
+        ("constraint_residual", Type.REAL, U.V_CONSTRAINT_RESIDUAL, "1", "Largest violation of loop constraints"),
+        ("solver_steps", Type.INTEGER, U.V_STEPS, "", "Steps of the integrator so far"),
+    )
+    for name, kind, at, unit_text, text in rows:
+        if name in used:
+            name = f"fmu.{name}"
+        continuous = name.endswith("_residual")
+        variability = "continuous" if continuous else "discrete"
+        table.variables.append(
+            Variable(name, "output", variability, "calculated", at, kind, unit=unit_text, text=text, dependencies=on_states if continuous else ())
+        )
+    for k in range(int(unit.ints[U.U_GUARDS])):
+        table.indicators.append(len(table.variables))
+        at = int(unit.ints[U.U_AT_GUARDS]) + k
+        table.variables.append(
+            Variable(f"event_indicator[{k + 1}]", "local", "continuous", "calculated", at, text="An event is a change of its sign")
+        )
