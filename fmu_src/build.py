@@ -39,7 +39,7 @@ def build_fmu(
     step: float | None = None,
     tolerance: float | None = None,
 ) -> Path:
-    """Pack a mechanism as an FMU: `backend` python (pythonfmu, FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
+    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
     from kinetree.models.unit import Unit
 
     unit = Unit(mechanism, integrator=integrator, step=step, tolerance=tolerance)

@@ -10,18 +10,20 @@ from kinetree.fmu.tree_picture import tree_svg
 from kinetree.fmu.variables import Table
 
 STYLE = """body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:1em 0}
-td,th{border-bottom:1px solid #ccd;padding:.2em .7em;text-align:left;vertical-align:top}th{background:#eef1f5}.wide{overflow-x:auto}code{background:#f2f3f5}"""
+td,th{border-bottom:1px solid #ccd;padding:.2em .7em;text-align:left;vertical-align:top}
+th{background:#eef1f5}.wide{overflow-x:auto}code{background:#f2f3f5}"""
 
 
 def index_html(unit: Any, table: Table, notes: dict[str, str]) -> str:
     """The whole page; `notes` are rows of the section on the solution."""
     d, c = unit.description, unit.system.compiled
     title = escape(d.name or "Mechanism")
+    size = f"{len(c.bodies)} bodies, {len(c.speeds)} freedoms, {len(d.inputs)} inputs, {len(d.outputs)} outputs, {len(unit.stage_names)} stage(s)"
     parts = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style></head><body>',
         f"<h1>{title}</h1>",
         f"<p>{escape(d.text)}</p>" if d.text else "",
-        f"<p>{len(c.bodies)} bodies, {len(c.speeds)} freedoms, {len(d.inputs)} inputs, {len(d.outputs)} outputs, {len(unit.stage_names)} stage(s).</p>",
+        f"<p>{size}.</p>",
         "<h2>Tree</h2>",
         f'<div class="wide">{tree_svg(c.bodies, c.parents, c.joints)}</div>',
         stages_section(unit),

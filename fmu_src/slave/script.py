@@ -6,7 +6,7 @@ import platform
 import struct
 import sys
 from array import array
-from functools import lru_cache
+from functools import cache
 from math import isfinite
 from xml.etree.ElementTree import parse
 
@@ -94,7 +94,7 @@ def jitted(folder, model):
     return bind
 
 
-@lru_cache(maxsize=None)
+@cache
 def model_in(folder):
     return Model(folder)
 
