@@ -183,6 +183,13 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
+GUARD = 4  # ints per guard: register, kind, first action, number of actions; an event is a change of the guard to a positive value
+G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
+ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
+H_LATE_GUARDS = 33  # 1 when guards need accelerations
+H_QUATERNIONS = 34  # number of quaternions
+
+
 class Field(NamedTuple):
     name: str
     size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, npot potentials, nl.. closed loops, dense 0 or 1
@@ -222,7 +229,8 @@ MODEL_INTS = (
     Field("forces", "16*nf", "force records"),
     Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
-    Field("guards", "ng", "register of guard k; an event is a change of its sign"),
+    Field("guards", "4*ng", "guard records of GUARD ints"),
+    Field("actions", "3*na", "action records of ACTION ints"),
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),

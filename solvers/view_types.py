@@ -163,7 +163,9 @@ def lower_setitem(context, builder, sig, args):
 
 
 def pointer_of(context, builder, typ, value):
-    """Data pointer of an array or of a C pointer."""
+    """Data pointer of an array, a view or a C pointer."""
+    if isinstance(typ, ViewType):
+        return cgutils.create_struct_proxy(typ)(context, builder, value).data
     return context.make_array(typ)(context, builder, value).data if isinstance(typ, types.Array) else value
 
 
@@ -189,3 +191,27 @@ def model_blocks(typingctx, ints, floats):
 def work_blocks(typingctx, ints, work):
     """The workspace on its block."""
     return WORK(ints, work), blocks_of(WORK)
+
+
+def whole_view(view: ViewType):
+    """Code generator of a view on a whole block whose size does not matter."""
+
+    def generate(context, builder, sig, args):
+        result = cgutils.create_struct_proxy(view)(context, builder)
+        result.data = pointer_of(context, builder, sig.args[0], args[0])
+        result.size = ir.Constant(WORD, 1 << 60)
+        return result._getvalue()
+
+    return generate
+
+
+@intrinsic
+def view_ints(typingctx, block):
+    """View on a block of integers (array or C pointer)."""
+    return INTS(block), whole_view(INTS)
+
+
+@intrinsic
+def view_floats(typingctx, block):
+    """View on a block of floats (array or C pointer)."""
+    return FLOATS(block), whole_view(FLOATS)

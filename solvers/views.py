@@ -8,7 +8,7 @@ from numba import config
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.view_types import AT_FLOATS, AT_INTS, AT_WORK, model_blocks, work_blocks
+from kinetree.solvers.view_types import AT_FLOATS, AT_INTS, AT_WORK, model_blocks, view_floats, view_ints, work_blocks
 
 if config.DISABLE_JIT:
 
@@ -24,6 +24,14 @@ if config.DISABLE_JIT:
         """The workspace in its block, in plain Python."""
         return SimpleNamespace(**part(work, ints, L.WORK, AT_WORK))
 
+    def ints_view(block):
+        """A block of integers, in plain Python."""
+        return block
+
+    def floats_view(block):
+        """A block of floats, in plain Python."""
+        return block
+
 else:
 
     @kernel
@@ -35,3 +43,13 @@ else:
     def work_view(ints, work):
         """The workspace in its block."""
         return work_blocks(ints, work)
+
+    @kernel
+    def ints_view(block):
+        """A block of integers as a view: its slices cost nothing."""
+        return view_ints(block)
+
+    @kernel
+    def floats_view(block):
+        """A block of floats as a view."""
+        return view_floats(block)

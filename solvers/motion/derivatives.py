@@ -1,0 +1,112 @@
+"""The mechanism as a system of first-order equations: y = (q, u, x), context = (model, ws)."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.forms.reactions import reactions
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.tree.dynamics import finish, load
+
+
+@kernel
+def put_state(ws, y):
+    """Copy y to q, u, x."""
+    nq = ws.q.size
+    nu = ws.u.size
+    for k in range(nq):
+        ws.q[k] = y[k]
+    for k in range(nu):
+        ws.u[k] = y[nq + k]
+    for k in range(ws.x.size):
+        ws.x[k] = y[nq + nu + k]
+
+
+@kernel
+def get_state(y, ws):
+    """Copy q, u, x to y."""
+    nq = ws.q.size
+    nu = ws.u.size
+    for k in range(nq):
+        y[k] = ws.q[k]
+    for k in range(nu):
+        y[nq + k] = ws.u[k]
+    for k in range(ws.x.size):
+        y[nq + nu + k] = ws.x[k]
+
+
+@kernel
+def coordinate_rates(ydot, model, ws):
+    """Rates of the coordinates: the speeds, or half the quaternion times the angular velocity."""
+    for j in range(ws.u.size):
+        if model.u_q[j] >= 0:
+            ydot[model.u_q[j]] = ws.u[j]
+    if model.header[L.H_QUATERNIONS] > 0:
+        for e in range(model.e_kind.size):
+            if model.e_kind[e] == L.Element.BALL:
+                quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
+            elif model.e_kind[e] == L.Element.FREE:
+                shift_rate(ydot, ws, model.e_q[e], model.e_u[e])
+                quaternion_rate(ydot, ws, model.e_q[e] + 3, model.e_u[e] + 3)
+
+
+@kernel
+def quaternion_rate(ydot, ws, k, j):
+    """q̇ = q ∘ (0, ω)/2 with ω in child axes: keeps the norm."""
+    w, x, y, z = ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]
+    a, b, c = 0.5 * ws.u[j], 0.5 * ws.u[j + 1], 0.5 * ws.u[j + 2]
+    ydot[k] = -(x * a + y * b + z * c)
+    ydot[k + 1] = w * a + y * c - z * b
+    ydot[k + 2] = w * b + z * a - x * c
+    ydot[k + 3] = w * c + x * b - y * a
+
+
+@kernel
+def shift_rate(ydot, ws, k, j):
+    """Rate of the position in parent axes from the velocity in child axes: v + 2 w (r × v) + 2 r × (r × v) over the norm."""
+    w, x, y, z = ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6]
+    a, b, c = ws.u[j], ws.u[j + 1], ws.u[j + 2]
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
+    ydot[k] = a + s * (w * p + y * r - z * q)
+    ydot[k + 1] = b + s * (w * q + z * p - x * r)
+    ydot[k + 2] = c + s * (w * r + x * q - y * p)
+
+
+@kernel
+def derivatives(ydot, context, t, y):
+    """Right-hand side for the integrators."""
+    model, ws = context
+    put_state(ws, y)
+    status = load(model, ws, t)
+    if status == 0:
+        status = accelerations_of(model, ws)
+    if status != 0:
+        return status
+    coordinate_rates(ydot, model, ws)
+    nq = ws.q.size
+    nu = ws.u.size
+    for j in range(nu):
+        ydot[nq + j] = ws.udot[j]
+    if ws.x.size > 0:
+        if model.header[L.H_REACTIONS] == 1:
+            reactions(model, ws)
+        status = finish(model, ws)
+        for k in range(ws.x.size):
+            ydot[nq + nu + k] = ws.xdot[k]
+    return status
+
+
+@kernel
+def guards(out, context, t, y):
+    """Values of all guards at a state; positive means that the condition holds."""
+    model, ws = context
+    put_state(ws, y)
+    status = load(model, ws, t)
+    if status == 0 and model.header[L.H_LATE_GUARDS] == 1:
+        status = accelerations_of(model, ws)
+        if status == 0:
+            if model.header[L.H_REACTIONS] == 1:
+                reactions(model, ws)
+            status = finish(model, ws)
+    for k in range(model.guards.size // L.GUARD):
+        out[k] = ws.val[model.guards[L.GUARD * k]]
+    return status
