@@ -6,8 +6,6 @@ from random_descriptions import RandomTree, empty, joint_jet, matrix_of, product
 
 from kinetree.models import ModelError, load
 from kinetree.models.instance import Instance
-from kinetree.models.system import GROUPS
-from kinetree.solvers.layout import Method
 
 BODIES = 50
 EPS = np.finfo(float).eps
@@ -147,9 +145,9 @@ def test_regulator_example():
     gamma, y, al, be = q = np.array([0.7, 0.55, 0.3, -0.4])
     _, _, dal, dbe = u = np.array([5.0, 0.2, -0.6, 0.9])
     assert system.coordinates == ("gamma", "y2", "alpha", "beta")
-    forms = Instance(system.compiled, GROUPS[Method.CBM])
+    forms = Instance(system.compiled, frozenset({"literal", "path"}))
     forms.set_state(q, u)
-    forms.call("by_method", int(Method.CBM), 0.0)
+    forms.call("cbm")
     ws = forms.ws
     cg, sg, ca, sa, cb, sb = np.cos(gamma), np.sin(gamma), np.cos(al), np.sin(al), np.cos(be), np.sin(be)
     G = ws.G.reshape(-1, 3, 3)
