@@ -147,7 +147,7 @@ def test_regulator_example():
     assert system.coordinates == ("gamma", "y2", "alpha", "beta")
     forms = Instance(system.compiled, frozenset({"literal", "path"}))
     forms.set_state(q, u)
-    forms.call("cbm")
+    forms.call("literal_state")
     ws = forms.ws
     cg, sg, ca, sa, cb, sb = np.cos(gamma), np.sin(gamma), np.cos(al), np.sin(al), np.cos(be), np.sin(be)
     G = ws.G.reshape(-1, 3, 3)
