@@ -70,6 +70,17 @@ def test_forward_dynamics_with_motors(arm, rubbing, friction: str):
     assert udot == pytest.approx(case[friction], abs=DIGITS)
 
 
+def test_motors_as_geared_rotors():
+    """motors=1 adds rotors tied to the joints by couplings: the same accelerations, the same start."""
+    system = load("lib:puma560", friction=1, motors=1).compile()
+    case = DATA["forward"]
+    q, _ = system.start()
+    assert q == pytest.approx([*pose("n"), *pose("n")])  # the rotors follow the joints
+    inputs = {f"torque{i}": torque for i, torque in enumerate(case["torque"], 1)}
+    udot = system.accelerations(0.0, q, [*case["u"], *case["u"]], inputs)
+    assert udot == pytest.approx([*case["with_friction"]] * 2, abs=DIGITS)
+
+
 def test_published_inertia_and_coriolis_torques(arm):
     q, still = pose("n"), arm.inverse_dynamics(0.0, pose("n"), ZERO, ZERO)
     inertia = DATA["inertia_published"]
