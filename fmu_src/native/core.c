@@ -7,12 +7,12 @@
 
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *callbacks, int logging) {
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging) {
     Instance *in = calloc(1, sizeof *in);
     if (!in) return NULL;
     in->sink = sink;
     in->environment = environment;
-    in->callbacks = callbacks;
+    in->logger = logger;
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
     in->name = strdup(name && *name ? name : "unnamed");

@@ -64,7 +64,7 @@ struct Instance {
     int logging;
     char *name;
     void *environment; /* the host's */
-    void *callbacks;   /* of the FMI version at hand */
+    void *logger;      /* the host's function, of the FMI version at hand */
     void *intermediate;
     Sink sink;
 };
@@ -78,7 +78,7 @@ const char *body_name(const Model *model, const double *work, int number);
 const char *register_name(const Model *model, const double *work, int number);
 
 /* core.c */
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *callbacks, int logging);
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging);
 void instance_free(Instance *in);
 int instance_reset(Instance *in);
 int setup(Instance *in, int tolerance_defined, double tolerance, double start_time);

@@ -18,8 +18,7 @@ enum {
 };
 
 static void sink(Instance *in, int level, const char *category, const char *text) {
-    const fmi2CallbackFunctions *functions = in->callbacks;
-    if (functions && functions->logger) functions->logger(in->environment, in->name, (fmi2Status)level, category, "%s", text);
+    if (in->logger) ((fmi2CallbackLogger)in->logger)(in->environment, in->name, (fmi2Status)level, category, "%s", text);
 }
 
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
@@ -32,7 +31,8 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const 
 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *functions,
                               fmi2Boolean visible, fmi2Boolean logging) {
-    return instance_new(name, guid, resources, type == fmi2ModelExchange, sink, functions ? functions->componentEnvironment : NULL, (void *)functions, logging);
+    void *environment = functions ? functions->componentEnvironment : NULL, *logger = functions ? (void *)functions->logger : NULL;
+    return instance_new(name, guid, resources, type == fmi2ModelExchange, sink, environment, logger, logging);
 }
 
 void fmi2FreeInstance(fmi2Component c) { instance_free(c); }

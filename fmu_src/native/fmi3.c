@@ -18,7 +18,7 @@ enum {
 };
 
 static void sink(Instance *in, int level, const char *category, const char *text) {
-    if (in->callbacks) ((fmi3LogMessageCallback)in->callbacks)(in->environment, (fmi3Status)level, category, text);
+    if (in->logger) ((fmi3LogMessageCallback)in->logger)(in->environment, (fmi3Status)level, category, text);
 }
 
 const char *fmi3GetVersion(void) { return fmi3Version; }

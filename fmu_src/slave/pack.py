@@ -13,6 +13,7 @@ from kinetree.solvers.kernel import SOURCES, sources_hash
 from kinetree.solvers.layout import Status
 
 SCRIPT = Path(__file__).parent / "script.py"
+FALLBACK = Path(__file__).parent / "fallback.py"
 KERNELS = "kinetree.solvers"
 TEXTS = {
     Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is",
@@ -51,6 +52,7 @@ def write_kernels(folder: Path, package: str) -> Path:
         target = home / source.relative_to(SOURCES)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(source.read_text(encoding="utf-8").replace(KERNELS, package), encoding="utf-8")
+    (home / "fallback.py").write_bytes(FALLBACK.read_bytes())
     return home
 
 

@@ -7,6 +7,7 @@ import struct
 import sys
 from array import array
 from functools import cache
+from importlib import import_module
 from math import isfinite
 from xml.etree.ElementTree import parse
 
@@ -80,18 +81,7 @@ def jitted(folder, model):
     """The same entries from the kernels, compiled by numba on this machine."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    from importlib import import_module
-
-    import numpy
-
-    entries = import_module(f"{KERNELS}.entries").entries("core")
-    ints, floats = numpy.frombuffer(model.ints, dtype=numpy.int64), numpy.frombuffer(model.floats)
-
-    def bind(work):
-        view = numpy.frombuffer(work)
-        return lambda name, option, t: int(entries[f"unit_{name}"](ints, floats, view, option, t))
-
-    return bind
+    return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)
 
 
 @cache

@@ -1,0 +1,118 @@
+"""A host for one co-simulation instance on fmpy, the same for FMI 2.0 and 3.0: what the harness, the tests and the examples drive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+REALS = ("Real", "Float64")
+
+
+class Archive:
+    """An unzipped FMU; a context that removes its folder."""
+
+    def __init__(self, path: str | Path):
+        from fmpy import extract, read_model_description
+
+        self.path = Path(path)
+        self.folder = extract(str(path))
+        self.description = read_model_description(self.folder)
+        self.version = int(self.description.fmiVersion[0])
+        self.references = {v.name: v.valueReference for v in self.description.modelVariables}
+        self.reals = [v.name for v in self.description.modelVariables if v.type in REALS and v.causality in ("output", "local")]
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def names(self, causality: str) -> list[str]:
+        """Names of the real variables of one causality."""
+        return [v.name for v in self.description.modelVariables if v.causality == causality and v.type in REALS]
+
+
+class Host:
+    """An instance between its instantiation and the end of its life."""
+
+    def __init__(self, archive: Archive, messages: list[str] | None = None, kind: str = "CoSimulation", **options: Any):
+        from fmpy.simulation import instantiate_fmu
+
+        self.archive, self.messages, self.time = archive, [] if messages is None else messages, 0.0
+        logger = self._log_2 if archive.version == 2 else self._log_3
+        self.fmu = instantiate_fmu(archive.folder, archive.description, kind, debug_logging=True, logger=logger, **options)
+
+    def _log_2(self, environment, instance, status, category, message) -> None:
+        self.messages.append(message.decode() if message else "")
+
+    def _log_3(self, environment, status, category, message) -> None:
+        self.messages.append(message.decode() if message else "")
+
+    def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0, tolerance: float | None = None) -> Host:
+        """Set start values and initialize."""
+        self.time = start_time
+        if self.archive.version == 2:
+            self.fmu.setupExperiment(startTime=start_time, tolerance=tolerance)
+            self.set(values or {})
+            self.fmu.enterInitializationMode()
+        else:
+            self.set(values or {})
+            self.fmu.enterInitializationMode(startTime=start_time, tolerance=tolerance)
+        self.fmu.exitInitializationMode()
+        return self
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Set real variables by name."""
+        if values:
+            call = self.fmu.setReal if self.archive.version == 2 else self.fmu.setFloat64
+            call([self.archive.references[name] for name in values], list(values.values()))
+
+    def get(self, names: Iterable[str]) -> list[float]:
+        """Real variables by name."""
+        return self.get_references([self.archive.references[name] for name in names])
+
+    def get_references(self, references: Sequence[int]) -> list[float]:
+        return list(self.fmu.getReal(references) if self.archive.version == 2 else self.fmu.getFloat64(references))
+
+    def integers(self, names: Iterable[str]) -> list[int]:
+        """Integer variables by name."""
+        references = [self.archive.references[name] for name in names]
+        return list(self.fmu.getInteger(references) if self.archive.version == 2 else self.fmu.getInt32(references))
+
+    def text(self, name: str) -> str:
+        """A string variable by name."""
+        value = self.fmu.getString([self.archive.references[name]])[0]
+        return value.decode() if isinstance(value, bytes) else value
+
+    def step(self, target: float) -> None:
+        """Advance to a time."""
+        self.fmu.doStep(currentCommunicationPoint=self.time, communicationStepSize=target - self.time)
+        self.time = target
+
+    def save(self) -> tuple[float, Any]:
+        """The whole state and its time."""
+        return self.time, self.fmu.getFMUstate() if self.archive.version == 2 else self.fmu.getFMUState()
+
+    def restore(self, state: tuple[float, Any]) -> None:
+        self.time = state[0]
+        (self.fmu.setFMUstate if self.archive.version == 2 else self.fmu.setFMUState)(state[1])
+
+    def forget(self, state: tuple[float, Any]) -> None:
+        (self.fmu.freeFMUstate if self.archive.version == 2 else self.fmu.freeFMUState)(state[1])
+
+    def serialized(self, state: tuple[float, Any]) -> bytes:
+        """A state as bytes, which another process can read."""
+        return self.fmu.serializeFMUstate(state[1]) if self.archive.version == 2 else self.fmu.serializeFMUState(state[1])
+
+    def parsed(self, data: bytes, time: float) -> tuple[float, Any]:
+        """A state from bytes."""
+        return time, self.fmu.deSerializeFMUstate(data) if self.archive.version == 2 else self.fmu.deserializeFMUState(data)
+
+    def close(self) -> None:
+        """Terminate and free the instance."""
+        try:
+            self.fmu.terminate()
+        finally:
+            self.fmu.freeInstance()

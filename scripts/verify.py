@@ -1,0 +1,188 @@
+"""Checks a built FMU: its description, its motion against the same model in this process, and what it promises about steps and states."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.fmu_host import Archive, Host
+from kinetree.scripts.in_process import InProcess
+
+SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
+HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
+SWEEP = 1e-4  # other communication steps move the steps of the integrator
+MOST_STEPS = 2000
+
+
+@dataclass
+class Check:
+    """One line of the report."""
+
+    what: str
+    result: str
+    good: bool = True
+
+
+@dataclass
+class Report:
+    """Everything that was checked."""
+
+    path: Path
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return all(check.good for check in self.checks)
+
+    def add(self, what: str, result: str, good: bool = True) -> None:
+        self.checks.append(Check(what, result, good))
+
+    def compare(self, what: str, value: float, bound: float) -> None:
+        """A deviation and the largest one allowed."""
+        self.add(what, f"largest deviation {value:.2e} (allowed {bound:.0e})", bool(value <= bound))
+
+
+def deviation(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of two tables, relative to the size of their columns where that exceeds 1."""
+    if a.size == 0:
+        return 0.0
+    scale = np.maximum(1.0, np.max(np.abs(b), axis=0))
+    return float(np.max(np.abs(a - b) / scale))
+
+
+def verify(path: str | Path, stop_time: float | None = None, reference: Callable[[Archive], InProcess] | None = None) -> Report:
+    """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
+    from fmpy.validation import validate_fmu
+
+    report = Report(Path(path))
+    problems = validate_fmu(str(path))
+    report.add("modelDescription", "no problem found" if not problems else "; ".join(problems), not problems)
+    with Archive(path) as archive:
+        described(report, archive)
+        twin = (reference or twin_of)(archive)
+        experiment = archive.description.defaultExperiment
+        end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
+        step = float(experiment.stepSize)
+        count = max(1, min(MOST_STEPS, round(end / step)))
+        grid = [k * end / count for k in range(count + 1)]
+        names = comparable(archive, twin)
+        expected = run(twin.start(), grid, names)
+        motion(report, archive, grid, names, expected)
+        if archive.description.modelExchange is not None:
+            exchange(report, archive, grid, names, expected)
+        sweep(report, archive, grid, names, expected)
+        replay(report, archive, grid, names)
+    return report
+
+
+def described(report: Report, archive: Archive) -> None:
+    d = archive.description
+    kinds = " + ".join(kind for kind, part in (("CS", d.coSimulation), ("ME", d.modelExchange)) if part is not None)
+    report.add("archive", f"FMI {d.fmiVersion} {kinds}, {len(d.modelVariables)} variables, {archive.path.stat().st_size / 1e6:.2f} MB")
+
+
+def twin_of(archive: Archive) -> InProcess:
+    """The model file inside the archive, compiled in this process."""
+    from kinetree.models import load
+    from kinetree.models.unit import Unit
+
+    files = sorted((Path(archive.folder) / "resources").glob("model.*"))
+    file = next((f for f in files if f.suffix in (".toml", ".json")), None)
+    if file is None:
+        raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
+    return InProcess(Unit(load(file)))
+
+
+def comparable(archive: Archive, twin: InProcess) -> list[str]:
+    """Real variables whose values do not depend on who integrates."""
+    return [name for name in archive.reals if name in twin.places and not name.endswith("_residual")]
+
+
+def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
+    """Rows of values at the times of a grid."""
+    rows = [instance.get(names)]
+    for t in grid[1:]:
+        instance.step(t)
+        rows.append(instance.get(names))
+    return np.array(rows)
+
+
+def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Co-simulation against the process, and the cost of a step."""
+    begin = time.perf_counter()
+    host = Host(archive)
+    instantiated = time.perf_counter() - begin
+    host.start()
+    report.compare("co-simulation", deviation(run(host, grid, names), expected), SAME)
+    host.close()
+    host = Host(archive).start()
+    references = [archive.references[name] for name in archive.names("output")]
+    costs = np.empty((len(grid) - 1, 2))
+    for k, t in enumerate(grid[1:]):
+        begin = time.perf_counter()
+        host.step(t)
+        middle = time.perf_counter()
+        host.get_references(references)
+        costs[k] = middle - begin, time.perf_counter() - middle
+    host.close()
+    median = np.median(costs, axis=0) * 1e6
+    size = (grid[1] - grid[0]) * 1e3
+    text = f"instantiation {instantiated * 1e3:.1f} ms; per step of {size:.3g} ms: {median[0]:.1f} µs, reading {len(references)} outputs {median[1]:.1f} µs"
+    report.add("cost", text)
+
+
+def exchange(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Model exchange integrated by fmpy's CVode."""
+    from fmpy import simulate_fmu
+
+    interval = grid[1] - grid[0]
+    result = simulate_fmu(
+        archive.folder, stop_time=grid[-1], fmi_type="ModelExchange", solver="CVode", relative_tolerance=1e-8, output_interval=interval,
+        output=names, record_events=False,
+    )  # fmt: skip
+    index = np.searchsorted(result["time"], np.array(grid) - 1e-9)
+    index = np.minimum(index, len(result) - 1)
+    found = np.column_stack([result[name][index] for name in names])
+    report.compare("model exchange (CVode)", deviation(found, expected), HOST_SOLVER)
+
+
+def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Other communication steps, irregular ones and one of 1e-14 s give the same end."""
+    end = grid[-1]
+    drawn = np.sort(np.random.default_rng(1).uniform(0, end, len(grid) - 2))
+    tiny = [*grid[:2], grid[1] + 1e-14, *grid[2:]]
+    coarse = [0.0, *(end * k / 7 for k in range(1, 8))]
+    fine = list(np.linspace(0.0, end, 2 * len(grid) - 1))
+    for what, times in (("coarse steps", coarse), ("fine steps", fine), ("irregular steps", [0.0, *drawn, end]), ("a step of 1e-14 s", tiny)):
+        host = Host(archive).start()
+        found = run(host, times, names)[-1:]
+        host.close()
+        scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+        report.compare(what, float(np.max(np.abs(found - expected[-1:]) / scale)), SWEEP)
+
+
+def replay(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
+    """Save in the middle, go on, restore, go on again; the same from bytes in another instance."""
+    part = archive.description.coSimulation
+    if not (getattr(part, "canGetAndSetFMUstate", False) or getattr(part, "canGetAndSetFMUState", False)):
+        report.add("state", "not offered")
+        return
+    half = len(grid) // 2
+    host, other = Host(archive).start(), Host(archive).start()
+    run(host, grid[: half + 1], names)
+    state = host.save()
+    first = run(host, grid[half:], names)
+    host.restore(state)
+    second = run(host, grid[half:], names)
+    other.restore(other.parsed(host.serialized(state), state[0]))
+    third = run(other, grid[half:], names)
+    host.forget(state)
+    host.close()
+    other.close()
+    report.compare("state restored", deviation(second, first), 0.0)
+    report.compare("state from bytes in another instance", deviation(third, first), 0.0)
