@@ -104,9 +104,12 @@ def count_forms(tree) -> dict:
             lgr.inverse_inertias = kept
         else:
             own = counted(lambda form=form, ws=ws: form(model, ws))
+        udot = ws.udot.astype(float)
+        expected = out and next(iter(out.values()))["udot"]
+        assert not out or np.allclose(udot, expected, rtol=1e-6, atol=1e-6 * max(map(abs, expected))), name  # ITR stops at 1e-10
         iterations = int(ws.head[L.K_ITERATIONS]) if name.startswith("ITR") else 0
         predicted = costs(list(tree.freedoms), tree.parent[1:], iterations)[name]
-        out[name] = {"counted": common + own, "predicted": predicted, "iterations": iterations}
+        out[name] = {"counted": common + own, "predicted": predicted, "iterations": iterations, "udot": udot.tolist()}
     return out
 
 
