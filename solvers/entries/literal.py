@@ -19,10 +19,10 @@ from kinetree.solvers.forms import lgr as lgr_form
 from kinetree.solvers.forms import lgr_h as lgr_h_form
 from kinetree.solvers.forms import newton_euler
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows
-from kinetree.solvers.forms.dispatch import literal_reactions as reactions_by
 from kinetree.solvers.forms.momentum_rates import momentum_rates
 from kinetree.solvers.forms.path_rows import mass_matrix as spread_rows
 from kinetree.solvers.kernel import entry
+from kinetree.solvers.layout import Method
 from kinetree.solvers.tree.dynamics import load, set_registers
 from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_positions, literal_velocities
 from kinetree.solvers.views import model_view, work_view
@@ -75,7 +75,13 @@ def literal_places(ints, floats, work, option, t):
 @entry
 def literal_reactions(ints, floats, work, option, t):
     """Reactions by the Lagrangian form of number `option` (layout.Method), whose accelerations are there."""
-    return reactions_by(model_view(ints, floats), work_view(ints, work), option)
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    if option == Method.LGR:
+        return 0  # R = Zλ came with the accelerations
+    if option == Method.ABM:
+        return abm_form.abm_reactions(model, ws)
+    return newton_euler.reactions(model, ws)
 
 
 @entry
