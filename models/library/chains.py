@@ -1,7 +1,8 @@
 """Linear multi-mass chains ([GG11], figures 2, 3, 5): mass (vector), damping and stiffness matrices for `kinetree.solvers.chain`.
 
-train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six coordinates (block tridiagonal, diagonal blocks). helical_spring: one
-rigid ring per turn, joined by the compliance of the wire (block tridiagonal, full blocks). Damping is light and proportional to the stiffness unless given.
+train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six coordinates (block tridiagonal, diagonal blocks). helical_spring: one rigid
+ring per turn, joined by the compliance of the wire (block tridiagonal, full blocks). Damping is
+light and proportional to the stiffness unless given.
 """
 
 import math
@@ -49,6 +50,19 @@ def stretched_train(cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, 
         low, high = (middle, high) if frequencies[1] < ratio * frequencies[0] else (low, middle)
     C, (slow, fast) = build(high)
     return np.ones(cars), C * (2.0 * damping / fast) + np.eye(cars) * (0.01 * slow), C
+
+
+def two_mass_train(cars: int = 100, ratio: float = 1e4, damping: float = 1e-3) -> Matrices:
+    """Cars of two unit masses on stiff frames, joined by unit couplings, first one on a wall: omega_max/omega_min = ratio by the frames; light damping as above."""
+    n = 2 * cars
+    k = np.ones(n + 1)
+    k[-1] = 0.0
+    slow = math.sqrt(np.linalg.eigvalsh(springs(np.ones(cars + 1) - np.eye(cars + 1)[-1], cars) / 2.0)[0])
+    for _ in range(4):  # the slow mode depends little on the frames
+        k[1:-1:2] = 0.5 * (ratio * slow) ** 2
+        C = springs(k, n)
+        slow, fast = np.sqrt(np.linalg.eigvalsh(C)[[0, -1]])
+    return np.ones(n), C * (2.0 * damping / fast) + np.eye(n) * (0.01 * slow), C
 
 
 def chain_drive(

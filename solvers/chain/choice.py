@@ -7,7 +7,11 @@ much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands terms are cheape
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 ORDERS = range(2, 41)
+LOG_FACTORIALS = np.array([math.lgamma(r + 2) for r in ORDERS])
+FINER = 10  # numbers of doublings that are tried
 LARGEST_START = 2.0  # omega Delta beyond which the series loses digits by cancellation (e^x)
 
 
@@ -33,18 +37,16 @@ def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x:
     """Cheapest (r, m) with eps <= accuracy for omega*dt = total; term(k) = work of term k of the series, doubling(x) = work of doubling from omega*Delta = x."""
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)
-    best = None
     lowest = max(lowest, 0, math.ceil(math.log2(total / LARGEST_START)))
-    terms = [sum(term(k) for k in range(1, r + 1)) for r in ORDERS]
-    for m in range(lowest, lowest + 24):
-        x = total / 2**m
-        doublings = sum(doubling(x * 2**i) for i in range(m))
-        for r, series in zip(ORDERS, terms):
-            if error(m, r, x) <= accuracy:
-                work = series + doublings
-                if best is None or work < best.work:
-                    best = Choice(r, m, error(m, r, x), work)
-                break
+    series = np.cumsum([term(k) for k in range(1, ORDERS[-1] + 1)])[ORDERS[0] - 1 :]
+    fine = [doubling(total / 2**m) for m in range(1, lowest + FINER)]
+    orders, best = np.array(ORDERS), None
+    for m in range(lowest, lowest + FINER):
+        logarithm = m * math.log(2.0) + (orders + 1) * math.log(total / 2**m) - LOG_FACTORIALS
+        met = np.flatnonzero(logarithm <= math.log(accuracy))
+        work = float(series[met[0]] + sum(fine[:m])) if len(met) else math.inf
+        if best is None or work < best.work:
+            best = Choice(int(orders[met[0]]), m, math.exp(logarithm[met[0]]), work) if len(met) else best
     return best
 
 

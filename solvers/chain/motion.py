@@ -70,12 +70,12 @@ def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, be
     E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
     E[0] = rows_product(x0[None, :], chain.B)[0] if chain.B else to_scaled(chain, x0[None, :])[0]
     V[0], Z[0] = to_scaled(chain, v0[None, :])[0], x0[chain.free]
-    count = beta.shape[2]
-    for k in range(beta.shape[1] if count else 0):
-        weight = made.dt * beta[:, k]
-        E[1:] += weight @ R.Y[k, :count]
-        V[1:] += weight @ (R.T[k, :count] + R.unit[:count] / (k + 1))
-        Z[1:] += weight @ R.Z[k, :count]
+    degree, count = beta.shape[1:]
+    if count:
+        weight = (made.dt * beta).reshape(steps, degree * count)
+        unit = R.unit[:count] / np.arange(1, degree + 1)[:, None, None]
+        for out, part in ((E, R.Y[:, :count]), (V, R.T[:, :count] + unit), (Z, R.Z[:, :count])):
+            np.matmul(weight, part.reshape(degree * count, -1), out=out[1:])
     u, p, Y, YT = made.step
     packed, start, length = stepping.pack(p, u, Y, YT, n)
     c_e, c_v = (np.ascontiguousarray(c).reshape(-1) for c in rows.columns(R, made.dt))
@@ -96,11 +96,13 @@ def positions(chain: Coefficients, E: np.ndarray, Z: np.ndarray) -> np.ndarray:
     below = np.zeros((n, max(1, w)))
     for d in range(1, w + 1):
         below[: n - d, d - 1] = elements[d:, w - d]
+    rows, padded = len(E), -(-len(E) // 4) * 4
+    if padded > rows:
+        E, Z = np.concatenate((E, np.zeros((padded - rows, n)))), np.concatenate((Z, np.zeros((padded - rows, Z.shape[1]))))
     X = np.empty_like(E)
-    stepping.positions(
-        X.reshape(-1), E.reshape(-1), Z.reshape(-1), (below * inverse[:, None]).reshape(-1), inverse, max(1, w), number, n, len(chain.free), len(E)
-    )
-    return X
+    columns = (below * inverse[:, None]).reshape(-1)
+    stepping.positions(X.reshape(-1), E.reshape(-1), Z.reshape(-1), columns, inverse, max(1, w), number, n, len(chain.free), padded)
+    return X[:rows]
 
 
 def single(chain: Coefficients, made: Generated, x: np.ndarray, v: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

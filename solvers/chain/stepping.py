@@ -6,7 +6,8 @@ from column start[k]. The march is bound by the memory that streams past: 32n(2w
 
 import numpy as np
 
-from kinetree.solvers.chain.band import Band, dense, diagonals
+from kinetree.solvers.chain.band import Band
+from kinetree.solvers.chain.kernels import add_row
 from kinetree.solvers.kernel import entry, kernel
 
 VECTOR = 16  # elements: lengths are multiples of it, so that no loop has a remainder
@@ -18,22 +19,19 @@ def pack(p: Band, u: Band, Y: Band, YT: Band, n: int) -> tuple[np.ndarray, np.nd
     pairs, padded = (n + 1) // 2, -(-n // VECTOR) * VECTOR
     length = min(padded, -(-(2 * width + 2) // VECTOR) * VECTOR)
     start = np.clip(2 * np.arange(pairs) - width, 0, padded - length)
-    packed = np.zeros((pairs, 2, 2, 2, length))  # pair, strains or velocities, row of the pair, e or v
-    for a, place in ((p, (0, 0)), (Y, (0, 1)), (u, (1, 0)), (YT, (1, 1))):
-        if a.is_dense:
-            full = np.zeros((2 * pairs, padded))
-            full[:n, :n] = dense(a, n)
-            for row in range(2):
-                packed[:, place[0], row, place[1]] = full[row::2][np.arange(pairs)[:, None], start[:, None] + np.arange(length)]
-            continue
-        rows = diagonals(a, n)
-        for row in range(2):
-            k = np.arange(row, n, 2)
-            columns = k[:, None] + np.arange(-a.width, a.width + 1)
-            inside = (columns >= 0) & (columns < n)
-            where = np.nonzero(inside)
-            packed[where[0], place[0], row, place[1], (columns - start[: len(k), None])[inside]] = rows[k][inside]
-    return packed.reshape(-1), start, length
+    packed = np.zeros(8 * pairs * length)
+    for place, a in ((0, p), (1, Y), (4, u), (5, YT)):
+        copy_rows(packed, start, length, place, *a, n)
+    return packed, start, length
+
+
+@entry
+def copy_rows(packed, start, length, place, a, base, stride, width, n):
+    """Rows of one block to their places: pair, strains or velocities, row of the pair, e or v."""
+    for k in range(n):
+        first, last = max(0, k - width), min(n - 1, k + width)
+        o = (8 * (k // 2) + place + 2 * (k % 2)) * length + first - start[k // 2]
+        add_row(packed, np.uintp(o), a, np.uintp(base + k * stride + first), np.uintp(last - first + 1), 1.0)
 
 
 @kernel
@@ -74,16 +72,26 @@ def march(E, V, Z, packed, start, length, c_e, c_v, e, v, n, free, steps):
             V[b + i] = v[i]
 
 
+@kernel
+def four_positions(X, E, Z, B, inverse, width, number, n, free, row):
+    """Four rows at once, so that their chains of dependent operations overlap."""
+    o0 = row * n
+    o1, o2, o3 = o0 + n, o0 + 2 * n, o0 + 3 * n
+    for k in range(n - 1, -1, -1):
+        if number[k] >= 0:
+            for i in range(4):
+                X[o0 + i * n + k] = Z[(row + i) * free + number[k]]
+            continue
+        s = inverse[k]
+        x0, x1, x2, x3 = E[o0 + k] * s, E[o1 + k] * s, E[o2 + k] * s, E[o3 + k] * s
+        for d in range(1, min(width, n - 1 - k) + 1):
+            b, j = B[k * width + d - 1], k + d
+            x0, x1, x2, x3 = x0 - X[o0 + j] * b, x1 - X[o1 + j] * b, x2 - X[o2 + j] * b, x3 - X[o3 + j] * b
+        X[o0 + k], X[o1 + k], X[o2 + k], X[o3 + k] = x0, x1, x2, x3
+
+
 @entry
 def positions(X, E, Z, B, inverse, width, number, n, free, rows):
-    """X (rows x n) from strains E = X B, last coordinate first; B columns (width each, below the diagonal) times inverse = 1/diagonal."""
-    for row in range(rows):
-        o = row * n
-        for k in range(n - 1, -1, -1):
-            if number[k] >= 0:
-                X[o + k] = Z[row * free + number[k]]
-                continue
-            x = E[o + k] * inverse[k]
-            for d in range(1, min(width, n - 1 - k) + 1):
-                x -= X[o + k + d] * B[k * width + d - 1]
-            X[o + k] = x
+    """X (rows x n, a multiple of four rows) from strains E = X B, last coordinate first; B: columns below the diagonal times inverse = 1/diagonal."""
+    for row in range(0, rows, 4):
+        four_positions(X, E, Z, B, inverse, width, number, n, free, row)

@@ -1,0 +1,164 @@
+"""The other ways to integrate a linear chain under piecewise linear forces: scipy expm, scipy Radau, SUNDIALS CVODE, explicit Runge-Kutta.
+
+Each peer gets what helps it: expm one augmented matrix for both force coefficients and a preallocated loop, the adaptive ones a compiled right-hand side,
+banded or sparse Jacobians with position and velocity of a mass side by side, and the knots of the force as largest step.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.integrate import DOP853, RK45, Radau
+from scipy.linalg import expm
+from scipy.sparse import csc_matrix
+
+
+class Case(NamedTuple):
+    """A chain at rest, forces at two coordinates given at steps + 1 knots."""
+
+    mass: np.ndarray
+    damping: np.ndarray
+    stiffness: np.ndarray
+    channels: tuple[int, int]
+    force: np.ndarray  # (steps + 1, 2)
+    dt: float
+    ratio: float
+
+    @property
+    def steps(self) -> int:
+        return len(self.force) - 1
+
+
+def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """y. = A y + B f with y = (x, v)."""
+    n = len(case.mass)
+    A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2))
+    A[:n, n:] = np.eye(n)
+    A[n:, :n], A[n:, n:] = -case.stiffness / case.mass[:, None], -case.damping / case.mass[:, None]
+    for i, channel in enumerate(case.channels):
+        B[n + channel, i] = 1.0 / case.mass[channel]
+    return A, B
+
+
+def by_expm(case: Case) -> np.ndarray:
+    """(x, v) at all knots: one exponential of the augmented matrix, then a step loop of matrix times vector."""
+    A, B = first_order(case)
+    size = len(A)
+    G = np.zeros((size + 4, size + 4))
+    G[:size, :size], G[:size, size : size + 2], G[size : size + 2, size + 2 :] = A * case.dt, B * case.dt, np.eye(2)
+    E = expm(G)
+    D, first, second = np.ascontiguousarray(E[:size, :size].T), E[:size, size : size + 2].T, E[:size, size + 2 :].T
+    driven = case.force[:-1] @ first + np.diff(case.force, axis=0) @ second
+    y = np.zeros((case.steps + 1, size))
+    for j in range(case.steps):
+        y[j + 1] = y[j] @ D + driven[j]
+    return y
+
+
+@njit
+def rate(out, y, t, start, dt, f0, f1, c0, c1, band, width, damping, mass):
+    """Right-hand side in the order x_1, v_1, x_2, v_2, ..; band, damping: diagonals (2 width + 1 per row)."""
+    n, s = len(mass), (t - start) / dt
+    for i in range(n):
+        a = 0.0
+        for d in range(-width, width + 1):
+            if 0 <= i + d < n:
+                a -= band[i, d + width] * y[2 * (i + d)] + damping[i, d + width] * y[2 * (i + d) + 1]
+        if i == c0:
+            a += f0[0] + s * (f1[0] - f0[0])
+        if i == c1:
+            a += f0[1] + s * (f1[1] - f0[1])
+        out[2 * i] = y[2 * i + 1]
+        out[2 * i + 1] = a / mass[i]
+
+
+def diagonals(full: np.ndarray, width: int) -> np.ndarray:
+    """Rows of the band."""
+    n = len(full)
+    band = np.zeros((n, 2 * width + 1))
+    for d in range(-width, width + 1):
+        i = np.arange(max(0, -d), min(n, n - d))
+        band[i, d + width] = full[i, i + d]
+    return band
+
+
+def right_side(case: Case, j: int) -> Callable:
+    """Compiled rate on interval j."""
+    band, damping = diagonals(case.stiffness, 1), diagonals(case.damping, 1)
+    start, f0, f1, (c0, c1) = j * case.dt, case.force[j], case.force[j + 1], case.channels
+
+    def rhs(t, y, out):
+        rate(out, y, t, start, case.dt, f0, f1, c0, c1, band, 1, damping, case.mass)
+
+    return rhs
+
+
+def returning(side: Callable) -> Callable:
+    """The rate as scipy wants it: returned in a new array."""
+
+    def rhs(t, y):
+        out = np.empty_like(y)
+        side(t, y, out)
+        return out
+
+    return rhs
+
+
+def jacobian(case: Case) -> np.ndarray:
+    """Of the interleaved state."""
+    A = first_order(case)[0]
+    n = len(case.mass)
+    order = np.arange(2 * n).reshape(2, n).T.reshape(-1)
+    return A[np.ix_(order, order)]
+
+
+def by_scipy(case: Case, solver: type, tolerance: float, knots: int) -> np.ndarray:
+    """(x, v) at the first knots by a scipy stepper; the step size is carried from one interval to the next."""
+    n = len(case.mass)
+    y, h, result = np.zeros(2 * n), None, [np.zeros(2 * n)]
+    options = {"jac": csc_matrix(jacobian(case))} if solver is Radau else {}
+    for j in range(knots):
+        start = j * case.dt
+        stepper = solver(
+            returning(right_side(case, j)),
+            start,
+            y,
+            start + case.dt,
+            rtol=tolerance,
+            atol=1e-3 * tolerance,
+            first_step=h and min(h, case.dt),
+            **options,
+        )
+        while stepper.status == "running":
+            stepper.step()
+            h = stepper.step_size if stepper.status == "running" else h
+        y = stepper.y
+        result.append(y)
+    return plain(np.array(result))
+
+
+def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
+    """(x, v) at the first knots by CVODE (BDF, banded Jacobian)."""
+    from sksundae.cvode import CVODE
+
+    J = jacobian(case)
+    y, result = np.zeros(len(J)), [np.zeros(len(J))]
+
+    def jac(t, y, yp, JJ):
+        JJ[:] = J
+
+    options = dict(jacfn=jac, linsolver="band", lband=3, uband=3, rtol=tolerance, atol=1e-3 * tolerance, max_num_steps=10**7)
+    for j in range(knots):
+        solver = CVODE(right_side(case, j), **options)
+        y = solver.solve(np.array([j * case.dt, (j + 1) * case.dt]), y).y[-1]
+        result.append(y)
+    return plain(np.array(result))
+
+
+def plain(y: np.ndarray) -> np.ndarray:
+    """Interleaved rows to (x, v)."""
+    return np.hstack((y[:, ::2], y[:, 1::2]))
+
+
+EXPLICIT = {"DOP853": DOP853, "RK45": RK45}
