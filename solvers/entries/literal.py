@@ -27,28 +27,6 @@ from kinetree.solvers.tree.dynamics import load, set_registers
 from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_positions, literal_velocities
 from kinetree.solvers.views import model_view, work_view
 
-NAMES = (
-    "literal_state",
-    "literal_places",
-    "literal_reactions",
-    "literal_rates",
-    "momenta",
-    "mass_matrix",
-    "inverse_dynamics",
-    "drt",
-    "cbm",
-    "lgr",
-    "itr_m",
-    "itr_g",
-    "itr_direct",
-    "abm",
-    "dec_h",
-    "cbm_h",
-    "lgr_h",
-    "itr_h",
-    "abm_h",
-)
-
 
 @entry
 def literal_state(ints, floats, work, option, t):
