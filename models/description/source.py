@@ -41,7 +41,9 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
 
 def library_names() -> list[str]:
     """Names of all library mechanisms: files of the format, and modules with a generator `describe`."""
-    entries = (path for path in LIBRARY.iterdir() if path.suffix == ".toml" or (path.suffix == ".py" and "\ndef describe(" in path.read_text("utf-8")))
+    entries = (
+        path for path in LIBRARY.iterdir() if path.suffix == ".toml" or (path.suffix == ".py" and "\ndef describe(" in path.read_text("utf-8"))
+    )
     return sorted(path.stem.replace("_", "-") for path in entries)
 
 
