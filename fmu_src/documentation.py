@@ -20,7 +20,7 @@ def index_html(unit: Any, table: Table, notes: dict[str, str]) -> str:
     title = escape(d.name or "Mechanism")
     size = f"{len(c.bodies)} bodies, {len(c.speeds)} freedoms, {len(d.inputs)} inputs, {len(d.outputs)} outputs, {len(unit.stage_names)} stage(s)"
     parts = [
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style></head><body>',
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>{title}</title><style>{STYLE}</style></head><body>',
         f"<h1>{title}</h1>",
         f"<p>{escape(d.text)}</p>" if d.text else "",
         f"<p>{size}.</p>",

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.fmu.native.shell import layout_header, linked
+from kinetree.fmu.native.shell import ENTRIES, layout_header, linked
 from kinetree.models import load
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import cache_root
@@ -33,9 +33,9 @@ DESCRIPTION = {
 }
 
 
-def stub_unit() -> SimpleNamespace:
+def stub_unit(**parameters: float) -> SimpleNamespace:
     """A unit with columns x, der(x), der(der(x)), power; states x, der(x); one guard."""
-    mechanism = load(DESCRIPTION)
+    mechanism = load(DESCRIPTION, **parameters)
     system = mechanism.compile()
     c = system.compiled
     stages, columns, states, guards = 2, 4, 2, 1
@@ -84,3 +84,18 @@ def stub_shell() -> Path:
     command = [compiler(), "-std=c11", "-O2", "-fPIC", f"-I{folder}", "-c", str(SOURCE), "-o", str(code)]
     subprocess.run(command, check=True)
     return linked([code])
+
+
+def stub_calls():
+    """Binder of the stand-in engine's entries, as kinetree.models.engine.bind."""
+    import ctypes
+
+    library = ctypes.CDLL(str(stub_shell()))
+    library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    entries = {f"unit_{name}": kind(library.best_engine()[k]) for k, name in enumerate(ENTRIES)}
+
+    def bind(name, ints, floats, work):
+        return lambda option, t: entries[name](ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+
+    return bind
