@@ -16,7 +16,8 @@ _HOMES = {
     "largest_step": "excitation",
     "choose": "choice",
     "optimum": "choice",
-    "cheaper_than_runge_kutta": "choice",
+    "cheaper_than_runge_kutta": "costs",
+    "operations": "costs",
 }
 __all__ = sorted(_HOMES)
 

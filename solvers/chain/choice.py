@@ -1,7 +1,8 @@
 """Which series order r and how many doublings m: the error formula of [GG11] (18)-(20) and the work of both parts.
 
-After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega Delta, Delta = dt/2^m. Where a term of the series costs as
-much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands terms are cheaper than doublings and r grows until x is of order one.
+After m doublings the relative error of a step is eps(m, r) = 2^m x^(r+1)/(r+1)! with x = omega Delta, Delta = dt/2^m. Where a term of the series
+costs as much as a doubling, x = (r+2)/2^(r+1) is best; for narrow bands
+terms are cheaper than doublings and r grows until x is of order one.
 """
 
 import math
@@ -34,7 +35,7 @@ def optimum(r: int) -> tuple[float, float]:
 
 
 def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0) -> Choice:
-    """Cheapest (r, m) with eps <= accuracy for omega*dt = total; term(k) = work of term k of the series, doubling(x) = work of doubling from omega*Delta = x."""
+    """Cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of term k, doubling(x): of a doubling from omega*Delta = x."""
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)
     lowest = max(lowest, 0, math.ceil(math.log2(total / LARGEST_START)))
@@ -48,8 +49,3 @@ def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x:
         if best is None or work < best.work:
             best = Choice(int(orders[met[0]]), m, math.exp(logarithm[met[0]]), work) if len(met) else best
     return best
-
-
-def cheaper_than_runge_kutta(n: int, m: int) -> bool:
-    """[GG11] (20) as printed: building the matrices for one step costs less than Runge-Kutta of the same order through 2^m substeps."""
-    return 2 * n < 2**m / m if m else False
