@@ -5,14 +5,12 @@ from collections.abc import Callable
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.fmu import fmu
-from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.study import study
-from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.verify import verify
 
 COMMANDS: dict[str, Callable] = {
@@ -21,8 +19,6 @@ COMMANDS: dict[str, Callable] = {
     "run": run,
     "statics": statics,
     "study": study,
-    "fmu": fmu,
-    "verify": verify,
     "fmu": fmu,
     "verify": verify,
     "new": new,
