@@ -132,7 +132,7 @@ def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[
     host.close()
     median = np.median(costs, axis=0) * 1e6
     size = (grid[1] - grid[0]) * 1e3
-    text = f"instantiation {instantiated * 1e3:.1f} ms; {median[0]:.1f} µs per step of {size:.3g} ms, {median[1]:.1f} µs for {len(references)} outputs"
+    text = f"instantiated in {instantiated * 1e3:.1f} ms; {median[0]:.1f} µs per step of {size:g} ms, {median[1]:.1f} µs for {len(references)} values"
     report.add("cost", text)
 
 
