@@ -31,7 +31,6 @@ FACTOR_H = OWN + 2  # step the factors belong to; 0: none
 JACOBIAN_AGE = OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = OWN + 4, OWN + 5
 KAPPA = OWN + 6  # tolerance of the iteration, in units of the step's tolerance
-QUALITY = OWN + 7  # theta/(1 - theta) of the last iteration
 # P: collocation polynomial of the last step; FORESEEN: its continuation to the end of this one; after WEIGHT two blocks of pivots
 Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 16)
 MATRICES_AT = WEIGHT + 3
@@ -149,7 +148,7 @@ def iterate(mem, rhs, context, h):
     """Solve the collocation equations: returns (status, factor): 0 converged; -1 not converged, try h*factor; > 0 failure of the right-hand side."""
     predict(mem, h)
     last, rate, last_rate, kappa = 0.0, 1.0, 0.0, mem[KAPPA]
-    quality = max(mem[QUALITY], 2.2e-16) ** 0.8
+    quality = 1.0
     mem[THETA] = KEEP_JACOBIAN
     for k in range(1, ITERATIONS + 1):
         status = evaluate_stages(mem, rhs, context, h)
@@ -172,6 +171,5 @@ def iterate(mem, rhs, context, h):
                 return -1, 0.8 * min(max(foreseen, 1e-4), 20.0) ** (-1.0 / (3 + ITERATIONS - k))
         last = max(size, 2.2e-16)
         if quality * size <= kappa:
-            mem[QUALITY] = quality
             return 0, 1.0
     return -1, 0.5
