@@ -96,8 +96,12 @@ def test_console_command_is_installed():
         (["run", "pendulum.toml", "--output", "result.doc"], ".csv"),
         (["run", "pendulum.toml", "--output", "nowhere/result.csv"], "nowhere"),
         (["check", "missing.toml"], "missing.toml"),
-        (["info", "lib:regulater"], "regulator"),
+        (["info", "lib:regulater"], "regulater"),
         (["bench", "nonsense"], "nonsense"),
+        (["fmu", "pendulum.toml", "--backend", "rust"], "native"),
+        (["fmu", "pendulum.toml", "-o", "pendulum.zip"], ".fmu"),
+        (["verify", "missing.fmu"], "missing.fmu"),
+        (["verify", "pendulum.toml"], "zip"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(arguments: list[str], word: str, pendulum: Path, capsys: pytest.CaptureFixture):
