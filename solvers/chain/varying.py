@@ -45,7 +45,7 @@ def simulate_varying(
     for j in range(steps):
         wanted = coefficients(start_time + (j + 0.5) * dt, x + 0.5 * dt * v, v)
         if held is None or change(held, wanted) > tolerance:
-            held, renewals = tuple(np.array(a, dtype=float) for a in wanted), renewals + 1
+            held, renewals = tuple(None if a is None else np.array(a, dtype=float) for a in wanted), renewals + 1
             chain = scale(*held)
             made = generate(chain, dt, used, beta.shape[1], accuracy)
         x, v = motion.single(chain, made, x, v, beta[j])
@@ -56,4 +56,5 @@ def simulate_varying(
 
 def change(held: tuple, wanted: tuple) -> float:
     """Largest relative change of the three matrices."""
-    return max(float(np.abs(np.asarray(b) - a).max(initial=0.0)) / (float(np.abs(a).max(initial=0.0)) or 1.0) for a, b in zip(held, wanted))
+    pairs = [(a, np.asarray(b)) for a, b in zip(held, wanted) if a is not None]
+    return max(float(np.abs(b - a).max()) / (float(np.abs(a).max()) or 1.0) for a, b in pairs)
