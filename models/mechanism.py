@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
-from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
-from kinetree.models.graph.tree import Topology, regular_numbering
+from kinetree.models.stages import numbering, structures
 from kinetree.models.system import System
 
 
@@ -23,18 +22,12 @@ class Mechanism:
     def compile(self, **parameters: float) -> System:
         """Compile; keyword arguments override parameters (and structural parameters such as the number of copies)."""
         mechanism = Mechanism(self.source, {**self.overrides, **parameters}) if parameters else self
-        description = mechanism.description
-        return System(description, compile_structure(description, numbering(description)))
+        stages = structures(mechanism.description)
+        first = stages[0]
+        return System(mechanism.description, compile_structure(first.description, numbering(first.description), first.locked, first.end), stages)
 
     def __repr__(self) -> str:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
-
-
-def numbering(description: Description) -> Topology:
-    """Spanning tree and regular numbering of a description."""
-    freedoms = {name: len(joint_elements(joint, name).speeds) for name, joint in description.joints.items()}
-    edges = [(name, joint.parent, joint.child, joint.cut) for name, joint in description.joints.items()]
-    return regular_numbering(list(description.bodies), edges, freedoms)
 
 
 def load(source: str | Path | dict[str, Any], **overrides: Any) -> Mechanism:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +12,12 @@ from kinetree.models.closure import Closure
 from kinetree.models.compilation.builder import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.instance import Instance, Numbers, shaped
+from kinetree.models.stages import Structure
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
+
+if TYPE_CHECKING:
+    from kinetree.models.result import Result
 
 LAGRANGE = {
     "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
@@ -45,8 +51,9 @@ def entry_name(method: str) -> str:
 class System(Closure):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
-    def __init__(self, description: Description, compiled: Compiled):
+    def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
         self.description = description
+        self.stages = tuple(stages)
         self.compiled = compiled
         self.name = description.name
         self.coordinates = compiled.coordinates
@@ -168,3 +175,25 @@ class System(Closure):
             return min(times, key=times.__getitem__)
         costs = self.costs()
         return min(costs, key=costs.__getitem__)
+
+    # -- motion ---------------------------------------------------------------------------------------------------------------------------
+    def simulate(
+        self,
+        stop_time: float | None = None,
+        method: str = "auto",
+        integrator: str = "auto",
+        inputs: Mapping[str, float | Callable[[float], float]] | None = None,
+        output_step: float | None = None,
+        tolerance: float | None = None,
+        *,
+        step: float | None = None,
+        start_time: float | None = None,
+        largest_step: float | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Integrate from the start; `inputs` are constants or functions of time. Left out: the values of [run]."""
+        from kinetree.models.simulation import Options, simulate
+
+        known(method, LAGRANGE | HAMILTON, "DEC")
+        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
+        return simulate(self, options, inputs or {}, progress)

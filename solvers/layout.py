@@ -188,11 +188,12 @@ G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
+H_GIVEN = 35  # 1 when some joint has a given motion
 
 
 class Field(NamedTuple):
     name: str
-    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, npot potentials, nl.. closed loops, dense 0 or 1
+    size: str  # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, na actions, npot potentials, nl.. closed loops, dense 0 or 1
     text: str
 
 
@@ -361,4 +362,5 @@ K_TIME = 5  # time of the last evaluation
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level
+K_SWEEPS = 20  # ITR multiplies by M by two sweeps (1) or by rows of blocks (0)
 K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)

@@ -23,6 +23,12 @@ U_INTEGRATOR = 16  # Integrator
 U_PARAMETERS = 17  # number of parameters; their registers are 1..
 U_AT_EVENTS = 18  # in work: log of events, EVENT numbers each, a ring
 U_EVENTS = 19  # its capacity
+U_AT_LOCATOR = 20  # in work: memory of the event locator
+U_LOCATOR = 21  # its size
+U_INPUTS = 22  # number of inputs; their registers follow those of the parameters
+U_AT_INPUTS = 23  # in work: inputs as they were at the last evaluation of the integrator
+U_START_Q, U_START_U, U_START_X, U_START_INPUTS = 24, 25, 26, 27  # first registers of the start values in stage 0
+U_AT_SCRATCH = 28  # in work: one y
 
 STAGE = 16  # ints per stage, from UNIT_HEADER on
 S_INTS, S_FLOATS = 0, 1  # offsets of the structure's blocks
@@ -30,7 +36,14 @@ S_COLUMNS = 2  # offset in ints: register of every column, or -1
 S_STATES = 3  # offset in ints: index in y = (q, u, x) of every state of the union, or -1
 S_BODIES = 4  # offset in ints: number in this structure of every body, or -1
 S_GUARDS = 5  # number of guards
-S_TRANSITION = 6  # offset in ints of the transition to the next stage, or -1
+S_TRANSITION = 6  # offset in ints of the transition that leads into this stage, or -1
+S_CODE = 7  # which guard (number in the stage) ends the stage, or -1: every stage guard does
+
+# a transition: TRANSITION numbers, then its lists one after another
+TRANSITION = 8
+T_SET, T_FREED, T_LOCKED = 0, 1, 2  # lengths of the lists: registers of parameters set, freed bodies (number in the new structure), locked states
+T_JUMP = 3  # 1 when speeds may jump (locks, closed loops)
+LOCKED = 2  # ints per locked state: state of the union, register in the new structure
 
 UNIT_BODY = 18  # position (3), velocity (3), angular velocity (3), rotation (9), ground axes
 
@@ -50,6 +63,26 @@ V_RELATIVE, V_ABSOLUTE = 11, 12  # tolerances
 V_STEP = 13  # step of fixed-step integrators
 V_LARGEST_STEP = 14
 V_STARTED = 15  # 1 once the integrator is started in the present structure
-V_METHOD = 16
+V_KIND = 16  # integrator at work (Kind), differs from U_INTEGRATOR when that is AUTO
+V_ENERGY_START = 17  # energy of motion and weight when the books were opened, less the work since
+V_WORK = 18  # work of all loads since then
+V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
+V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
+
+
+class Kind:
+    """Integrators."""
+
+    ADAMS = 0
+    RK45 = 1
+    RADAU = 2
+    RK4 = 3
+    SEMI_IMPLICIT = 4
+    STORMER = 5
+    AUTO = 6
+
+
+KINDS = {"adams": 0, "rk45": 1, "radau": 2, "rk4": 3, "semi-implicit": 4, "stormer": 5, "auto": 6}
+E_STAGE, E_RESET = 0, 1  # kinds of logged events
 
 EVENT = 16  # numbers per logged event: time, kind, stage after, guard, books before and after (mass, momentum 3, energy), spare

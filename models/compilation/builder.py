@@ -11,14 +11,16 @@ from kinetree.models.description.differentiate import time_derivatives
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, parse
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
-from kinetree.models.description.nodes import Name, Node, names
+from kinetree.models.compilation.locking import locked_form
+from kinetree.models.description.nodes import Const, Name, Node, names
 from kinetree.models.description.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
-from kinetree.models.description.schema import Description
+from kinetree.models.description.schema import Description, Ends
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.pattern import pattern as pattern_of_blocks
 
 NONE = -1
+STAGE_START = "stage_start"  # register with the time at which the present stage began
 
 
 @dataclass
@@ -69,8 +71,10 @@ class Compiled:
 class Builder:
     """Collects registers and records of one structure of a mechanism."""
 
-    def __init__(self, description: Description, topology: Topology):
+    def __init__(self, description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None):
         self.description = description
+        self.locked = locked
+        self.end = end
         self.topology = topology
         self.registers = Registers()
         self.body = {"ground": 0} | {name: k for k, name in enumerate(topology.order, 1)}
@@ -79,9 +83,12 @@ class Builder:
         self.late: list[tuple[int, ...]] = []
         self.forces: list[list[int]] = []
         self.potentials: list[int] = []
-        self.guards: list[int] = []
+        self.guards: list[tuple[int, int, int, int]] = []
+        self.actions: list[tuple[int, int, int]] = []
+        self.late_guards = False
         self.columns: list[Column] = []
         self.used: set[str] = set()
+        self.inputs = dict(description.inputs)
         self.states = dict(description.states)
         self.forms: dict[str, JointForm] = {}
         self.problems: list[Problem] = []
@@ -121,16 +128,27 @@ class Builder:
                 self.define(name, self.node(parameter.value, f"parameters.{name}"))
             else:
                 r.add(name, float(parameter.value), PARAMETER)
-        for name in d.inputs:
+        for name in self.inputs:
             r.add(name, np.nan, STATE)
+        r.add(STAGE_START, 0.0, TIME)
         for joint in self.topology.joint:
-            self.forms[joint] = joint_elements(d.joints[joint], joint)
+            form = joint_elements(d.joints[joint], joint)
+            self.forms[joint] = self.lock(form) if joint in self.locked else form
         for group in ("coordinates", "speeds"):
             for joint in self.topology.joint:
                 for name in getattr(self.forms[joint], group):
                     r.add(name, np.nan, STATE)
         for name in self.states:
             r.add(name, np.nan, STATE)
+
+    def lock(self, form: JointForm) -> JointForm:
+        """A joint whose coordinates stay at the values that a transition writes."""
+        for name in form.coordinates:
+            self.registers.add(f"locked({name})", 0.0, PARAMETER)
+            self.define(name, Name(f"locked({name})"))
+        for name in form.speeds:
+            self.define(name, Const(0.0))
+        return locked_form(form)
 
     def add_states(self) -> list[int]:
         """Rates of the first-order states, also as der(name)."""
@@ -235,7 +253,8 @@ class Builder:
             "forces": np.array(self.forces, dtype=np.int64).reshape(-1),
             "potentials": np.array(self.potentials, dtype=np.int64),
             "x_rate": np.array(rates, dtype=np.int64),
-            "guards": np.array(self.guards, dtype=np.int64),
+            "guards": np.array(self.guards, dtype=np.int64).reshape(-1),
+            "actions": np.array(self.actions, dtype=np.int64).reshape(-1),
         }
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])

@@ -6,21 +6,22 @@ import numpy as np
 from kinetree.models.closure import settle
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
+from kinetree.models.compilation.events import add_guards
 from kinetree.models.compilation.forces_basic import LOWER
 from kinetree.models.compilation.loops import add_groups, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.nodes import Name
-from kinetree.models.description.schema import Description
+from kinetree.models.description.schema import Description, Ends
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 
 
-def compile_structure(description: Description, topology: Topology) -> Compiled:
-    """Flat blocks of a description whose bodies are numbered by `topology`."""
-    builder = Builder(description, with_twins(description, topology))
+def compile_structure(description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None) -> Compiled:
+    """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes."""
+    builder = Builder(description, with_twins(description, topology), locked, end)
     try:
         return settle(assemble(builder))
     except ExpressionError as error:
@@ -41,6 +42,7 @@ def assemble(builder: Builder) -> Compiled:
         LOWER[force.kind](builder, label, force)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
+    add_guards(builder)
     add_magnitudes(builder)
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
@@ -85,7 +87,7 @@ def add_starts(builder: Builder) -> tuple[int, int, int, int]:
         [pair for form in forms for pair in zip(form.coordinates, form.starts, strict=True)],
         [pair for form in forms for pair in zip(form.speeds, form.start_speeds, strict=True)],
         [(name, state.start) for name, state in builder.states.items()],
-        [(name, given.start) for name, given in builder.description.inputs.items()],
+        [(name, given.start) for name, given in builder.inputs.items()],
     )
     return tuple(add_start_group(builder, group) for group in groups)  # type: ignore[return-value]
 
@@ -111,29 +113,35 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> 
     speeds = tuple(name for joint in builder.topology.joint for name in builder.forms[joint].speeds)
     count = len(builder.topology.order)
     counts = {
-        "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(d.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
+        "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
         "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // L.TABLE,
-        "ng": len(builder.guards), "npot": len(builder.potentials), "nd": program.table_data.size,
+        "ng": len(builder.guards), "na": len(builder.actions), "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
     counts |= loop_counts(ints)
     counts = {key: float(value) for key, value in counts.items()}
     late = [record[0] for record in builder.late]
     header = {
-        L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(d.inputs), L.H_PARAMETERS: len(d.parameters),
+        L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(builder.inputs), L.H_PARAMETERS: len(d.parameters),
         L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(builder.early) + len(late),
         L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(builder.early),
         L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late)),
         L.H_R_Q: names[coordinates[0]] if coordinates else 0, L.H_R_U: names[speeds[0]] if speeds else 0,
-        L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(d.inputs))] if d.inputs else 0,
+        L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(builder.inputs))] if builder.inputs else 0,
     }  # fmt: skip
+    given = (Element.SHIFT_T, Element.ROTATE_T)
+    header |= {
+        L.H_LATE_GUARDS: int(builder.late_guards),
+        L.H_QUATERNIONS: len(quaternions(ints)),
+        L.H_GIVEN: int(any(kind in given for kind in ints["e_kind"])),
+    }
     header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
     tree = tree_of(builder.topology)
     twins = builder.topology.order[len(tree.order) :]
     return Compiled(
         *blocks, counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
-        tuple(d.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
+        tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
     )  # fmt: skip

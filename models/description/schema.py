@@ -211,6 +211,13 @@ class Stage(Named):
     sequence: tuple[Stage, ...] | None = Field(None, description="Stages that are repeated together by `copies`")
 
 
+class Event(Named):
+    """Something that happens at an instant without a change of structure, such as an impact."""
+
+    when: Law = Field(description="Comparison that comes true")
+    set: dict[str, Law] = Field(description="New values of coordinates, der(coordinate), speeds, states or parameters; the old ones may be used")
+
+
 class Tolerances(Part):
     """Error control of the integrators."""
 
@@ -252,6 +259,7 @@ class Description(Part):
     states: dict[str, State] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
+    events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
     run: Run = Field(default_factory=Run, description="Defaults of a run")
     chain: dict[str, Any] | None = Field(None, description="Linear multi-mass chain: mass, damping, stiffness, ...")

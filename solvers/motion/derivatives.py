@@ -1,10 +1,12 @@
-"""The mechanism as a system of first-order equations: y = (q, u, x), context = (model, ws)."""
+"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws)."""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.motion.books import power
 from kinetree.solvers.tree.dynamics import finish, load
+from kinetree.solvers.tree.motion import velocities
 
 
 @kernel
@@ -72,6 +74,13 @@ def shift_rate(ydot, ws, k, j):
 
 
 @kernel
+def velocities_if_given(model, ws):
+    """A given motion takes power even where no force needs the velocities."""
+    if model.header[L.H_GIVEN] == 1:
+        velocities(model, ws)
+
+
+@kernel
 def derivatives(ydot, context, t, y):
     """Right-hand side for the integrators."""
     model, ws = context
@@ -86,6 +95,9 @@ def derivatives(ydot, context, t, y):
     nu = ws.u.size
     for j in range(nu):
         ydot[nq + j] = ws.udot[j]
+    if model.forces.size == 0:
+        velocities_if_given(model, ws)
+    ydot[nq + nu + ws.x.size] = power(model, ws)
     if ws.x.size > 0:
         if model.header[L.H_REACTIONS] == 1:
             reactions(model, ws)

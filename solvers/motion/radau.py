@@ -53,6 +53,7 @@ from kinetree.solvers.motion.radau_newton import (
     P1,
     P2,
     P3,
+    QUALITY,
     REAL,
     ROOT6,
     SCRATCH,
@@ -98,6 +99,7 @@ def radau_restart(mem, rhs, context):
     mem[ORDER] = 5.0
     mem[FACTOR_H] = 0.0
     mem[JACOBIAN_AGE] = -1.0
+    mem[QUALITY] = 1.0
     mem[LAST_ACCEPTED_H] = 0.0
     status = evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
     if status == 0:

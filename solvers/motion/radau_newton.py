@@ -23,6 +23,7 @@ I11, I12, I13 = 4.3255798900631553510, 0.33919925181580986954, 0.541770539935874
 I21, I22, I23 = -4.1787185915519047273, -0.32768282076106238708, 0.47662355450055045196
 I31, I32, I33 = -0.50287263494578687595, 2.5719269498556054292, -0.59603920482822492497
 ITERATIONS = 7
+TRUSTED = 1e-3  # below it the rate of the last step is believed, and one iteration may do: linear problems
 KEEP_JACOBIAN = 0.02  # rate of convergence up to which a Jacobian is kept
 
 THETA = OWN  # rate of convergence of the last iteration
@@ -31,6 +32,7 @@ FACTOR_H = OWN + 2  # step the factors belong to; 0: none
 JACOBIAN_AGE = OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = OWN + 4, OWN + 5
 KAPPA = OWN + 6  # tolerance of the iteration, in units of the step's tolerance
+QUALITY = OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
 # P: collocation polynomial of the last step; FORESEEN: its continuation to the end of this one; after WEIGHT two blocks of pivots
 Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 16)
 MATRICES_AT = WEIGHT + 3
@@ -148,7 +150,9 @@ def iterate(mem, rhs, context, h):
     """Solve the collocation equations: returns (status, factor): 0 converged; -1 not converged, try h*factor; > 0 failure of the right-hand side."""
     predict(mem, h)
     last, rate, last_rate, kappa = 0.0, 1.0, 0.0, mem[KAPPA]
-    quality = 1.0
+    quality = max(mem[QUALITY], 2.2e-16) ** 0.8
+    if quality > TRUSTED:
+        quality = 1.0
     mem[THETA] = KEEP_JACOBIAN
     for k in range(1, ITERATIONS + 1):
         status = evaluate_stages(mem, rhs, context, h)
@@ -171,5 +175,6 @@ def iterate(mem, rhs, context, h):
                 return -1, 0.8 * min(max(foreseen, 1e-4), 20.0) ** (-1.0 / (3 + ITERATIONS - k))
         last = max(size, 2.2e-16)
         if quality * size <= kappa:
+            mem[QUALITY] = quality
             return 0, 1.0
     return -1, 0.5

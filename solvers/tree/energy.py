@@ -21,14 +21,21 @@ def kinetic(model, ws):
 
 
 @kernel
-def potential(model, ws):
-    """Weight (zero at the origin of the ground) and the potentials of force elements."""
+def weight(model, ws):
+    """Potential of the weight, zero at the origin of the ground."""
     g = get3(ws.val, model.header[L.H_GRAVITY])
     total = 0.0
     for i in range(1, model.parent.size):
         at = i * L.ROW
         h = mv(get9(ws.row, at + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
         total -= ws.body[i * L.BODY + L.B_MASS] * dot3(g, get3(ws.row, at + L.W_P)) + dot3(g, h)
+    return total
+
+
+@kernel
+def potential(model, ws):
+    """Weight and the potentials of force elements."""
+    total = weight(model, ws)
     for k in range(model.potentials.size):
         total += ws.val[model.potentials[k]]
     return total

@@ -1,0 +1,105 @@
+"""Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
+
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.kernel import entry
+from kinetree.solvers.loops.assembly import assemble
+from kinetree.solvers.motion.advance import advance
+from kinetree.solvers.motion.derivatives import coordinate_rates
+from kinetree.solvers.motion.happening import happen_by_guards
+from kinetree.solvers.motion.unit import lay_out, load_states, open_books, rate_of, refresh, stage_record, structure, unit_quaternions
+from kinetree.solvers.tree.prepare import prepare
+from kinetree.solvers.views import floats_view, ints_view
+
+
+@entry
+def unit_reset(ints, floats, work, option, t):
+    """A fresh instance: stage 0, registers at their image, default options."""
+    I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
+    for k in range(I[U.U_SIZES + 2]):
+        W[k] = 0.0
+    W[U.V_RELATIVE] = 1e-8
+    W[U.V_ABSOLUTE] = 1e-10
+    W[U.V_STEP] = 1e-3
+    W[U.V_REFRESH] = 1.0
+    lay_out(I, F, W)
+    return 0
+
+
+@entry
+def unit_start(ints, floats, work, option, t):
+    """Constants, inputs and state from their registers, loops closed, columns evaluated. Option 1: keep the state that is there."""
+    I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
+    model, ws = structure(I, F, W)
+    status = prepare(model, ws)
+    if status != 0:
+        return status
+    for k in range(I[U.U_INPUTS]):
+        if option == 0:
+            ws.val[1 + I[U.U_PARAMETERS] + k] = ws.val[I[U.U_START_INPUTS] + k]
+    if option == 0:
+        for k in range(ws.q.size):
+            ws.q[k] = ws.val[I[U.U_START_Q] + k]
+        for k in range(ws.u.size):
+            ws.u[k] = ws.val[I[U.U_START_U] + k]
+        for k in range(ws.x.size):
+            ws.x[k] = ws.val[I[U.U_START_X] + k]
+        ws.val[1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]] = t
+    unit_quaternions(model, ws)
+    if model.l_kind.size > 0:
+        status = assemble(model, ws, t)
+    W[U.V_STARTED] = 0.0
+    if status == 0:
+        status = refresh(I, F, W, t)
+    W[U.V_WORK] = 0.0
+    W[U.V_ENERGY_RESIDUAL] = 0.0
+    open_books(I, F, W)
+    W[U.V_STATUS] = status
+    return status
+
+
+@entry
+def unit_prepare(ints, floats, work, option, t):
+    """After a parameter changed: constants anew, state kept."""
+    I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
+    model, ws = structure(I, F, W)
+    residual = W[U.V_ENERGY_RESIDUAL]
+    status = prepare(model, ws)
+    if status == 0:
+        status = refresh(I, F, W, W[U.V_TIME])
+    W[U.V_ENERGY_RESIDUAL] = residual
+    open_books(I, F, W)
+    W[U.V_STARTED] = 0.0
+    return status
+
+
+@entry
+def unit_refresh(ints, floats, work, option, t):
+    """Columns of the present state, for instance after inputs changed."""
+    return refresh(ints_view(ints), floats_view(floats), floats_view(work), t)
+
+
+@entry
+def unit_advance(ints, floats, work, option, t):
+    """Integrate to t. Option bit 0: return at the first event."""
+    return advance(ints_view(ints), floats_view(floats), floats_view(work), t, option)
+
+
+@entry
+def unit_derivatives(ints, floats, work, option, t):
+    """Model exchange: rates of the states of the union, columns and guards at the states given there."""
+    I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
+    model, ws = structure(I, F, W)
+    load_states(I, W, ws)
+    status = refresh(I, F, W, t)
+    if status == 0:
+        coordinate_rates(ws.ydot, model, ws)
+    map_at = I[stage_record(I, W) + U.S_STATES]
+    for k in range(I[U.U_STATES]):
+        W[I[U.U_AT_RATES] + k] = rate_of(ws, I[map_at + k])
+    return status
+
+
+@entry
+def unit_event(ints, floats, work, option, t):
+    """Model exchange: carry out what the guards ask for at t; option is a bit mask of guards that fired, 0: all that are positive."""
+    return happen_by_guards(ints_view(ints), floats_view(floats), floats_view(work), t, option)

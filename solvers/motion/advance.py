@@ -1,0 +1,191 @@
+"""Motion of a unit from its present time to a target: steps, projection, events, stages, change of integrator."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import project
+from kinetree.solvers.motion import controller as C
+from kinetree.solvers.motion.derivatives import get_state, guards, put_state
+from kinetree.solvers.motion.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
+from kinetree.solvers.motion.events import events_reset, events_start, locate
+from kinetree.solvers.motion.happening import happen
+from kinetree.solvers.motion.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
+from kinetree.solvers.motion.unit import locator, memory, refresh, structure
+from kinetree.solvers.unit_layout import Kind
+
+AUTO = Kind.AUTO
+EVENT = int(L.Status.EVENT)
+STOP_AT_EVENT = 1  # option bit: return at the first event
+
+
+@kernel
+def begin_stage(I, W, model, ws, mem):
+    """Start the integrator and the event locator at the present state; EVENT when the condition of the stage's end holds already."""
+    kind = I[U.U_INTEGRATOR]
+    if kind == AUTO:
+        kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
+    set_integrator(I, W, ws, mem, kind)
+    context = (model, ws)
+    status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
+    W[U.V_STARTED] = 1.0
+    keep_inputs(I, W, ws)
+    count = model.guards.size // L.GUARD
+    ev = locator(I, W, count, int(mem[C.N]))
+    events_start(ev, count, int(mem[C.N]))
+    direction = per_guard(ev, DIRECTION)
+    for k in range(count):
+        direction[k] = 1.0
+    if status == 0 and count > 0:
+        status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
+    return met_already(W, model, ev, count) if status == 0 else status
+
+
+@kernel
+def met_already(W, model, ev, count):
+    """EVENT when a stage begins where its end condition holds."""
+    status = 0
+    fired, value = per_guard(ev, FIRED), per_guard(ev, VALUE)
+    for k in range(count):
+        if model.guards[L.GUARD * k + 1] == L.G_STAGE and value[k] >= 0.0:
+            fired[k] = 1.0
+            ev[EVENT_TIME] = W[U.V_TIME]
+            status = EVENT
+    return status
+
+
+@kernel
+def scratch(I, W, n):
+    """Room for one state."""
+    return W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
+
+
+@kernel
+def set_integrator(I, W, ws, mem, kind):
+    """Options of one integrator; the present state goes to the scratch."""
+    n = ws.q.size + ws.u.size + ws.x.size + 1
+    y = scratch(I, W, n)
+    get_state(y, ws)
+    y[n - 1] = W[U.V_WORK]
+    fixed = kind != ADAMS and kind != RK45 and kind != RADAU
+    C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
+    # the work of the loads is a book entry: it must not decide about steps
+    C.block(mem, C.ATOL)[n - 1] = 1e30
+    mem[C.NQ] = ws.q.size
+    mem[C.NU] = ws.u.size
+    mem[C.REFRESH] = W[U.V_REFRESH]
+    mem[KIND] = kind
+    W[U.V_KIND] = kind
+
+
+@kernel
+def keep_inputs(I, W, ws):
+    """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
+    different = 0
+    for k in range(I[U.U_INPUTS]):
+        value = ws.val[1 + I[U.U_PARAMETERS] + k]
+        if value != W[I[U.U_AT_INPUTS] + k]:
+            different = 1
+            W[I[U.U_AT_INPUTS] + k] = value
+    return different
+
+
+@kernel
+def advance(I, F, W, target, option):
+    """Integrate to the target; carries out events and stage changes on the way."""
+    status = 0
+    while True:
+        model, ws = structure(I, F, W)
+        status = run(I, W, model, ws, target)
+        if status != EVENT:
+            break
+        status = happen(I, F, W)
+        if status != 0:
+            break
+        if option & STOP_AT_EVENT:
+            status = refresh(I, F, W, W[U.V_TIME])
+            W[U.V_STATUS] = status
+            return EVENT if status == 0 else status
+    if status == 0:
+        status = refresh(I, F, W, target)
+    W[U.V_STATUS] = status
+    return status
+
+
+@kernel
+def run(I, W, model, ws, target):
+    """Steps in the present structure up to the target, 0, or to the first event, EVENT."""
+    mem = memory(I, W)
+    context = (model, ws)
+    status = 0
+    if W[U.V_STARTED] == 0.0:
+        status = begin_stage(I, W, model, ws, mem)
+    elif keep_inputs(I, W, ws) == 1:
+        status = restart(mem, context) if int(mem[KIND]) == ADAMS else changed(mem, context)
+    mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
+    while status == 0:
+        status = locate(ev, guards, context, interpolate, mem, target)
+        if status != 0 or C.time_of(mem) >= target:
+            break
+        status = step(mem, context, target)
+        W[U.V_STEPS] += 1.0
+        if status == 0 and model.l_kind.size > 0:
+            status = close_loops(mem, context)
+        if status == 0 and I[U.U_INTEGRATOR] == AUTO:
+            status = reconsider(I, W, mem, context)
+    arrive(I, W, mem, ev, ws, target, status)
+    return status
+
+
+@kernel
+def close_loops(mem, context):
+    """Project the new state onto the loop constraints; the integrator takes the small change over."""
+    model, ws = context
+    y = C.state_of(mem)
+    put_state(ws, y)
+    status = project(model, ws, C.time_of(mem))
+    if status == 0:
+        get_state(y, ws)
+        status = changed(mem, context)
+    return status
+
+
+@kernel
+def reconsider(I, W, mem, context):
+    """Change to radau when stability limits an explicit method, and back when the motion has become smooth."""
+    kind = int(mem[KIND])
+    other = kind
+    if kind != RADAU and C.is_stiff(mem):
+        other = RADAU
+    elif kind == RADAU and C.is_smooth(mem):
+        other = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
+    if other == kind:
+        return 0
+    _, ws = context
+    y = C.state_of(mem)
+    put_state(ws, y)
+    W[U.V_WORK] = y[len(y) - 1]
+    t, last = C.time_of(mem), C.step_of(mem)
+    set_integrator(I, W, ws, mem, other)
+    mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    mem[C.H_GIVEN] = last
+    return start(mem, context, t, scratch(I, W, int(mem[C.N])))
+
+
+@kernel
+def arrive(I, W, mem, ev, ws, target, status):
+    """State at the target, at the event, or where the integration failed."""
+    t = C.time_of(mem)
+    if status == EVENT:
+        t = ev[EVENT_TIME]
+    elif status == 0:
+        t = target
+    n = int(mem[C.N])
+    y = scratch(I, W, n)
+    if t < C.time_of(mem):
+        interpolate(y, mem, t)
+    else:
+        C.copy(y, C.state_of(mem))
+    put_state(ws, y)
+    W[U.V_WORK] = y[n - 1]
+    W[U.V_TIME] = t
