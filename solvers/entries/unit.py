@@ -4,9 +4,8 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.motion.advance import advance
-from kinetree.solvers.motion.derivatives import coordinate_rates
 from kinetree.solvers.motion.happening import happen_by_guards
-from kinetree.solvers.motion.unit import lay_out, load_states, open_books, rate_of, refresh, stage_record, structure, unit_quaternions
+from kinetree.solvers.motion.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.tree.prepare import prepare
 from kinetree.solvers.views import floats_view, ints_view
 
@@ -90,13 +89,7 @@ def unit_derivatives(ints, floats, work, option, t):
     I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = refresh(I, F, W, t)
-    if status == 0:
-        coordinate_rates(ws.ydot, model, ws)
-    map_at = I[stage_record(I, W) + U.S_STATES]
-    for k in range(I[U.U_STATES]):
-        W[I[U.U_AT_RATES] + k] = rate_of(ws, I[map_at + k])
-    return status
+    return refresh(I, F, W, t)
 
 
 @entry

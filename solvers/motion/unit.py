@@ -12,6 +12,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import largest, position_residual
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.motion.books import energy_of_motion
+from kinetree.solvers.motion.derivatives import coordinate_rates
 from kinetree.solvers.motion.events import events_size
 from kinetree.solvers.tree.dynamics import finish, load
 from kinetree.solvers.tree.energy import kinetic, potential
@@ -93,6 +94,7 @@ def refresh(I, F, W, t):
             W[U.V_CONSTRAINT_RESIDUAL] = largest(model, ws)
     W[U.V_TIME] = t
     if status == 0:
+        coordinate_rates(ws.ydot, model, ws)
         publish(I, W, model, ws)
     else:
         W[U.V_ITEM] = ws.head[L.K_ITEM]
@@ -101,7 +103,7 @@ def refresh(I, F, W, t):
 
 @kernel
 def publish(I, W, model, ws):
-    """Copy registers to columns, guards and states of the union."""
+    """Copy registers to columns, guards, states of the union and their rates."""
     at = stage_record(I, W)
     map_at = I[at + U.S_COLUMNS]
     for k in range(I[U.U_COLUMNS]):
@@ -110,6 +112,9 @@ def publish(I, W, model, ws):
     for k in range(model.guards.size // L.GUARD):
         W[I[U.U_AT_GUARDS] + k] = ws.val[model.guards[L.GUARD * k]]
     save_states(I, W, ws)
+    map_at = I[at + U.S_STATES]
+    for k in range(I[U.U_STATES]):
+        W[I[U.U_AT_RATES] + k] = rate_of(ws, I[map_at + k])
 
 
 @kernel
