@@ -58,9 +58,9 @@ def add_dyad(H, u, factor):
 
 
 @kernel
-def multiply(out, model, ws, x, sweeps):
+def multiply(out, model, ws, x):
     """out = M x."""
-    if sweeps:
+    if ws.head[L.K_SWEEPS] != 0.0:
         sweep_joints(ws.w, model, ws, x)
         for i in range(1, model.parent.size):
             put6(ws.Fs, 6 * i, body_mv(ws, i, get6(ws.w, 6 * i)))
@@ -71,9 +71,9 @@ def multiply(out, model, ws, x, sweeps):
 
 
 @kernel
-def residual(out, model, ws, b, x, sweeps):
+def residual(out, model, ws, b, x):
     """out = b − Mx; returns its largest component, each scaled by √M_kk Σ √M_jj |x_j|, which bounds the rounding of that component."""
-    multiply(out, model, ws, x, sweeps)
+    multiply(out, model, ws, x)
     d = vector(ws, 5)
     size = 0.0
     worst = 0.0
@@ -126,31 +126,31 @@ def solve_afresh(model, ws, b):
 
 
 @kernel
-def solve_iteratively(model, ws, b, sweeps):
-    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. Unless `sweeps`, M stands in ws.Mr; with them, ws.w and ws.Fs are scratch."""
+def solve_iteratively(model, ws, b):
+    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. M stands in ws.Mr, or head[K_SWEEPS] is set: ws.w and ws.Fs are scratch then."""
     ws.head[L.K_ITERATIONS] = 0.0
     if ws.head[L.K_HELD] != 1.0:
         return solve_afresh(model, ws, b)
     goal = ws.head[L.K_ITR_TOLERANCE] if ws.head[L.K_ITR_TOLERANCE] > 0.0 else TOLERANCE
     multiply_metric(vector(ws, 0), ws.Hq, b)
-    size = residual(vector(ws, 1), model, ws, b, vector(ws, 0), sweeps)
+    size = residual(vector(ws, 1), model, ws, b, vector(ws, 0))
     multiply_metric(vector(ws, 3), ws.Hq, vector(ws, 1))
     for _ in range(b.size + 2):
         if size <= goal:
             return 0
         before = size
-        size = step(model, ws, b, before, sweeps)
+        size = step(model, ws, b, before)
         ws.head[L.K_ITERATIONS] += 1.0
         if size >= before:
             break
     if size <= NOISE:
         return 0
     ws.head[L.K_FALLBACKS] += 1.0
-    return search(model, ws, b, goal, sweeps)
+    return search(model, ws, b, goal)
 
 
 @kernel
-def step(model, ws, b, before, sweeps):
+def step(model, ws, b, before):
     """One step of (2.29); returns the scaled residual. A step that does not contract is taken back: the residual before it is returned."""
     x = vector(ws, 0)
     r = vector(ws, 1)
@@ -159,7 +159,7 @@ def step(model, ws, b, before, sweeps):
     u = vector(ws, 4)
     for k in range(b.size):
         x[k] += s[k]
-    size = residual(new, model, ws, b, x, sweeps)
+    size = residual(new, model, ws, b, x)
     if not size < before:
         for k in range(b.size):
             x[k] -= s[k]
@@ -180,7 +180,7 @@ def step(model, ws, b, before, sweeps):
 
 
 @kernel
-def search(model, ws, b, goal, sweeps):
+def search(model, ws, b, goal):
     """Steps of (2.33), each of the length that minimises ½xᵀMx − xᵀb; refactors when they do not converge or H has lost its sign."""
     x = vector(ws, 0)
     r = vector(ws, 1)
@@ -188,11 +188,11 @@ def search(model, ws, b, goal, sweeps):
     s = vector(ws, 3)
     v = vector(ws, 4)
     for _ in range(b.size + 2):
-        size = residual(r, model, ws, b, x, sweeps)
+        size = residual(r, model, ws, b, x)
         if size <= goal:
             return 0
         multiply_metric(s, ws.Hq, r)
-        multiply(y, model, ws, s, sweeps)
+        multiply(y, model, ws, s)
         rs = dot(s, r)
         sy = dot(s, y)
         if not (rs > 0.0 and sy > 0.0):

@@ -19,6 +19,7 @@ def itr_direct(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
+    ws.head[L.K_SWEEPS] = 0.0
     status = solve_directly(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):
@@ -39,7 +40,7 @@ def solve_directly(model, ws, b):
     for k in range(b.size):
         x[k] = b[k]
     solve_factors(ws.Hq, x)
-    size = residual(r, model, ws, b, x, False)
+    size = residual(r, model, ws, b, x)
     for _ in range(b.size + 2):
         if size <= goal:
             return 0
@@ -49,7 +50,7 @@ def solve_directly(model, ws, b):
         for k in range(b.size):
             x[k] += s[k]
         before = size
-        size = residual(r, model, ws, b, x, False)
+        size = residual(r, model, ws, b, x)
         ws.head[L.K_ITERATIONS] += 1.0
         if not size < before:
             break

@@ -3,6 +3,7 @@
 [Sh24] section 2.3.4; cost (4.5) with K iterations.
 """
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.forms.composite import generalized_forces
 from kinetree.solvers.forms.itr import solve_iteratively, vector
 from kinetree.solvers.kernel import kernel
@@ -12,7 +13,8 @@ from kinetree.solvers.kernel import kernel
 def itr_g(model, ws):
     """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
     generalized_forces(model, ws)
-    status = solve_iteratively(model, ws, ws.Q, True)
+    ws.head[L.K_SWEEPS] = 1.0
+    status = solve_iteratively(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):
         ws.udot[s] = x[s]

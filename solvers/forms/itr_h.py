@@ -3,6 +3,7 @@
 [Sh24] (1.56)-(1.59), section 2.3. The carried H is that of ITR-M and ITR-G.
 """
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows, momentum_residual
 from kinetree.solvers.forms.itr import solve_iteratively, vector
 from kinetree.solvers.forms.newton_euler import carried_momenta, sweep_up
@@ -15,7 +16,8 @@ def itr_h(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)
-    status = solve_iteratively(model, ws, ws.Q, False)
+    ws.head[L.K_SWEEPS] = 0.0
+    status = solve_iteratively(model, ws, ws.Q)
     if status != 0:
         return status
     x = vector(ws, 0)

@@ -3,6 +3,7 @@
 [Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of freedoms for every tree.
 """
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.forms.composite import composite_bodies, generalized_forces, mass_rows
 from kinetree.solvers.forms.itr import solve_iteratively, vector
 from kinetree.solvers.kernel import kernel
@@ -14,7 +15,8 @@ def itr_m(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
-    status = solve_iteratively(model, ws, ws.Q, False)
+    ws.head[L.K_SWEEPS] = 0.0
+    status = solve_iteratively(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):
         ws.udot[s] = x[s]
