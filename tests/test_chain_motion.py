@@ -1,5 +1,8 @@
 """Motion of linear chains: analytic modes, the wave of a lattice, excitation of every shape, balances."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -149,3 +152,20 @@ def test_largest_step_follows_the_force():
     assert 0.01 < dt < 0.2
     with pytest.raises(chain.ChainError):
         chain.largest_step(lambda t: float(t > 0.3), 0.0, 1.0, 1e-6, finest=64)
+
+
+def test_unit_with_constant_steps_is_simulate():
+    m, F, C = chains.train(5, 1.0, 20.0, 0.1)
+    force = np.random.default_rng(4).normal(size=(11, 1))
+    x, v = chain.simulate(m, F, C, np.ones(5), np.zeros(5), 0.3, 10, force, [2])
+    unit = chain.linear_chain(m, F, C, 0.3, [2])
+    state = np.ones(5), np.zeros(5)
+    for j in range(10):
+        state = chain.advance(unit, *state, force[j], force[j + 1])
+    assert np.allclose(state[0], x[-1], atol=1e-9) and np.allclose(state[1], v[-1], atol=1e-9)
+
+
+def test_importing_the_package_is_cheap():
+    code = "import sys, kinetree.solvers.chain; print('numba' in sys.modules, 'numpy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["False", "False"]

@@ -1,13 +1,14 @@
 """Linear multi-mass chains ([GG11], figures 2, 3, 5): mass (vector), damping and stiffness matrices for `kinetree.solvers.chain`.
 
-train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six coordinates (block tridiagonal, diagonal blocks). helical_spring: one rigid
-ring per turn, joined by the compliance of the wire (block tridiagonal, full blocks). Damping is
-light and proportional to the stiffness unless given.
+train: n cars on couplings, one coordinate each (tridiagonal). chain_drive: n links of six coordinates (block tridiagonal, diagonal blocks).
+helical_spring: one rigid ring per turn, joined by the compliance of the wire (block tridiagonal, full blocks). Damping is light and proportional
+to the stiffness unless given.
 """
 
 import math
 
 import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -22,6 +23,14 @@ def springs(stiffness: np.ndarray, n: int) -> np.ndarray:
         diagonal[0] += k[0]
         diagonal[-1] += k[-1]
     return C + np.diag(diagonal)
+
+
+def extremes(C: np.ndarray, masses: np.ndarray) -> tuple[float, float]:
+    """Lowest and highest frequency of a tridiagonal chain."""
+    root = np.sqrt(masses)
+    diagonal, beside = np.diagonal(C) / masses, np.diagonal(C, 1) / (root[1:] * root[:-1])
+    ends = [eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(i, i))[0] for i in (0, len(masses) - 1)]
+    return math.sqrt(max(ends[0], 0.0)), math.sqrt(ends[1])
 
 
 def train(cars: int = 20, mass: float = 20e3, coupling: float = 2e6, damping: float = 0.0, locomotive: float | None = None) -> Matrices:
@@ -39,29 +48,26 @@ def stretched_train(cars: int = 200, ratio: float = 1e4, damping: float = 1e-3, 
     """
     spread = np.random.default_rng(seed).uniform(-1.0, 1.0, cars)
 
-    def build(decades: float) -> tuple[np.ndarray, np.ndarray]:
-        C = springs(np.append(10.0 ** (decades * spread), 0.0), cars)
-        return C, np.sqrt(np.abs(np.linalg.eigvalsh(C)[[0, -1]]))
-
     low, high = 0.0, 8.0
     for _ in range(40):
         middle = 0.5 * (low + high)
-        frequencies = build(middle)[1]
-        low, high = (middle, high) if frequencies[1] < ratio * frequencies[0] else (low, middle)
-    C, (slow, fast) = build(high)
+        slow, fast = extremes(springs(np.append(10.0 ** (middle * spread), 0.0), cars), np.ones(cars))
+        low, high = (middle, high) if fast < ratio * slow else (low, middle)
+    C = springs(np.append(10.0 ** (high * spread), 0.0), cars)
+    slow, fast = extremes(C, np.ones(cars))
     return np.ones(cars), C * (2.0 * damping / fast) + np.eye(cars) * (0.01 * slow), C
 
 
 def two_mass_train(cars: int = 100, ratio: float = 1e4, damping: float = 1e-3) -> Matrices:
-    """Cars of two unit masses on stiff frames, joined by unit couplings, first one on a wall: omega_max/omega_min = ratio by the frames; light damping as above."""
+    """Cars of two unit masses on stiff frames, joined by unit couplings, the first one to a wall; the frames make omega_max/omega_min = ratio."""
     n = 2 * cars
     k = np.ones(n + 1)
     k[-1] = 0.0
-    slow = math.sqrt(np.linalg.eigvalsh(springs(np.ones(cars + 1) - np.eye(cars + 1)[-1], cars) / 2.0)[0])
+    slow = extremes(springs(np.append(np.ones(cars), 0.0), cars), np.full(cars, 2.0))[0]
     for _ in range(4):  # the slow mode depends little on the frames
         k[1:-1:2] = 0.5 * (ratio * slow) ** 2
         C = springs(k, n)
-        slow, fast = np.sqrt(np.linalg.eigvalsh(C)[[0, -1]])
+        slow, fast = extremes(C, np.ones(n))
     return np.ones(n), C * (2.0 * damping / fast) + np.eye(n) * (0.01 * slow), C
 
 

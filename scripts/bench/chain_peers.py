@@ -1,7 +1,7 @@
 """The other ways to integrate a linear chain under piecewise linear forces: scipy expm, scipy Radau, SUNDIALS CVODE, explicit Runge-Kutta.
 
-Each peer gets what helps it: expm one augmented matrix for both force coefficients and a preallocated loop, the adaptive ones a compiled right-hand side,
-banded or sparse Jacobians with position and velocity of a mass side by side, and the knots of the force as largest step.
+Each peer gets what helps it: expm one augmented matrix for both force coefficients and a preallocated loop, the adaptive ones a compiled
+right-hand side, banded or sparse Jacobians with position and velocity of a mass side by side, and the knots of the force as largest step.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.integrate import DOP853, RK45, Radau
+from scipy.integrate import Radau
 from scipy.linalg import expm
+from scipy.signal import lsim
 from scipy.sparse import csc_matrix
 
 
@@ -54,6 +55,12 @@ def by_expm(case: Case) -> np.ndarray:
     for j in range(case.steps):
         y[j + 1] = y[j] @ D + driven[j]
     return y
+
+
+def by_lsim(case: Case) -> np.ndarray:
+    """(x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
+    A, B = first_order(case)
+    return lsim((A, B, np.eye(len(A)), np.zeros((len(A), 2))), case.force, case.dt * np.arange(case.steps + 1))[1]
 
 
 @njit
@@ -113,14 +120,14 @@ def jacobian(case: Case) -> np.ndarray:
     return A[np.ix_(order, order)]
 
 
-def by_scipy(case: Case, solver: type, tolerance: float, knots: int) -> np.ndarray:
-    """(x, v) at the first knots by a scipy stepper; the step size is carried from one interval to the next."""
+def by_radau(case: Case, tolerance: float, knots: int) -> np.ndarray:
+    """(x, v) at the first knots by scipy's Radau; the step size is carried from one interval to the next."""
     n = len(case.mass)
     y, h, result = np.zeros(2 * n), None, [np.zeros(2 * n)]
-    options = {"jac": csc_matrix(jacobian(case))} if solver is Radau else {}
+    jac = csc_matrix(jacobian(case))
     for j in range(knots):
         start = j * case.dt
-        stepper = solver(
+        stepper = Radau(
             returning(right_side(case, j)),
             start,
             y,
@@ -128,7 +135,7 @@ def by_scipy(case: Case, solver: type, tolerance: float, knots: int) -> np.ndarr
             rtol=tolerance,
             atol=1e-3 * tolerance,
             first_step=h and min(h, case.dt),
-            **options,
+            jac=jac,
         )
         while stepper.status == "running":
             stepper.step()
@@ -148,7 +155,7 @@ def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
     def jac(t, y, yp, JJ):
         JJ[:] = J
 
-    options = dict(jacfn=jac, linsolver="band", lband=3, uband=3, rtol=tolerance, atol=1e-3 * tolerance, max_num_steps=10**7)
+    options = {"jacfn": jac, "linsolver": "band", "lband": 3, "uband": 3, "rtol": tolerance, "atol": 1e-3 * tolerance, "max_num_steps": 10**7}
     for j in range(knots):
         solver = CVODE(right_side(case, j), **options)
         y = solver.solve(np.array([j * case.dt, (j + 1) * case.dt]), y).y[-1]
@@ -161,4 +168,30 @@ def plain(y: np.ndarray) -> np.ndarray:
     return np.hstack((y[:, ::2], y[:, 1::2]))
 
 
-EXPLICIT = {"DOP853": DOP853, "RK45": RK45}
+@njit
+def march_rk4(result, force, dt, substeps, c0, c1, band, damping, mass):
+    """Classical Runge-Kutta through all knots with equal substeps."""
+    size = 2 * len(mass)
+    k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
+    h = dt / substeps
+    for j in range(len(result) - 1):
+        for i in range(substeps):
+            t = j * dt + i * h
+            for stage in range(4):
+                part = h * (0.0 if stage == 0 else 0.5 if stage < 3 else 1.0)
+                for m in range(size):
+                    z[m] = y[m] + (part * k[stage - 1, m] if stage else 0.0)
+                rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], c0, c1, band, 1, damping, mass)
+            for m in range(size):
+                y[m] += h / 6.0 * (k[0, m] + 2.0 * k[1, m] + 2.0 * k[2, m] + k[3, m])
+        result[j + 1] = y
+
+
+def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
+    """(x, v) at the first knots by compiled Runge-Kutta; substep from omega*h = (120 tolerance)^(1/4), at most 2.5 for stability."""
+    h = min(2.5, (120.0 * tolerance) ** 0.25)
+    result = np.zeros((knots + 1, 2 * len(case.mass)))
+    substeps = int(np.ceil(0.1 * case.ratio / h))
+    band, damping = diagonals(case.stiffness, 1), diagonals(case.damping, 1)
+    march_rk4(result, case.force, case.dt, substeps, *case.channels, band, damping, case.mass)
+    return plain(result)

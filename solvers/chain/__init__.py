@@ -13,6 +13,8 @@ _HOMES = {
     "Element": "piecewise",
     "slack": "piecewise",
     "stop": "piecewise",
+    "linear_chain": "unit",
+    "advance": "unit",
     "largest_step": "excitation",
     "choose": "choice",
     "optimum": "choice",

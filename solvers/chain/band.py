@@ -1,7 +1,8 @@
 """Band matrices: storage, and products that follow the growing band.
 
-A band is (data, base, stride, width): element (i, j), |i - j| <= width, is data[base + i*stride + j]. Rows are padded by PAD zeros on both sides, so that
-kernels may take several rows at a time. A dense n x n array is the band (data, 0, n, n - 1). Cost of a product: at most 2n(2w_a + 1)(2w_b + 1) flops.
+A band is (data, base, stride, width): element (i, j), |i - j| <= width, is data[base + i*stride + j]. Rows are padded by PAD zeros on both sides,
+so that kernels may take several rows at a time. A dense n x n array is the band (data, 0, n, n - 1). Cost of a product: at most 2n(2w_a + 1)(2w_b
++ 1) flops.
 """
 
 from typing import NamedTuple

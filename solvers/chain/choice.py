@@ -35,7 +35,7 @@ def optimum(r: int) -> tuple[float, float]:
 
 
 def choose(total: float, accuracy: float, term=lambda k: 1.0, doubling=lambda x: 1.0, lowest: int = 0) -> Choice:
-    """Cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of term k, doubling(x): of a doubling from omega*Delta = x."""
+    """Cheapest (r, m >= lowest) with eps <= accuracy for omega*dt = total; term(k): work of term k, doubling(x): from omega*Delta = x."""
     if total <= 0.0:
         return Choice(ORDERS[0], lowest, 0.0, 0.0)
     lowest = max(lowest, 0, math.ceil(math.log2(total / LARGEST_START)))

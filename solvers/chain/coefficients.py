@@ -2,8 +2,9 @@
 
 M x.. + F x. + (C + Z) x = f + Z x_cm becomes, with row vectors e = x B (C + Z = B BT: strains in units of energy^1/2) and v = x. M^1/2,
     e. = v Bh,   v. = -e BhT - v Fh + (f + x_cm Z) M^-1/2,   Bh = M^-1/2 B,   Fh = M^-1/2 F M^-1/2,
-the matrix S of [GG11] with the banded B in the place of Ch^1/2: a rotation for F = 0, so that rounding errors grow no faster than 2^m. Matrices without such
-a factor (indefinite or unsymmetric) keep the coordinates x M^1/2, x. M^1/2 of [GG11] (3). A full mass matrix M = L LT takes the place of M^1/2 by L.
+the matrix S of [GG11] with the banded B in the place of Ch^1/2: a rotation for F = 0, so that rounding errors grow no faster than 2^m. Matrices
+without such a factor (indefinite or unsymmetric) keep the coordinates x M^1/2, x. M^1/2 of [GG11] (3). A full mass matrix M = L LT takes the
+place of M^1/2 by L.
 """
 
 import math

@@ -51,4 +51,3 @@ def operations(chain: Coefficients, dt: float, accuracy: float = 1e-8) -> Operat
     substeps = max(1, math.ceil(chain.omega * dt / x))
     evaluation = 2.0 * n * (2 * chain.Bh.width + 1) * 2 + (2.0 * n * (2 * chain.Fh.width + 1) if chain.damped else 0.0)
     return Operations(generation, 8.0 * n * min(n, 2 * front(chain, dt) + 2), substeps * 4 * (evaluation + 8.0 * n))
-

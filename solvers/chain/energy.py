@@ -2,7 +2,8 @@
 
 D_0 = E + [[p, -YT], [Y, u]] (rows e, v), p and u symmetric. One step from two halves, (15) in these coordinates:
     u <- 2u + u u - Y YT,   p <- 2p + p p - YT Y,   Y <- 2Y + Y p + u Y.
-Four products of n x n against eight for the square of D_0 - E; diagonals that matter less than `drop` are not kept, so the band follows the wave front.
+Four products of n x n against eight for the square of D_0 - E; diagonals that matter less than `drop` are not kept, so the band follows the wave
+front.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,10 @@
 """Excitation on a step as a polynomial: f(t) = sum_k beta_k theta^(k-1), theta = (t_{j+1} - t)/dt in 0..1, so that b_k dt^k D_k = dt beta_k D_k.
 
-constant: one value per step; linear: values at both ends; parabolic: and in the middle; spline: cubic through the nodes, slopes at the ends from five nodes.
+constant: one value per step; linear: values at both ends; parabolic: and in the middle; spline: cubic through the nodes, slopes at the ends from
+five nodes.
 """
 
 from collections.abc import Callable
-
 from math import comb
 
 import numpy as np
@@ -30,9 +30,8 @@ def samples(force, channels: int, dt: float, start_time: float, steps: int, shap
     shape = shape or {steps: "constant", steps + 1: "linear", 2 * steps + 1: "parabolic"}.get(len(values))
     nodes = {"constant": steps, "linear": steps + 1, "spline": steps + 1, "parabolic": 2 * steps + 1}.get(shape)
     if nodes is None or len(values) != nodes or values.ndim != 2:
-        raise ChainError(
-            f"force: expected a function, {steps} (constant), {steps + 1} (linear, spline) or {2 * steps + 1} (parabolic) rows, got shape {values.shape}"
-        )
+        rows = f"{steps} (constant), {steps + 1} (linear, spline) or {2 * steps + 1} (parabolic) rows"
+        raise ChainError(f"force: expected a function or {rows}, got shape {values.shape}")
     if not np.isfinite(values).all():
         raise ChainError("force: contains NaN or infinity")
     return values, shape

@@ -1,8 +1,8 @@
 """D_0..D_p in extended precision (numpy longdouble: 64-bit mantissa on x86), for accuracies that double cannot reach.
 
-Rounding one spring by a relative epsilon turns a mode by omega*dt*epsilon/2, and every doubling doubles what the ones before have rounded: in double the error
-is about 20 epsilon*omega*dt, 5e-11 at omega*dt = 1e4. Carried with eleven more bits the result is exact to double rounding. Work: 4(p + 2) products without
-BLAS per doubling, so for small n only; where longdouble is double (some platforms) nothing is gained.
+Rounding one spring by a relative epsilon turns a mode by omega*dt*epsilon/2, and every doubling doubles what the ones before have rounded: in
+double the error is about 20 epsilon*omega*dt, 5e-11 at omega*dt = 1e4. Carried with eleven more bits the result is exact to double rounding.
+Work: 4(p + 2) products without BLAS per doubling, so for small n only; where longdouble is double (some platforms) nothing is gained.
 """
 
 from math import comb

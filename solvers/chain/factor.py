@@ -1,8 +1,8 @@
 """Factor C = B BT of a symmetric positive semidefinite band matrix, B lower triangular, accurate for the softest modes.
 
-A stiffness matrix of springs (off-diagonal elements <= 0, row sums g >= 0) is eliminated through its off-diagonals a and row sums: d_k = g_k + sum_j a_kj,
-a_ij += a_ki a_kj/d_k, g_j += a_kj g_k/d_k. Nothing is subtracted, so every element of B has full relative accuracy and a free chain gives an exact zero
-pivot. Other matrices take the Cholesky factor; pivots within rounding of zero count as zero. Cost O(n width^2).
+A stiffness matrix of springs (off-diagonal elements <= 0, row sums g >= 0) is eliminated through its off-diagonals a and row sums: d_k = g_k +
+sum_j a_kj, a_ij += a_ki a_kj/d_k, g_j += a_kj g_k/d_k. Nothing is subtracted, so every element of B has full relative accuracy and a free chain
+gives an exact zero pivot. Other matrices take the Cholesky factor; pivots within rounding of zero count as zero. Cost O(n width^2).
 """
 
 import math

@@ -1,9 +1,8 @@
 """The symmetric form of [GG11] (13)-(15) as printed, kept to be compared with the energy form in work and accuracy.
 
-D_k = [[U_k + Fh W_k, -Ch W_k], [W_k, U_k]], U and W symmetric; only_u carries U_k alone and takes W_k from
-W_k = (dt/k)(U_1 - U_{k+1}) (14) at the end.
-Rounding errors that couple a fast with a slow mode grow by sqrt(omega_fast/omega_slow) instead of 2 per doubling once the slow mode turns: (15) uses that U, W,
-Ch commute in a way that rounded matrices do not. For stretched spectra the energy form is the one to use.
+D_k = [[U_k + Fh W_k, -Ch W_k], [W_k, U_k]], U and W symmetric; only_u carries U_k alone and takes W_k from W_k = (dt/k)(U_1 - U_{k+1}) (14) at
+the end. Rounding errors that couple a fast with a slow mode grow by sqrt(omega_fast/omega_slow) instead of 2 per doubling once the slow mode
+turns: (15) uses that U, W, Ch commute in a way that rounded matrices do not. For stretched spectra the energy form is the one to use.
 """
 
 from math import comb, factorial

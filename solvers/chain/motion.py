@@ -26,8 +26,8 @@ def simulate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """x, v (steps + 1 rows) of M x.. + F x. + (C + Z) x = f + Z x_cm.
 
-    force: function of time, node values (rows) or a constant row, one column per channel (default: all coordinates); shape: constant, linear, parabolic or
-    spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force.
+    force: function of time, node values (rows) or a constant row, one column per channel (default: all coordinates); shape: constant, linear,
+    parabolic or spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force.
     """
     if not dt > 0.0 or steps < 0:
         raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")

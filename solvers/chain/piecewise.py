@@ -1,8 +1,8 @@
 """Chains with piecewise linear elements (slack couplings, stops): linear in every region, events located by halving exact steps.
 
-In a region of all elements the chain is linear; its matrices for dt, dt/2, .., dt/2^levels come from one ladder of doublings and are kept for the next visit.
-A step that ends in another region, or whose elongation turns back beyond a break within it, is halved until dt/2^levels; then the region changes. Between
-events the solution is exact; an event moves by at most dt/2^levels.
+In a region of all elements the chain is linear; its matrices for dt, dt/2, .., dt/2^levels come from one ladder of doublings and are kept for the
+next visit. A step that ends in another region, or whose elongation turns back beyond a break within it, is halved until dt/2^levels; then the
+region changes. Between events the solution is exact; an event moves by at most dt/2^levels.
 """
 
 from collections.abc import Sequence

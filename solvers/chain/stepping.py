@@ -1,7 +1,7 @@
 """March through many steps with constant D_0: the only work that is repeated, 8n^2 flops per step, 8n(2w + 2) in a band of half-width w.
 
-The four blocks of D_0 are packed in the order of use: rows k, k + 1 of p and Y for the strains, then of u and YT for the velocities, `length` elements each
-from column start[k]. The march is bound by the memory that streams past: 32n(2w + 2) bytes per step.
+The four blocks of D_0 are packed in the order of use: rows k, k + 1 of p and Y for the strains, then of u and YT for the velocities, `length`
+elements each from column start[k]. The march is bound by the memory that streams past: 32n(2w + 2) bytes per step.
 """
 
 import numpy as np

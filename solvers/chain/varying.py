@@ -1,7 +1,8 @@
-"""Slowly varying or state-dependent coefficients: M, F, C are those of the middle of the step, the matrices are renewed when a tolerance is exceeded.
+"""Slowly varying or state-dependent coefficients: M, F, C are those of the middle of the step, the matrices are renewed when a tolerance is
+exceeded.
 
-The middle is predicted with x + v dt/2, so the error of a step is that of the midpoint rule in the coefficients plus the tolerance. Every renewal costs a
-generation of D_k: see `costs.cheaper_than_runge_kutta`.
+The middle is predicted with x + v dt/2, so the error of a step is that of the midpoint rule in the coefficients plus the tolerance. Every renewal
+costs a generation of D_k: see `costs.cheaper_than_runge_kutta`.
 """
 
 from collections.abc import Callable
