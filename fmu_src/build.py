@@ -40,14 +40,15 @@ def build_fmu(
     tolerance: float | None = None,
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
-    from kinetree.models.unit import Unit
+    from kinetree.fmu.unit import fmu_unit
 
-    unit = Unit(mechanism, integrator=integrator, step=step, tolerance=tolerance)
-    return pack_unit(unit, path, backend, fmi, model_file(mechanism))
+    files = dict([model_file(mechanism)])
+    files["options.json"] = json.dumps({"integrator": integrator, "step": step, "tolerance": tolerance}).encode()
+    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files)
 
 
 def pack_unit(
-    unit: Any, path: str | Path, backend: str = "python", fmi: int | str = 2, model: tuple[str, bytes] | None = None, shell: Path | None = None
+    unit: Any, path: str | Path, backend: str = "python", fmi: int | str = 2, files: dict[str, bytes] | None = None, shell: Path | None = None
 ) -> Path:
     """Pack a compiled unit; `shell` is the binary to carry instead of the one of this machine."""
     path, version = Path(path), int(float(fmi))
@@ -56,9 +57,7 @@ def pack_unit(
     token = token_of(unit, table)
     facts = facts_of(unit, token, kinds(backend, version))
     xml = write_xml(table, facts, version)
-    resources = {"model.kinetree": payload(unit, table, token)}
-    if model is not None:
-        resources[model[0]] = model[1]
+    resources = {"model.kinetree": payload(unit, table, token), **(files or {})}
     page = index_html(unit, table, notes(unit, backend, version, facts))
     binary = shell or shell_of_this_machine(backend)
     if backend == "python":
@@ -94,13 +93,9 @@ def identifier_of(name: str) -> str:
 
 def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts:
     """Name, times and tolerances of the description."""
-    d, run = unit.description, unit.description.run
-    stop = run.stop_time if isinstance(run.stop_time, (int, float)) else 10.0
-    step = run.output_step if isinstance(run.output_step, (int, float)) else 1e-3
-    relative = run.tolerances.relative if run.tolerances is not None else 1e-8
-    start = run.start_time if isinstance(run.start_time, (int, float)) else 0.0
-    tolerance = relative if isinstance(relative, (int, float)) else 1e-8
-    return Facts(d.name or "mechanism", identifier_of(d.name), token, d.text, float(stop), float(start), float(step), float(tolerance), offered)
+    d, run = unit.description, unit.run
+    name = d.name or "mechanism"
+    return Facts(name, identifier_of(name), token, d.text, run.stop_time, run.start_time, run.output_step, run.relative, offered)
 
 
 def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
@@ -109,8 +104,8 @@ def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]
     return {
         "FMI": f"{version}.0, {kind}",
         "Back end": {"python": "pythonfmu slave", "native": "native library, no Python on the target"}[backend],
-        "Formulation": str(getattr(unit, "method", "DEC")),
-        "Integrator (co-simulation)": str(getattr(unit, "integrator", "auto")),
+        "Formulation": "DEC (forward dynamics in linear time)",
+        "Integrator (co-simulation)": unit.run.integrator,
         "Identifier": facts.token,
     }
 

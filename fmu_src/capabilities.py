@@ -5,7 +5,6 @@ STATE_3 = {"canGetAndSetFMUState": "true", "canSerializeFMUState": "true"}
 NATIVE_2 = {
     "ModelExchange": {
         "needsExecutionTool": "false",
-        "completedIntegratorStepNotNeeded": "true",
         "canNotUseMemoryManagementFunctions": "true",
         "providesDirectionalDerivative": "true",
     }
@@ -21,7 +20,7 @@ NATIVE_2 = {
 }
 NATIVE_3 = {
     "ModelExchange": {
-        "needsCompletedIntegratorStep": "false",
+        "needsCompletedIntegratorStep": "true",
         "providesDirectionalDerivatives": "true",
         "providesAdjointDerivatives": "true",
         "providesEvaluateDiscreteStates": "true",

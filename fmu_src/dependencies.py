@@ -30,24 +30,34 @@ UNARY = {
 TABLES = {L.Op.TABLE1: 1, L.Op.TABLE1_D: 1, L.Op.TABLE1_DD: 1, L.Op.TABLE2: 2, L.Op.TABLE2_DX: 2, L.Op.TABLE2_DY: 2}
 
 
-def feedthrough(unit: Any) -> list[tuple[int, int]]:
-    """Per column: bits of the inputs and bits of the states it depends on."""
+def feedthrough(unit: Any) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Per column and per rate of a state: bits of the inputs and bits of the states it depends on."""
     count = len(unit.columns)
     result = [(0, 0)] * count
-    seen: set[int] = set()
-    anything = (0, 0)
+    rates = [(0, 0)] * len(unit.states)
     inputs = {given.register: 1 << k for k, given in enumerate(unit.inputs)}
     for stage in range(int(unit.ints[U.U_STAGES])):
         record = unit.ints[U.UNIT_HEADER + U.STAGE * stage :]
         masks, whole = stage_masks(unit, record, inputs)
-        anything = (anything[0] | whole[0], anything[1] | whole[1])
+        add_rates(rates, unit, record, masks, whole)
         registers = unit.ints[int(record[U.S_COLUMNS]) :][:count].tolist()
         for c, register in enumerate(registers):
             if register >= 0:
-                seen.add(c)
                 mask = masks[register]
                 result[c] = (result[c][0] | mask[0], result[c][1] | mask[1])
-    return [result[c] if c in seen else anything for c in range(count)]
+    return result, rates
+
+
+def add_rates(rates: list[tuple[int, int]], unit: Any, record: np.ndarray, masks: list[tuple[int, int]], whole: tuple[int, int]) -> None:
+    """Dependencies of the rates of the states that one stage has."""
+    ints = unit.ints[int(record[U.S_INTS]) :]
+    nq, nu = int(ints[L.H_NQ]), int(ints[L.H_NU])
+    x_rates = model_fields(ints, unit.floats[int(record[U.S_FLOATS]) :]).x_rate.tolist()
+    for k, y in enumerate(unit.ints[int(record[U.S_STATES]) :][: len(rates)].tolist()):
+        if y < 0:
+            continue
+        mask = (0, whole[1]) if y < nq else whole if y < nq + nu else masks[x_rates[y - nq - nu]]
+        rates[k] = (rates[k][0] | mask[0], rates[k][1] | mask[1])
 
 
 def stage_masks(unit: Any, record: np.ndarray, inputs: dict[int, int]) -> tuple[list[tuple[int, int]], tuple[int, int]]:

@@ -19,8 +19,7 @@ VARIABLE = 8  # numbers per variable
 
 def body_names(unit: Any) -> list[str]:
     """Bodies over all structures, in the order of the unit's table."""
-    names = list(getattr(unit, "bodies", unit.system.bodies))
-    return names + ["?"] * (int(unit.ints[U.U_BODIES]) - len(names))
+    return unit.bodies + ["?"] * (int(unit.ints[U.U_BODIES]) - len(unit.bodies))
 
 
 def token_of(unit: Any, table: Table) -> str:
@@ -37,9 +36,10 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
     """The whole file."""
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
-    records = np.array([[v.type, v.at, v.write, v.access, v.state, v.rate, 0, 0] for v in table.variables], dtype="<i8")
+    records = np.array([[v.type, v.at, v.write, v.access, v.state, v.rate, v.start_at, 0] for v in table.variables], dtype="<i8")
     limits = np.array([[v.minimum, v.maximum, v.start or 0.0] for v in table.variables], dtype="<f8")
     nominals = np.array([table.variables[vr].nominal or 1.0 for vr in table.states], dtype="<f8")
+    options = np.array(sorted(unit.options.items()), dtype="<f8").reshape(-1, 2)
     bodies = body_names(unit)
     strings = [unit.description.name, token, *(v.name for v in table.variables), *unit.stage_names, *bodies]
     encoded = [text.encode() + b"\0" for text in strings]
@@ -57,6 +57,8 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
         len(unit.stage_names),
         len(bodies),
     )
-    header = (MAGIC, VERSION, *counts, len(text), checksum)
+    header = (MAGIC, VERSION, *counts, len(text), checksum, len(options))
     head = struct.pack(f"<{HEADER}q", *header, *(0,) * (HEADER - len(header)))
-    return b"".join([head, ints.tobytes(), floats.tobytes(), records.tobytes(), limits.tobytes(), nominals.tobytes(), offsets.tobytes(), text])
+    return b"".join(
+        [head, ints.tobytes(), floats.tobytes(), options.tobytes(), records.tobytes(), limits.tobytes(), nominals.tobytes(), offsets.tobytes(), text]
+    )

@@ -12,8 +12,6 @@ from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
-from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.expressions import evaluate_constant
 from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace
@@ -56,6 +54,7 @@ class Variable:
     access: Access = Access.NONE
     write: int = -1
     rate: int = -1
+    start_at: int = -1  # of inputs: where the value before the start is kept
     state: int = -1  # number of the continuous state
     start: float | None = None
     unit: str = ""
@@ -108,20 +107,16 @@ def fmi_name(name: str) -> str:
 
 
 def variable_table(unit: Any) -> Table:
-    """The table of a compiled unit."""
+    """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table()
-    add = table.variables.append
     registers = int(unit.ints[U.U_BASE]) + WORK_HEAD
-    add(Variable("time", "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
+    table.variables.append(Variable("time", "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
     add_parameters(table, unit, registers)
-    for given in unit.inputs:
+    for k, given in enumerate(unit.inputs):
         place = registers + given.register
-        limits = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf)}
-        add(
-            Variable(
-                given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start=float(given.start), unit=given.unit, **limits
-            )
-        )
+        facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start), "unit": given.unit}
+        start_at = registers + int(unit.ints[U.U_START_INPUTS]) + k
+        table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
     add_columns(table, unit, registers)
     add_system(table, unit)
     return table
@@ -133,82 +128,75 @@ def limit(value: float | None, otherwise: float) -> float:
 
 def add_parameters(table: Table, unit: Any, registers: int) -> None:
     """Given parameters are fixed or tunable; those computed from others are calculated parameters."""
-    values = parameter_values(unit.description)
-    tunable = {p.name for p in unit.parameters if p.tunable}
+    tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
-        given = unit.description.parameters[p.name]
-        limits = [None if bound is None else evaluate_constant(bound, values) for bound in (given.min, given.max)]
-        facts = {"unit": p.unit, "text": p.text, "minimum": limit(limits[0], -math.inf), "maximum": limit(limits[1], math.inf)}
-        if isinstance(given.value, str):
+        facts = {"unit": p.unit, "text": p.text, "minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        if p.computed:
             variability = "tunable" if tunable else "fixed"
             table.variables.append(Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts))
         else:
             access = Access.TUNABLE if p.tunable else Access.FIXED
             kind = "tunable" if p.tunable else "fixed"
-            table.variables.append(Variable(p.name, "parameter", kind, "exact", place, access=access, write=place, start=values[p.name], **facts))
-
-
-def start_values(unit: Any) -> dict[str, float]:
-    """Start values of coordinates, speeds and states of the first stage."""
-    system, c = unit.system, unit.system.compiled
-    q, u = system.start()
-    x = system._fast.ws.val[c.start_x : c.start_x + len(c.states)]
-    return {name: float(value) for name, value in zip([*c.coordinates, *c.speeds, *c.states], [*q, *u, *x], strict=True)}
+            table.variables.append(Variable(p.name, "parameter", kind, "exact", place, access=access, write=place, start=p.value, **facts))
 
 
 def add_columns(table: Table, unit: Any, registers: int) -> None:
-    """Coordinates, speeds, rates, outputs."""
+    """Coordinates, speeds, states and outputs, then the rates that are not among them."""
+    taken = {v.name for v in table.variables}
+    columns = [(c, column) for c, column in enumerate(unit.columns) if column.name not in taken]
     first = len(table.variables)
-    known = {v.name: vr for vr, v in table.numbered()}
-    columns = [(c, column) for c, column in enumerate(unit.columns) if column.name not in known]
-    vr_of_column = {c: first + k for k, (c, _) in enumerate(columns)}
-    vr_of_name = known | {column.name: vr_of_column[c] for c, column in columns}
-    states = {state.name: k for k, state in enumerate(unit.states)}
-    rates = {state.derivative: k for k, state in enumerate(unit.states)}
-    missing = [name for name in states if name not in vr_of_name]
+    vr_of = {column.name: first + k for k, (_, column) in enumerate(columns)}
+    number = {state.name: k for k, state in enumerate(unit.states)}
+    missing = [name for name in number if name not in vr_of]
     if missing:
         raise FmuError(f"states without a column: {', '.join(missing)}")
-    at = int(unit.ints[U.U_AT_COLUMNS])
+    table.states = [vr_of[name] for name in number]
+    for name in number:  # the rate of a coordinate is a speed, which is a state itself
+        rate = f"der({name})"
+        table.derivatives.append(vr_of.setdefault(rate, first + len(vr_of)))
+    derivative_of = {vr: state for state, vr in zip(table.states, table.derivatives, strict=True)}
     vr_inputs = [vr for vr, v in table.numbered() if v.causality == "input"]
-    vr_states = [vr_of_name[state.name] for state in unit.states]
-    needs = feedthrough(unit)
-    starts, approximate = start_values(unit), has_loops(unit)
+    needs, rate_needs = feedthrough(unit)
     outputs = output_names(unit)
+    at, rates_at = int(unit.ints[U.U_AT_COLUMNS]), int(unit.ints[U.U_AT_RATES])
     for c, column in columns:
-        facts: dict[str, Any] = {"unit": column.unit, "text": column.text, "dependencies": dependencies(needs[c], vr_inputs, vr_states)}
-        if c in rates:
-            facts["derivative_of"] = vr_states[rates[c]]
-        if column.name in states:
-            facts |= state_facts(unit, unit.states[states[column.name]], at, registers, starts, approximate)
-            facts["state"] = states[column.name]
-            facts["dependencies"] = ((vr_of_column[c], "constant"),)
-        causality = "output" if column.name in states or column.name in outputs else "local"
+        known = dependencies(needs[c], vr_inputs, table.states)
+        facts: dict[str, Any] = {"text": column.text, "derivative_of": derivative_of.get(vr_of[column.name])}
+        if column.name in number:
+            k = number[column.name]
+            facts |= state_facts(unit, unit.states[k], registers) | {"rate": rates_at + k, "state": k}
+            known = ((vr_of[column.name], "constant"),)
+        causality = "output" if column.name in number or column.name in outputs else "local"
         initial = facts.pop("initial", "calculated")
-        table.variables.append(Variable(fmi_name(column.name), causality, "continuous", initial, at + c, nominal=NOMINAL.get(column.unit), **facts))
-    table.states = vr_states
-    table.derivatives = [vr_of_column[state.derivative] for state in unit.states]
+        facts |= {"unit": column.unit, "nominal": NOMINAL.get(column.unit), "dependencies": known}
+        table.variables.append(Variable(fmi_name(column.name), causality, "continuous", initial, at + c, **facts))
+    for k, vr in enumerate(table.derivatives):
+        if vr >= len(table.variables):
+            state = unit.states[k]
+            facts = {"unit": rate_unit(state.unit), "dependencies": dependencies(rate_needs[k], vr_inputs, table.states)}
+            name = fmi_name(f"der({state.name})")
+            table.variables.append(Variable(name, "local", "continuous", "calculated", rates_at + k, derivative_of=table.states[k], **facts))
 
 
-def state_facts(unit: Any, state: Any, at: int, registers: int, starts: dict[str, float], approximate: bool) -> dict[str, Any]:
+def rate_unit(unit: str) -> str:
+    """The unit of a time derivative."""
+    known = {"": "", "1": "1/s", "rad/s": "rad/s2", "m/s": "m/s2"}
+    if unit in known:
+        return known[unit]
+    above, slash, below = unit.partition("/")
+    return f"{above}/({below.strip('()')}.s)" if slash else f"{unit}/s"
+
+
+def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
     """How the start of a state is given: by the host, by an expression, or not at all (states of later stages)."""
-    facts: dict[str, Any] = {"rate": at + state.derivative}
-    if state.register is None or state.register < 0 or state.name not in starts:
-        return facts
+    if state.register < 0:
+        return {}
     image = float(unit.floats[int(unit.ints[U.UNIT_HEADER + U.S_FLOATS]) + state.register])
     if math.isnan(image):
-        return facts
-    return facts | {
-        "access": Access.START,
-        "write": registers + state.register,
-        "start": starts[state.name],
-        "initial": "approx" if approximate else "exact",
-    }
-
-
-def has_loops(unit: Any) -> bool:
-    """Whether the start values of coordinates are only a guess that the assembly of loops refines."""
-    return bool(getattr(unit.system.compiled, "loops", ()))
+        return {}
+    loops = bool(getattr(unit.system.compiled, "loops", ()))  # then start values are a guess that the assembly refines
+    return {"access": Access.START, "write": registers + state.register, "start": image, "initial": "approx" if loops else "exact"}
 
 
 def output_names(unit: Any) -> set[str]:

@@ -27,9 +27,8 @@ class InProcess:
         self._binder = binder
         self._calls: dict[str, Call] = {}
         self.call("reset", 0, 0.0)
-        for v in self.table.variables:
-            if v.access == Access.INPUT:
-                self.work[v.write] = v.start
+        for place, value in unit.options.items():
+            self.work[place] = value
 
     def call(self, name: str, option: int, t: float) -> None:
         """Call an entry; raises for anything but success."""
@@ -42,7 +41,8 @@ class InProcess:
     def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0) -> InProcess:
         """Set start values and initialize."""
         for name, value in (values or {}).items():
-            self.work[self.places[name].write] = value
+            v = self.places[name]
+            self.work[v.start_at if v.access == Access.INPUT else v.write] = value
         self.call("start", 0, start_time)
         return self
 

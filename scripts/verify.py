@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -88,14 +89,15 @@ def described(report: Report, archive: Archive) -> None:
 
 def twin_of(archive: Archive) -> InProcess:
     """The model file inside the archive, compiled in this process."""
+    from kinetree.fmu.unit import fmu_unit
     from kinetree.models import load
-    from kinetree.models.unit import Unit
 
     files = sorted((Path(archive.folder) / "resources").glob("model.*"))
     file = next((f for f in files if f.suffix in (".toml", ".json")), None)
     if file is None:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
-    return InProcess(Unit(load(file)))
+    options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
+    return InProcess(fmu_unit(load(file), **options))
 
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from kinetree.fmu.native.shell import ENTRIES, layout_header, linked
+from kinetree.fmu.unit import Input, Parameter, State
 from kinetree.models import load
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import cache_root
@@ -34,43 +35,46 @@ DESCRIPTION = {
 
 
 def stub_unit(**parameters: float) -> SimpleNamespace:
-    """A unit with columns x, der(x), der(der(x)), power; states x, der(x); one guard."""
+    """A unit with columns x, der(x), power; states x, der(x); one guard."""
     mechanism = load(DESCRIPTION, **parameters)
     system = mechanism.compile()
     c = system.compiled
-    stages, columns, states, guards = 2, 4, 2, 1
+    stages, columns, states, guards = 2, 3, 2, 1
     head = np.zeros(U.UNIT_HEADER + U.STAGE * stages, dtype=np.int64)
     at = head.size + c.ints.size
-    tables = [c.registers["x"], c.registers["der(x)"], -1, c.outputs[0].register, 0, 1, c.start_q, c.start_u, 1]
+    tables = [c.registers["x"], c.registers["der(x)"], c.outputs[0].register, 0, 1, c.start_q, c.start_u, 1]
     for stage in range(stages):
         record = head[U.UNIT_HEADER + U.STAGE * stage :]
         record[U.S_INTS], record[U.S_FLOATS] = head.size, 0
-        record[U.S_COLUMNS], record[U.S_STATES], record[U.S_BODIES], record[U.S_GUARDS] = at, at + 4, at + 8, guards
+        record[U.S_COLUMNS], record[U.S_STATES], record[U.S_BODIES], record[U.S_GUARDS] = at, at + 3, at + 7, guards
     places = np.cumsum([U.UNIT_HEAD, columns, states, states, guards, 0, 0]).tolist()
     names = (U.U_AT_COLUMNS, U.U_AT_STATES, U.U_AT_RATES, U.U_AT_GUARDS, U.U_AT_BODIES, U.U_AT_MEMORY, U.U_BASE)
     for key, place in zip(names, places, strict=True):
         head[key] = place
     head[U.U_STAGES], head[U.U_COLUMNS], head[U.U_STATES], head[U.U_GUARDS], head[U.U_BODIES] = stages, columns, states, guards, 1
+    head[U.U_INPUTS], head[U.U_START_INPUTS] = 1, c.start_inputs
     work_size = places[-1] + 64 + c.floats.size
     head[U.U_SIZES : U.U_SIZES + 3] = head.size + c.ints.size + len(tables), c.floats.size, work_size
     d = mechanism.description
     parameters = [
-        SimpleNamespace(name=name, register=c.registers[name], value=p.value, unit=p.unit, min=p.min, max=p.max, tunable=p.tunable, text=p.text)
-        for name, p in d.parameters.items()
+        Parameter(name, c.registers[name], float(p.value), False, p.tunable, p.unit, p.text, p.min, p.max) for name, p in d.parameters.items()
     ]
-    inputs = [SimpleNamespace(name=n, register=c.registers[n], start=i.start, unit=i.unit, min=i.min, max=i.max) for n, i in d.inputs.items()]
+    inputs = [Input(n, c.registers[n], i.start, i.unit, i.min, i.max) for n, i in d.inputs.items()]
     column = lambda name, unit: SimpleNamespace(name=name, unit=unit, text="")  # noqa: E731
     return SimpleNamespace(
         ints=np.concatenate([head, c.ints, np.array(tables, dtype=np.int64)]),
         floats=c.floats,
         work_size=work_size,
-        columns=[column("x", "m"), column("der(x)", "m/s"), column("der(der(x))", "m/s2"), column("power", "W")],
+        columns=[column("x", "m"), column("der(x)", "m/s"), column("power", "W")],
         parameters=parameters,
         inputs=inputs,
-        states=[SimpleNamespace(name="x", register=c.start_q, derivative=1), SimpleNamespace(name="der(x)", register=c.start_u, derivative=2)],
+        states=[State("x", c.start_q, "m"), State("der(x)", c.start_u, "m/s")],
         stage_names=["pulled", "released"],
         description=d,
         system=system,
+        bodies=["block"],
+        options={U.V_RELATIVE: 1e-8, U.V_ABSOLUTE: 1e-10},
+        run=SimpleNamespace(start_time=0.0, stop_time=10.0, output_step=1e-3, relative=1e-8, integrator="rk4"),
     )
 
 

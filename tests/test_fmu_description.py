@@ -19,7 +19,7 @@ ARCHIVES = [("native", 2), ("native", 3), ("python", 2)]
 def archives(tmp_path_factory):
     folder = tmp_path_factory.mktemp("archives")
     unit = stub_unit()
-    return {key: pack_unit(unit, folder / f"{key[0]}{key[1]}.fmu", *key, model=("model.json", b"{}"), shell=stub_shell()) for key in ARCHIVES}
+    return {key: pack_unit(unit, folder / f"{key[0]}{key[1]}.fmu", *key, files={"model.json": b"{}"}, shell=stub_shell()) for key in ARCHIVES}
 
 
 @pytest.mark.parametrize("key", ARCHIVES)
@@ -108,7 +108,7 @@ def test_identifiers_suit_the_language_c():
 
 def test_names_a_user_took_are_left_to_the_user():
     unit = stub_unit()
-    unit.columns[3].name = "stage"
+    unit.columns[2].name = "stage"
     names = [v.name for v in variable_table(unit).variables]
     assert "stage" in names
     assert "fmu.stage" in names

@@ -192,7 +192,6 @@ def test_unknown_references_are_told_not_fatal(host):
 def test_percent_signs_survive_in_messages(tmp_path):
     """The wrapper uses messages as printf formats."""
     unit = stub_unit()
-    unit.parameters[0].name = "k"
     unit.stage_names = ["100 %s pulled", "50 %n released"]
     with Archive(pack_unit(unit, tmp_path / "x.fmu", "python", shell=stub_shell())) as archive:
         host = Host(archive).start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})

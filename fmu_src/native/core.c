@@ -43,14 +43,21 @@ void instance_free(Instance *in) {
     free(in);
 }
 
+/* Write a value; an input also to its start value while there is no motion yet. */
+static void put(Instance *in, const Variable *v, double value) {
+    in->work[v->write] = value;
+    if (v->start >= 0 && in->mode & (INSTANTIATED | INITIALIZATION)) in->work[v->start] = value;
+}
+
 int instance_reset(Instance *in) {
     in->engine = best_engine();
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
     in->start_time = 0;
     int status = call(in, in->engine->reset, 0, 0.0);
+    for (int64_t k = 0; k < in->model.header[P_OPTIONS]; k++) in->work[(int)in->model.options[2 * k]] = in->model.options[2 * k + 1];
     for (int64_t v = 0; v < in->model.header[P_VARIABLES]; v++)
-        if (in->model.variables[v].access == ACCESS_INPUT) in->work[in->model.variables[v].write] = in->model.limits[3 * v + 2];
+        if (in->model.variables[v].access == ACCESS_INPUT) put(in, in->model.variables + v, in->model.limits[3 * v + 2]);
     return status ? engine_failure(in, status, LEVEL_ERROR, "reset") : LEVEL_OK;
 }
 
@@ -86,6 +93,19 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
+static int64_t guard_bits(const Instance *in, int positive) {
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS];
+    int64_t bits = 0;
+    for (int64_t k = 0; k < in->model.header[P_GUARDS] && k < 63; k++) bits |= (int64_t)((guards[k] >= 0) == positive) << k;
+    return bits;
+}
+
+/* The guard that ends the present stage fires even where the stage begins. */
+static int64_t ending_bit(const Instance *in) {
+    int64_t ending = in->model.ints[UNIT_HEADER + STAGE * (int64_t)in->work[V_STAGE] + S_CODE];
+    return ending >= 0 && ending < 63 ? (int64_t)1 << ending : 0;
+}
+
 /* Evaluate what changed since the last evaluation. */
 int settle(Instance *in) {
     if (!in->stale || in->mode == FAILED || in->mode == TERMINATED) return LEVEL_OK;
@@ -101,6 +121,7 @@ int settle(Instance *in) {
         if (!status) status = call(in, in->exchange ? in->engine->derivatives : in->engine->refresh, 0, t);
     }
     if (status) return engine_failure(in, status, level, doing);
+    if (in->stale & STALE_START) in->armed = guard_bits(in, 0) | ending_bit(in);
     in->stale = 0;
     return LEVEL_OK;
 }
@@ -174,7 +195,7 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values) 
     for (size_t k = 0; k < n; k++) {
         const Variable *v = in->model.variables + vr[k];
         if (in->work[v->write] == values[k]) continue;
-        in->work[v->write] = values[k];
+        put(in, v, values[k]);
         in->stale |= before ? STALE_START : v->access == ACCESS_INPUT ? STALE_VALUES : STALE_PARAMETERS;
     }
     return level;
@@ -209,12 +230,19 @@ static void tell_events(Instance *in, double before) {
         say(in, LEVEL_OK, "t = %.9g: event %d, stage '%s'", in->work[V_EVENT_TIME], (int)in->work[V_EVENTS], stage_name(&in->model, (int)in->work[V_STAGE]));
 }
 
-/* Carry out the event the guards ask for; changed: the continuous states have new values. */
+int step_accepted(Instance *in) {
+    int level = settle(in);
+    if (!level) in->armed |= guard_bits(in, 0);
+    return level;
+}
+
+/* Carry out the events of the guards that rose; changed: the continuous states have new values. */
 int handle_event(Instance *in, int *changed) {
     int level = settle(in);
-    if (level) return level;
-    double before = in->work[V_EVENTS];
-    int status = call(in, in->engine->event, 0, in->work[V_TIME]);
+    if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
+    double before = in->work[V_EVENTS], stage = in->work[V_STAGE];
+    int64_t fired = guard_bits(in, 1) & in->armed;
+    int status = fired ? call(in, in->engine->event, fired, in->work[V_TIME]) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;
         return engine_failure(in, status, LEVEL_ERROR, "event");
@@ -222,7 +250,9 @@ int handle_event(Instance *in, int *changed) {
     tell_events(in, before);
     *changed = in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
-    return settle(in);
+    level = settle(in);
+    if (fired) in->armed = guard_bits(in, 0) | (in->work[V_STAGE] != stage ? ending_bit(in) : 0);
+    return level;
 }
 
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped) {

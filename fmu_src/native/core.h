@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* payload file: HEADER numbers, then ints, floats, variables, limits, nominals, offsets of strings, strings */
+/* payload file: HEADER numbers, then ints, floats, options, variables, limits, nominals, offsets of strings, strings */
 enum { PAYLOAD_HEADER = 32, PAYLOAD_VERSION = 1 };
-enum { P_MAGIC, P_VERSION, P_INTS, P_FLOATS, P_WORK, P_VARIABLES, P_STATES, P_GUARDS, P_STAGES, P_BODIES, P_TEXT, P_HASH };
+enum { P_MAGIC, P_VERSION, P_INTS, P_FLOATS, P_WORK, P_VARIABLES, P_STATES, P_GUARDS, P_STAGES, P_BODIES, P_TEXT, P_HASH, P_OPTIONS };
 
 typedef enum { TYPE_REAL, TYPE_INTEGER, TYPE_STRING } Type;
 typedef enum { ACCESS_NONE, ACCESS_INPUT, ACCESS_TUNABLE, ACCESS_FIXED, ACCESS_START } Access;
 
 typedef struct {
-    int64_t type, at, write, access, state, rate, spare0, spare1; /* at, write, rate: positions in work, -1: none */
+    int64_t type, at, write, access, state, rate, start, spare; /* at, write, rate, start: positions in work, -1: none */
 } Variable;
 
 typedef struct {
@@ -22,6 +22,7 @@ typedef struct {
     const int64_t *header;
     int64_t *ints;
     double *floats;
+    const double *options; /* pairs: place in the head of work, value after a reset */
     const Variable *variables;
     const double *limits;   /* smallest, largest and start value per variable */
     const double *nominals; /* per continuous state */
@@ -59,6 +60,7 @@ struct Instance {
     Mode mode;
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
+    int64_t armed; /* bits of the guards that were negative when the last step of the host was accepted */
     double start_time;
     int event_mode_used, early_return_allowed; /* FMI 3 */
     int logging;
@@ -91,6 +93,7 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
 int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
 int handle_event(Instance *in, int *changed);
+int step_accepted(Instance *in);
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped);
 int engine_failure(Instance *in, int status, int level, const char *doing);
 

@@ -164,7 +164,7 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     BEGIN("fmi2CompletedIntegratorStep", CONTINUOUS)
     *enter_event_mode = *terminate = fmi2False;
-    return fmi2OK;
+    RETURN(step_accepted(in));
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t) {

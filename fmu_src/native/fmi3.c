@@ -194,7 +194,7 @@ fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_set_state, fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
     BEGIN("fmi3CompletedIntegratorStep", CONTINUOUS)
     *enter_event_mode = *terminate = fmi3False;
-    return fmi3OK;
+    RETURN(step_accepted(in));
 }
 
 fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 t) {

@@ -41,7 +41,8 @@ static const char *lay_out(Model *m, size_t size) {
     int64_t *at = m->file + PAYLOAD_HEADER;
     m->ints = at;
     m->floats = (double *)(at += h[P_INTS]);
-    m->variables = (const Variable *)(at += h[P_FLOATS]);
+    m->options = (const double *)(at += h[P_FLOATS]);
+    m->variables = (const Variable *)(at += 2 * h[P_OPTIONS]);
     m->limits = (const double *)(at += 8 * h[P_VARIABLES]);
     m->nominals = (const double *)(at += 3 * h[P_VARIABLES]);
     m->strings = (at += h[P_STATES]);

@@ -34,7 +34,7 @@ class Model:
         head = struct.unpack_from(f"<{HEADER}q", data)
         if data[:8] != b"KINETREE" or head[1] != 1:
             raise ValueError("resources/model.kinetree is not a model of this version of Kinetree")
-        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash = head[2:12]
+        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
         at = 8 * HEADER
 
         def take(kind, count):
@@ -44,12 +44,14 @@ class Model:
             return block
 
         self.ints, self.floats = take("q", n_ints), take("d", n_floats)
+        options = take("d", 2 * n_options)
+        self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
         take("d", n_states)
         take("q", 2 + n_variables + n_stages + n_bodies)
         names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
         self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
-        self.types, self.at, self.write, self.access = (records[k::VARIABLE].tolist() for k in range(4))
+        self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
         self.limits = list(zip(limits[0::3], limits[1::3]))
         self.starts = limits[2::3]
         self.call = native(folder, self) or jitted(folder, self)
@@ -99,9 +101,11 @@ class KinetreeSlave(Fmi2Slave):
         self.mode, self.stale, self.start_time, self.refused = BEFORE, STALE_START, 0.0, set()
         self.at, self.types, self.count = model.at, model.types, len(model.types)
         self.check(self.call("reset", 0, 0.0), "reset")
+        for place, value in model.options:
+            self.work[int(place)] = value
         for vr, access in enumerate(model.access):
             if access == INPUT:
-                self.work[model.write[vr]] = model.starts[vr]
+                self.work[model.write[vr]] = self.work[model.start[vr]] = model.starts[vr]
 
     def to_xml(self, model_options=None):
         return parse(os.path.join(self.resources, "description.xml")).getroot()
@@ -257,6 +261,8 @@ class KinetreeSlave(Fmi2Slave):
                     self.refused.discard(vr)
                     work[write[vr]] = value
                     before = self.mode in (BEFORE, INITIALIZATION)
+                    if before and self.model.start[vr] >= 0:
+                        work[self.model.start[vr]] = value
                     self.stale |= STALE_START if before else STALE_VALUES if self.model.access[vr] == INPUT else STALE_PARAMETERS
         except Exception as error:
             self.tell(f"{type(error).__name__}: {error}")

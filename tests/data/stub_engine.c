@@ -5,24 +5,24 @@
 
 #include "unit_layout.h"
 
-enum { K = 1, M, C, LIMIT, FORCE, X, V };              /* registers: parameters, input, coordinate, speed */
-enum { COL_X, COL_V, COL_A, COL_POWER };               /* columns */
+enum { K = 1, M, C, LIMIT, PULL, X, V };              /* registers: parameters, input, coordinate, speed */
+enum { COL_X, COL_V, COL_POWER };                     /* columns */
 #define AT(name) (work + ints[U_AT_##name])
 #define REG (work + ints[U_BASE] + KINETREE_WORK_HEAD)
 
-static double acceleration(const double *reg, double x, double v) { return (reg[FORCE] - reg[K] * x - reg[C] * v) / reg[M]; }
+static double acceleration(const double *reg, double x, double v) { return (reg[PULL] - reg[K] * x - reg[C] * v) / reg[M]; }
 
 static int32_t columns(int64_t *ints, double *work) {
     double *reg = REG, *s = AT(STATES), *c = AT(COLUMNS);
     reg[X] = s[0], reg[V] = s[1];
     c[COL_X] = s[0];
     AT(RATES)[0] = c[COL_V] = s[1];
-    AT(RATES)[1] = c[COL_A] = acceleration(reg, s[0], s[1]);
-    c[COL_POWER] = reg[FORCE] * s[1];
+    AT(RATES)[1] = acceleration(reg, s[0], s[1]);
+    c[COL_POWER] = reg[PULL] * s[1];
     AT(GUARDS)[0] = work[V_STAGE] == 0 ? s[0] - reg[LIMIT] : -1;
-    for (int i = 0; i < 4; i++)
-        if (!isfinite(c[i])) {
-            work[V_ITEM] = FORCE;
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(c[i]) || !isfinite(AT(RATES)[1])) {
+            work[V_ITEM] = PULL;
             return STATUS_NOT_A_NUMBER;
         }
     return 0;
@@ -40,6 +40,7 @@ ENTRY(start) {
     double *reg = REG;
     AT(STATES)[0] = reg[ints[ints[UNIT_HEADER + S_STATES] + 2]];
     AT(STATES)[1] = reg[ints[ints[UNIT_HEADER + S_STATES] + 3]];
+    reg[PULL] = reg[ints[U_START_INPUTS]];
     work[V_TIME] = t;
     work[V_STARTED] = 1;
     return columns(ints, work);
@@ -51,7 +52,7 @@ ENTRY(derivatives) {
     return columns(ints, work);
 }
 ENTRY(event) {
-    if (work[V_STAGE] == 0 && AT(GUARDS)[0] >= 0) {
+    if (work[V_STAGE] == 0 && option & 1) {
         work[V_STAGE] = 1;
         work[V_EVENTS] += 1;
         work[V_EVENT_TIME] = t;
@@ -85,8 +86,8 @@ ENTRY(advance) {
             rk4(reg, s, high);
             work[V_TIME] += high;
             int32_t status = columns(ints, work);
+            if (!status) status = kt_unit_event(ints, floats, work, 1, work[V_TIME]);
             if (status || option & 1) return status ? status : STATUS_EVENT;
-            kt_unit_event(ints, floats, work, 0, work[V_TIME]);
             continue;
         }
         work[V_TIME] = t - work[V_TIME] <= 1e-3 ? t : work[V_TIME] + h;

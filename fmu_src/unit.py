@@ -1,0 +1,129 @@
+"""A mechanism compiled for an FMU: the blocks of its unit, and what the table of variables needs to know about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.models.compilation.builder import Column
+from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.description.expressions import evaluate_constant
+from kinetree.models.description.schema import Description
+from kinetree.models.mechanism import Mechanism
+from kinetree.models.simulation import FIXED, Options
+from kinetree.models.system import System
+from kinetree.models.unit import Unit, make_unit, union
+from kinetree.solvers import unit_layout as U
+
+STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the description with its register."""
+
+    name: str
+    register: int
+    value: float
+    computed: bool
+    tunable: bool
+    unit: str
+    text: str
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input with its register."""
+
+    name: str
+    register: int
+    start: float
+    unit: str
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class State:
+    """A continuous state of the union; `register` of its start value, -1 for a state of a later stage."""
+
+    name: str
+    register: int
+    unit: str
+
+
+@dataclass
+class FmuUnit:
+    """Blocks and names."""
+
+    description: Description
+    system: System
+    ints: np.ndarray
+    floats: np.ndarray
+    work_size: int
+    columns: list[Column]
+    states: list[State]
+    parameters: list[Parameter]
+    inputs: list[Input]
+    stage_names: list[str]
+    bodies: list[str]
+    options: dict[int, float]
+    run: Options
+
+
+def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None) -> FmuUnit:
+    """Compile all structures of a mechanism; what is left out comes from [run]."""
+    system = mechanism.compile()
+    run = Options.of(system, None, None, None, integrator, "auto", tolerance, step, None)
+    unit = make_unit(system, run.integrator)
+    given = step is not None or system.description.run.step is not None
+    soft = not unit.compiled[0].inputs and run.integrator not in FIXED
+    options = {
+        U.V_RELATIVE: run.relative, U.V_ABSOLUTE: run.absolute, U.V_STEP: run.step if given else STEP, U.V_LARGEST_STEP: run.largest_step,
+        U.V_SOFT: float(soft),
+    }  # fmt: skip
+    bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
+    return FmuUnit(
+        system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
+        unit.stage_names, bodies, options, run,
+    )  # fmt: skip
+
+
+def parameters(unit: Unit) -> list[Parameter]:
+    """Parameters in the order of their registers."""
+    given, registers = unit.description.parameters, unit.compiled[0].registers
+    values = parameter_values(unit.description)
+
+    def bound(value: float | str | None) -> float | None:
+        return None if value is None else evaluate_constant(value, values)
+
+    return [
+        Parameter(n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max))
+        for n, p in given.items()
+    ]
+
+
+def inputs(unit: Unit) -> list[Input]:
+    """Inputs in the order of their registers."""
+    values = parameter_values(unit.description)
+    number = lambda x: None if x is None else evaluate_constant(x, values)  # noqa: E731
+    first = unit.compiled[0]
+    given = unit.description.inputs
+    found = []
+    for name in first.inputs:
+        spec = given.get(name)
+        start = float(unit.floats[first.start_inputs + len(found)])
+        unit_text, low, high = (spec.unit, number(spec.min), number(spec.max)) if spec else (first.units.get(name, ""), None, None)
+        value = number(spec.start) if spec else start
+        found.append(Input(name, first.registers[name], 0.0 if value is None else float(value), unit_text, low, high))
+    return found
+
+
+def states(unit: Unit) -> list[State]:
+    """States of the union with the registers of their start values."""
+    registers = unit.compiled[0].registers
+    units = {column.name: column.unit for column in unit.columns}
+    return [State(name, registers.get(f"start({name})", -1), units.get(name, "")) for name in unit.states]
