@@ -29,7 +29,8 @@ execution.real_initial_value(first, given, 5.0)
 for _ in range(count):
     assert execution.step()
 status = execution.status()
-print("RESULT", json.dumps([observer.last_real_values(first, [reference])[0], observer.last_real_values(second, [reference])[0], status.current_time * 1e-9]))
+values = [observer.last_real_values(slave, [reference])[0] for slave in (first, second)]
+print("RESULT", json.dumps([*values, status.current_time * 1e-9]))
 """
 
 ECOS = """

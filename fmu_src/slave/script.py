@@ -25,6 +25,7 @@ STALE_VALUES, STALE_PARAMETERS, STALE_START = 1, 2, 4
 HEADER, VARIABLE = 32, 8
 
 
+@cache
 class Model:
     """The payload: read once per process."""
 
@@ -47,13 +48,11 @@ class Model:
         options = take("d", 2 * n_options)
         self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
-        take("d", n_states)
-        take("q", 2 + n_variables + n_stages + n_bodies)
+        take("q", n_states + 2 + n_variables + n_stages + n_bodies)  # nominal values, offsets of strings
         names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
         self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
         self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
-        self.limits = list(zip(limits[0::3], limits[1::3]))
-        self.starts = limits[2::3]
+        self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
         self.call = native(folder, self) or jitted(folder, self)
 
 
@@ -73,7 +72,6 @@ def native(folder, model):
 
     def bind(work):
         address = work.buffer_info()[0]
-
         return lambda name, option, t: entries[name](ints, floats, address, option, t)
 
     return bind
@@ -81,25 +79,19 @@ def native(folder, model):
 
 def jitted(folder, model):
     """The same entries from the kernels, compiled by numba on this machine."""
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    sys.path[:0] = [folder] if folder not in sys.path else []
     return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)
-
-
-@cache
-def model_in(folder):
-    return Model(folder)
 
 
 class KinetreeSlave(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.modelName = IDENTIFIER
-        self.model = model = model_in(self.resources)
+        self.model = model = Model(self.resources)
         self.work = array("d", bytes(8 * model.work_size))
         self.call = model.call(self.work)
         self.mode, self.stale, self.start_time, self.refused = BEFORE, STALE_START, 0.0, set()
-        self.at, self.types, self.count = model.at, model.types, len(model.types)
+        self.at, self.types, self.count, self.stages = model.at, model.types, len(model.types), model.stages
         self.check(self.call("reset", 0, 0.0), "reset")
         for place, value in model.options:
             self.work[int(place)] = value
@@ -116,9 +108,6 @@ class KinetreeSlave(Fmi2Slave):
         self.log(text.replace("%", "%%"), status, category)
         return False
 
-    def stage(self):
-        return self.model.stages[int(self.work[V["STAGE"]])]
-
     def name(self, vr):
         return f"'{self.model.names[vr]}'" if 0 <= vr < self.count else f"value reference {vr}"
 
@@ -132,7 +121,7 @@ class KinetreeSlave(Fmi2Slave):
     def fail(self, error):
         """An exception would be fatal to the host: log it and go on answering."""
         self.mode = FAILED
-        self.tell(str(error) or type(error).__name__)
+        return self.tell(str(error) or type(error).__name__)
 
     def settle(self):
         """Evaluate what changed since the last evaluation."""
@@ -180,13 +169,11 @@ class KinetreeSlave(Fmi2Slave):
         try:
             return self.step(current_time, step_size)
         except Exception as error:
-            self.fail(error)
-            return False
+            return self.fail(error)
 
     def step(self, t, h):
         """Advance to t + h; False: the step was not done."""
-        now = self.work[V["TIME"]]
-        target = t + h
+        now, target = self.work[V["TIME"]], t + h
         if self.mode != STEP:
             return self.tell(f"fmi2DoStep is not allowed {self.mode}")
         if self.refused:
@@ -203,7 +190,7 @@ class KinetreeSlave(Fmi2Slave):
         self.check(self.call("advance", 0, target), "step")
         self.stale = 0
         if self.work[V["EVENTS"]] != events:
-            self.tell(f"t = {self.work[V['EVENT_TIME']]:.9g}: event, stage '{self.stage()}'", Fmi2Status.ok, "logEvents")
+            self.tell(f"t = {self.work[V['EVENT_TIME']]:.9g}: event, stage '{self.stages[int(self.work[V['STAGE']])]}'", Fmi2Status.ok, "logEvents")
         return True
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
@@ -245,7 +232,7 @@ class KinetreeSlave(Fmi2Slave):
             if any(self.types[vr] != STRING for vr in vrs):
                 raise KeyError
             self.settle()
-            return [self.stage()] * len(vrs)
+            return [self.stages[int(self.work[V["STAGE"]])]] * len(vrs)
         except (KeyError, IndexError):
             return self.wrong(vrs, "string", "")
 
