@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def anatomy(mechanism: Any, system: Any) -> dict[str, Any]:
+def anatomy(system: Any) -> dict[str, Any]:
     """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
     from kinetree.models.description.joints import joint_elements
 

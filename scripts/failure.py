@@ -26,4 +26,4 @@ def exit_code(error: BaseException) -> int:
     """2 for bad input, 1 for a failure while running."""
     from kinetree.models.description.errors import ModelError
 
-    return 2 if isinstance(error, (BadInput, ModelError, FileNotFoundError, IsADirectoryError)) else 1
+    return 2 if isinstance(error, (BadInput, ModelError, ValueError, FileNotFoundError, IsADirectoryError)) else 1

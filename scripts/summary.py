@@ -4,25 +4,33 @@ from pathlib import Path
 from typing import Any
 
 COLUMNS = 24  # variables beyond this many are in the files only
+EVENTS = 20
 
 
 def summary(system: Any, result: Any, written: list[Path]) -> None:
-    """Outputs (coordinates where there are none) at start and end with their extremes, events, files."""
+    """Outputs and coordinates at start and end with their extremes, events, cost, files."""
     import numpy as np
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False, soft_wrap=True)
-    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)[:COLUMNS]
-    table = Table(box=None, padding=(0, 2), title=f"{escape(system.name)}: {result.time[-1]:.6g} s", title_justify="left", title_style="bold")
-    for title in ("", "start", "end", "smallest", "largest"):
+    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
+    table = Table(box=None, padding=(0, 2), title=f"{escape(system.name)}: {end}", title_justify="left", title_style="bold")
+    for title in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(title, justify="right" if title else "left")
-    for name in names:
+    for name in names[:COLUMNS]:
         column = np.asarray(result[name])
-        table.add_row(escape(name), *(f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max())))
+        table.add_row(escape(name), *(f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max())), escape(result.unit(name)))
     console.print(table)
-    for event in result.events:
-        console.print(escape(str(event)))
+    if len(names) > COLUMNS:
+        console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
+    for event in result.events[:EVENTS]:
+        console.print(escape(f"t = {event.time:.9g} s: {event.kind} {event.stage}"))
+    if len(result.events) > EVENTS:
+        console.print(f"... {len(result.events) - EVENTS} more events")
+    if result.statistics:
+        console.print(f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s")
     for path in written:
         console.print(f"written: {escape(str(path))}")

@@ -18,8 +18,7 @@ def info(
     from kinetree.models import load
     from kinetree.scripts.anatomy import anatomy
 
-    mechanism = load(file)
-    content = anatomy(mechanism, mechanism.compile(**numbers(settings)))
+    content = anatomy(load(file, **numbers(settings)).compile())
     if json:
         from json import dumps
 

@@ -1,12 +1,16 @@
 """`kinetree run`: motion in time."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.exceptions import Exit
 
 from kinetree.scripts.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.progress import progress
+
+if TYPE_CHECKING:
+    from kinetree.models import Result
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
 PICTURES = (".png", ".pdf", ".svg")
@@ -19,6 +23,7 @@ def run(
     method: Annotated[str | None, typer.Option("--method", help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a -H twin.")] = None,
     integrator: Annotated[str | None, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
+    step_size: Annotated[float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")] = None,
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat.")] = None,
@@ -29,27 +34,37 @@ def run(
     from kinetree.models import load
     from kinetree.models.description.schema import INTEGRATORS, METHODS
 
-    run_options = {
+    options: dict[str, Any] = {
         "stop_time": stop_time,
         "output_step": output_interval,
         "method": one_of(method, METHODS, "--method") if method else None,
         "integrator": one_of(integrator, INTEGRATORS, "--integrator") if integrator else None,
         "tolerance": tolerance,
+        "step": step_size,
     }
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")
-    overrides = numbers(settings)
-    mechanism = load(file)
-    system = mechanism.compile(**overrides)
-    run_options["inputs"] = held(inputs, system.compiled.inputs)
-    end = stop_time if stop_time is not None else mechanism.description.run.stop_time
-    with progress(system.name, float(end or 10.0), quiet) as told:
-        result = system.simulate(progress=told, **{key: value for key, value in run_options.items() if value is not None})
-    if output:
-        result.save(output)
-    if plot:
-        result.plot(plot)
+    system = load(file, **numbers(settings)).compile()
+    options["inputs"] = held(inputs, system.compiled.inputs)
+    end = stop_time if stop_time is not None else system.description.run.stop_time
+    try:
+        with progress(system.name, end if isinstance(end, (int, float)) else 0.0, quiet) as told:
+            result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
+    except ArithmeticError as error:  # what was computed until then is kept
+        if hasattr(error, "result"):
+            write(error.result, output, plot)
+        raise
+    write(result, output, plot)
     if not quiet:
         from kinetree.scripts.summary import summary
 
         summary(system, result, [path for path in (output, plot) if path])
+    if result.interrupted:
+        raise Exit(130)
+
+
+def write(result: "Result", output: Path | None, plot: Path | None) -> None:
+    if output:
+        result.save(output)
+    if plot:
+        result.plot(plot)

@@ -16,6 +16,6 @@ def statics(
     """Find the equilibrium nearest to the start and say whether it is stable."""
     from kinetree.models import load
 
-    system = load(file).compile(**numbers(settings))
+    system = load(file, **numbers(settings)).compile()
     found = system.equilibrium(inputs=held(inputs, system.compiled.inputs))
     typer.echo(found.to_json() if json else str(found))
