@@ -5,8 +5,8 @@ import pytest
 from integrator_runs import end_errors, slope
 
 from kinetree.scripts.bench.methods import METHODS, memory, run
-from kinetree.scripts.bench.problems import DECAY, SPRINGS, Problem, kepler, kepler_end
-from kinetree.solvers.motion.controller import time_of
+from kinetree.scripts.bench.problems import DECAY, SPRINGS, Problem, kepler, kepler_end, problem
+from kinetree.solvers.motion.controller import EVALUATIONS, STEPS, state_of, time_of
 
 ORBIT = kepler(0.2, 6.0)
 
@@ -92,6 +92,19 @@ def test_stormer_takes_velocity_forces_and_first_order_states():
     case = case._replace(end=tuple(fine.states[-1]))
     steps = [case.stop / n for n in (80, 160, 320)]
     assert slope(np.array(steps), end_errors("stormer", case, steps)) == pytest.approx(6, abs=0.5)
+
+
+def test_stormer_starts_from_single_steps_between_hard_limits():
+    """Limits at every step leave no room for the start over 4 h: single steps fill the history, then one evaluation per step is enough."""
+    h = 0.01
+    mem = memory("stormer", ORBIT, h=h, hard=1.0)
+    method = METHODS["stormer"]
+    assert method.start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start)) == 0
+    for k in range(1, 401):
+        while time_of(mem) < k * h:
+            assert method.step(mem, problem, ORBIT.context, k * h) == 0
+    assert mem[STEPS] == 400 and mem[EVALUATIONS] < 400 + 4 * 17
+    assert np.abs(state_of(mem) - kepler_end(0.2, 4.0)).max() < 1e-7
 
 
 def test_semi_implicit_survives_any_stiffness():

@@ -52,6 +52,7 @@ STORMER = ordinates((1 / 12, 1 / 12, 19 / 240, 3 / 40, 863 / 12096))
 COWELL = ordinates((1 / 12, 0.0, -1 / 240, -1 / 240, -221 / 60480))
 
 SUMMED = OWN  # 1: history and sums are valid, the last step was one of the formula
+KNOWN = OWN + 1  # values in the history, at distances of H_GIVEN
 SUMS = GBS_END  # S2 in the places of q, S1 in those of u and x
 HISTORY = SUMS + 1  # f_n .. f_{n-4}
 
@@ -78,7 +79,8 @@ def stormer_restart(mem, rhs, context):
     forget(mem)
     anchor_grid(mem)
     mem[SUMMED] = 0.0
-    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    mem[KNOWN] = 1.0
+    return stormer_changed(mem, rhs, context)
 
 
 @kernel
@@ -86,8 +88,8 @@ def stormer_changed(mem, rhs, context):
     """Refresh f and the sums after Y_NEW was changed a little."""
     f = block(mem, F_NEW)
     status = evaluate(f, mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    copy(block(mem, HISTORY), f)
     if status == 0 and mem[SUMMED] == 1.0:
-        copy(block(mem, HISTORY), f)
         begin_sums(mem)
     return status
 
@@ -113,12 +115,17 @@ def begin_sums(mem):
 
 
 @kernel
-def add_to_history(mem, f):
-    """Shift the history and add the newest f to it and to the sums."""
-    nq, sums = int(mem[NQ]), block(mem, SUMS)
+def shift_history(mem, f):
+    """Make f the newest value of the history."""
     for j in range(PAST - 1, 0, -1):
         copy(block(mem, HISTORY + j), block(mem, HISTORY + j - 1))
     copy(block(mem, HISTORY), f)
+
+
+@kernel
+def add_to_sums(mem, f):
+    """Advance the sums by the newest f."""
+    nq, sums = int(mem[NQ]), block(mem, SUMS)
     for i in range(nq, len(f)):
         sums[i] += f[i]
     for i in range(nq):
@@ -158,9 +165,9 @@ def implicit_formula(mem, y):
 
 @kernel
 def stormer_step(mem, rhs, context, t_limit):
-    """One step of size H_GIVEN; after a start one of 4 H_GIVEN; a shorter one before a hard limit, which needs a new start."""
+    """One step of size H_GIVEN, after a start one of 4 H_GIVEN; a shorter one before a hard limit needs a new start."""
     hard, t, h = mem[HARD] == 1.0, mem[T_NEW], mem[H_GIVEN]
-    if mem[SUMMED] == 0.0 and not (hard and t + (PAST - 1) * h > t_limit + 1e-9 * h):
+    if mem[KNOWN] == 1.0 and not (hard and t + (PAST - 1) * h > t_limit + 1e-9 * h):
         return start_block(mem, rhs, context)
     t_end = grid_time(mem, t_limit)
     if mem[SUMMED] == 0.0 or t_end - t < h * (1.0 - 1e-8):
@@ -172,7 +179,8 @@ def stormer_step(mem, rhs, context, t_limit):
     status = evaluate(f, mem, rhs, context, t_end, y)
     if status != 0:
         return give_up(mem, status)
-    add_to_history(mem, f)
+    shift_history(mem, f)
+    add_to_sums(mem, f)
     if mem[CORRECT] == 1.0:
         implicit_formula(mem, y)
         status = evaluate(f, mem, rhs, context, t_end, y)
@@ -186,17 +194,19 @@ def stormer_step(mem, rhs, context, t_limit):
 
 @kernel
 def give_up(mem, status):
-    """Return to the start of a step that failed; the next step is a new start."""
+    """Return to the start of a step that failed; a new start follows."""
     copy(block(mem, Y_NEW), block(mem, Y_OLD))
     copy(block(mem, F_NEW), block(mem, F_OLD))
+    copy(block(mem, HISTORY), block(mem, F_OLD))
     mem[SUMMED] = 0.0
+    mem[KNOWN] = 1.0
     return status
 
 
 @kernel
 def single_step(mem, rhs, context, t_end):
-    """Step to t_end by extrapolation."""
-    t, y, f = mem[T_NEW], block(mem, Y_NEW), block(mem, F_NEW)
+    """Step to t_end by extrapolation; whole steps add to the history until it is complete."""
+    t, y, f, h = mem[T_NEW], block(mem, Y_NEW), block(mem, F_NEW), mem[H_GIVEN]
     copy(block(mem, Y_OLD), y)
     copy(block(mem, F_OLD), f)
     mem[SUMMED] = 0.0
@@ -207,6 +217,11 @@ def single_step(mem, rhs, context, t_end):
         return give_up(mem, status)
     accept(mem, t_end, t_end - t)
     advance_grid(mem, t_end)
+    mem[KNOWN] = mem[KNOWN] + 1.0 if abs(t_end - t - h) < 1e-8 * h else 1.0
+    shift_history(mem, f)
+    if mem[KNOWN] == PAST:
+        begin_sums(mem)
+        mem[SUMMED] = 1.0
     return status
 
 
@@ -216,15 +231,15 @@ def start_block(mem, rhs, context):
     t, h, y, f = mem[T_NEW], mem[H_GIVEN], block(mem, Y_NEW), block(mem, F_NEW)
     copy(block(mem, Y_OLD), y)
     copy(block(mem, F_OLD), f)
-    copy(block(mem, HISTORY + PAST - 1), f)
     for j in range(1, PAST):
         status = extrapolated(y, mem, rhs, context, t + (j - 1) * h, h)
         if status == 0:
             status = evaluate(f, mem, rhs, context, t + j * h, y)
         if status != 0:
             return give_up(mem, status)
-        copy(block(mem, HISTORY + PAST - 1 - j), f)
+        shift_history(mem, f)
     begin_sums(mem)
+    mem[KNOWN] = PAST
     mem[SUMMED] = 1.0
     mem[GRID_COUNT] += PAST - 2
     accept(mem, mem[GRID_START] + (PAST - 1) * h, (PAST - 1) * h)
