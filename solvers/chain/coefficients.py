@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, transposed, zeros
 from kinetree.solvers.chain.factor import factor
 
+SMALL = 64  # chains up to this size are dense from the start: calls cost more than operations
 DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
 
 
@@ -100,7 +101,7 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
     stretch, friction = norm_bound(Ch, n), norm_bound(Fh, n)
     trace = float(np.trace(dense(Ch, n)) if Ch.is_dense else diagonals(Ch, n)[:, Ch.width].sum())
     omega = 0.5 * (friction + math.sqrt(friction * friction + 4.0 * stretch))
-    Bh, Fh, Ch = (from_dense(dense(a, n)) if a.width > max(8, DENSE_ABOVE * n) and not a.is_dense else a for a in (Bh or identity(n), Fh, Ch))
+    Bh, Fh, Ch = (from_dense(dense(a, n)) if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n)) else a for a in (Bh or identity(n), Fh, Ch))
     BhT = transposed(Bh if B else Ch, n)
     return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
 
