@@ -82,7 +82,11 @@ def measure_diagonal(model, ws):
 
 @kernel
 def factor(model, ws, damping, limited):
-    """Overwrite ws.loop_g by the factor of G + damping * scale; `limited` keeps the ranks within ws.loop_rank."""
+    """Overwrite ws.loop_g by the factor of G + damping * scale; `limited` keeps the ranks within ws.loop_rank.
+
+    Returns the smallest squared sine of the angle between a kept row and those before it, 0 when a group does not reach its rank.
+    """
+    clear = 1.0
     for k in range(model.l_kind.size):
         rows = model.l_row[k + 1] - model.l_row[k]
         first = model.l_first[k]
@@ -101,7 +105,8 @@ def factor(model, ws, damping, limited):
                     ws.loop_g[at + r * rows + c] -= x
         for r in range(rows):
             ws.loop_g[at + r * rows + r] += damping * ws.loop_scale[2 * k + r // 3]
-        factor_group(model, ws, k, rows, at, int(ws.loop_rank[k]) if limited else rows)
+        clear = min(clear, factor_group(model, ws, k, rows, at, int(ws.loop_rank[k]) if limited else rows))
+    return clear
 
 
 @kernel
@@ -147,6 +152,7 @@ def factor_group(model, ws, k, rows, at, limit):
             S[r * rows + c] = ws.loop_g[at + r * rows + c]
             S[c * rows + r] = S[r * rows + c]
     rank = 0
+    clear = 1.0
     while rank < limit:
         p = -1
         best = REDUNDANT
@@ -155,7 +161,9 @@ def factor_group(model, ws, k, rows, at, limit):
                 best = S[r * rows + r] / ws.loop_scale[2 * k + r // 3]
                 p = r
         if p < 0:
+            clear = 0.0
             break
+        clear = min(clear, best)
         S[36 + p] = 0.0
         ws.loop_pivot[pivots + rank] = p
         d = math.sqrt(S[p * rows + p])
@@ -168,6 +176,7 @@ def factor_group(model, ws, k, rows, at, limit):
                         S[r * rows + c] -= ws.loop_g[at + r * rows + rank] * ws.loop_g[at + c * rows + rank]
         rank += 1
     ws.loop_found[k] = rank
+    return clear
 
 
 @kernel

@@ -1,7 +1,9 @@
 """Accelerations of a mechanism with closed loops: M u̇ = f + Jᵀλ, J u̇ + bias = 0 ([SC24] (17)).
 
 The tree is solved by elimination, the multipliers from J M⁻¹ Jᵀ λ = -(residual of the free tree) in envelope storage, the tree once more for its
-response. Redundant rows are dropped. Cost: linear in the bodies and, for a bounded envelope, in the loops.
+response. Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine: there
+the direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
+Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
 from kinetree.solvers.forms.dec import dec
@@ -10,6 +12,10 @@ from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
 from kinetree.solvers.loops.residual import acceleration_residual
 from kinetree.solvers.loops.response import place_multipliers, respond
 from kinetree.solvers.loops.rows import spread_rows
+
+NEAR_SINGULAR = 1e-5  # squared sine below which the filter is on; (BLUR/NEAR_SINGULAR)^ROUNDS = 1e-18, so that nothing jumps
+BLUR = 1e-8  # squared sine at which a direction is let go: an angle of 1e-4, where rounding of the positions makes relative speeds of 1e-7
+ROUNDS = 6
 
 
 @kernel
@@ -26,10 +32,27 @@ def constrain(model, ws):
     """Multipliers and the accelerations that keep the loops closed, after `dec`."""
     spread_rows(model, ws, True)
     form_gram(model, ws)
-    factor(model, ws, 0.0, True)
+    clear = factor(model, ws, 0.0, True)
     acceleration_residual(model, ws)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
-    solve_factor(model, ws, ws.loop_lam)
+    if clear > NEAR_SINGULAR:
+        solve_factor(model, ws, ws.loop_lam)
+    else:
+        form_gram(model, ws)
+        factor(model, ws, BLUR, True)
+        solve_filtered(model, ws)
     place_multipliers(model, ws)
     respond(model, ws)
+
+
+@kernel
+def solve_filtered(model, ws):
+    """Multipliers by iterated regularisation: directions of squared sine s get the part 1 - (BLUR/(s + BLUR))^ROUNDS of what they ask for."""
+    solve_factor(model, ws, ws.loop_lam)
+    for _ in range(ROUNDS - 1):
+        for k in range(model.l_kind.size):
+            for r in range(model.l_row[k], model.l_row[k + 1]):
+                half = (r - model.l_row[k]) // 3
+                ws.loop_lam[r] = BLUR * ws.loop_scale[2 * k + half] * ws.loop_lam[r] - ws.loop_r[r]
+        solve_factor(model, ws, ws.loop_lam)
