@@ -12,6 +12,7 @@ from kinetree.solvers.motion.events import events_reset
 from kinetree.solvers.motion.methods import interpolate, restart
 from kinetree.solvers.motion.transition import change_structure
 from kinetree.solvers.motion.unit import load_states, locator, memory, open_books, refresh, set_entry, structure
+from kinetree.solvers.tree.prepare import prepare
 
 
 @kernel
@@ -71,10 +72,10 @@ def carry_out(I, F, W, model, ws, fired, ending):
         status = change_structure(I, F, W, t)
     else:
         for k in range(model.guards.size // L.GUARD):
-            if fired[k] != 0.0:
-                reset(model, ws, k)
+            if fired[k] != 0.0 and status == 0:
+                status = reset(model, ws, k)
                 W[at + 3] = k
-        if model.l_kind.size > 0:
+        if model.l_kind.size > 0 and status == 0:
             status = project(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
@@ -105,12 +106,15 @@ def reset(model, ws, k):
     count = model.guards[L.GUARD * k + 3]
     for a in range(count):
         ws.small[a] = ws.val[model.actions[L.ACTION * (first + a) + 2]]
+    parameters = False
     for a in range(count):
         at = L.ACTION * (first + a)
         if model.actions[at] >= 0:
             set_entry(ws, model.actions[at], ws.small[a])
         else:
             ws.val[model.actions[at + 1]] = ws.small[a]
+            parameters = True
+    return prepare(model, ws) if parameters else 0
 
 
 @kernel
@@ -130,4 +134,3 @@ def resume(I, F, W):
     if status == 0:
         status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
     return status
-
