@@ -12,6 +12,7 @@ NATIVE_2 = {
     "CoSimulation": {
         "needsExecutionTool": "false",
         "canHandleVariableCommunicationStepSize": "true",
+        "canInterpolateInputs": "true",
         "maxOutputDerivativeOrder": "1",
         "canNotUseMemoryManagementFunctions": "true",
         "providesDirectionalDerivative": "true",

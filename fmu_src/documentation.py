@@ -66,7 +66,7 @@ def assumptions(unit: Any) -> list[str]:
     lines = [
         "Bodies are rigid. All quantities are in SI units; frames are right-handed; the ground is fixed.",
         f"Gravity is ({', '.join(str(g) for g in d.gravity)}) m/s2 in ground axes.",
-        "Inputs are held at their value during a communication step.",
+        "Inputs are held during a communication step, or follow the slopes the host gives.",
     ]
     if d.stages:
         lines.append("A change of stage is located inside the communication step; speeds after it follow from the balance of momentum.")

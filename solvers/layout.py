@@ -290,6 +290,8 @@ WORK = (
     Field("udot", "nu", "result: rates of the speeds"),
     Field("pdot", "nu", "result: rates of the momenta"),
     Field("xdot", "nx", "result: rates of the states"),
+    Field("given", "ni", "inputs at head[K_GIVEN_AT], where they have slopes"),
+    Field("slope", "ni", "slopes of the inputs"),
     Field("tau", "nu", "generalised force along speeds"),
     Field("extra", "6*(N+1)", "caller's loads: force and moment about O_i, body axes"),
     Field("wrench", "6*(N+1)", "applied force and moment about O_i, ground axes, without gravity"),
@@ -359,6 +361,7 @@ LITERAL = ("G", "itr")  # first and last field of the literal group: allocated w
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_TIME = 5  # time of the last evaluation
+K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level

@@ -29,6 +29,8 @@ U_INPUTS = 22  # number of inputs; their registers follow those of the parameter
 U_AT_INPUTS = 23  # in work: inputs as they were at the last evaluation of the integrator
 U_START_Q, U_START_U, U_START_X, U_START_INPUTS = 24, 25, 26, 27  # first registers of the start values in stage 0
 U_AT_SCRATCH = 28  # in work: one y
+U_AT_SLOPES = 29  # in work: slopes of the inputs during the next advance, which clears them; 0: held
+U_AT_GIVEN = 30  # in work: inputs at the beginning of an advance
 
 STAGE = 16  # ints per stage, from UNIT_HEADER on
 S_INTS, S_FLOATS = 0, 1  # offsets of the structure's blocks
@@ -67,6 +69,7 @@ V_KIND = 16  # integrator at work (Kind), differs from U_INTEGRATOR when that is
 V_ENERGY_START = 17  # energy of motion and weight when the books were opened, less the work since
 V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
+V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 
 

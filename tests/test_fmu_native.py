@@ -153,6 +153,29 @@ def test_directional_derivatives_are_those_of_the_equation(archive):
     host.fmu.freeInstance()
 
 
+def test_slopes_of_inputs_last_one_step(archive):
+    if archive.version == 3:
+        pytest.skip("FMI 3.0 has no derivatives of inputs")
+    ends = []
+    for slope, size in ((True, 0.1), (False, 1e-4)):
+        host = Host(archive).start({"pull": 0.0})
+        for k in range(round(0.5 / size)):
+            host.set({"pull": 20.0 * k * size + (0.0 if slope else 10.0 * size)})  # held at the middle: error of the second order
+            if slope:
+                host.fmu.setRealInputDerivatives([archive.references["pull"]], [1], [20.0])
+            host.step((k + 1) * size)
+        ends.append(host.get(["x", "der(x)"]))
+        if slope:
+            assert host.get(["pull"]) == [pytest.approx(10.0)]
+            host.step(0.6)
+            assert host.get(["pull"]) == [pytest.approx(10.0)]  # held again
+            for references, order, value in (([archive.references["k"]], 1, 1.0), ([archive.references["pull"]], 2, 1.0), ([0], 1, math.nan)):
+                with pytest.raises(FMICallException):
+                    host.fmu.setRealInputDerivatives(references, [order], [value])
+        host.fmu.freeInstance()
+    assert ends[0] == pytest.approx(ends[1], abs=1e-7)
+
+
 def test_output_derivatives(host):
     host.start()
     host.step(0.1)

@@ -114,6 +114,7 @@ int state_parse(Instance *in, const char *bytes, size_t size, SavedState **state
 
 /* derivatives.c */
 int directional(Instance *in, const uint32_t *unknowns, size_t n, const uint32_t *knowns, size_t m, const double *seed, double *result);
+int set_slopes(Instance *in, const uint32_t *vr, size_t n, const int32_t *order, const double *values);
 int output_rates(Instance *in, const uint32_t *vr, size_t n, const int32_t *order, double *values);
 
 #endif

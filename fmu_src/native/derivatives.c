@@ -1,4 +1,4 @@
-/* Partial derivatives by central differences on a copy of the work block, output derivatives. */
+/* Partial derivatives by central differences on a copy of the work block, output derivatives, slopes of inputs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +60,21 @@ int directional(Instance *in, const uint32_t *unknowns, size_t n, const uint32_t
         restore(in);
     }
     return level;
+}
+
+/* Slopes of inputs during the next step. */
+int set_slopes(Instance *in, const uint32_t *vr, size_t n, const int32_t *order, const double *values) {
+    const int64_t *ints = in->model.ints;
+    int64_t first = ints[U_BASE] + KINETREE_WORK_HEAD + ints[U_START_INPUTS];
+    for (size_t k = 0; k < n; k++) {
+        const char *name = variable_name(&in->model, vr[k]);
+        if (vr[k] >= (uint64_t)in->model.header[P_VARIABLES] || in->model.variables[vr[k]].access != ACCESS_INPUT)
+            return say(in, LEVEL_ERROR, "'%s' is not an input that could have a derivative", name);
+        if (order[k] != 1) return say(in, LEVEL_ERROR, "'%s' takes a first derivative, not one of order %d", name, order[k]);
+        if (!isfinite(values[k])) return say(in, LEVEL_ERROR, "the derivative of '%s' is set to %g, which is not a finite number", name, values[k]);
+    }
+    for (size_t k = 0; k < n; k++) in->work[ints[U_AT_SLOPES] + in->model.variables[vr[k]].start - first] = values[k];
+    return LEVEL_OK;
 }
 
 /* d(output)/dt: the rate of a state is known, of others the difference along the motion. */

@@ -200,8 +200,8 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real values[],
 
 /* -- co-simulation ---------------------------------------------------------------------------------------------------------------------------- */
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], const fmi2Real values[]) {
-    BEGIN("fmi2SetRealInputDerivatives", ALIVE)
-    RETURN(n ? say(in, LEVEL_ERROR, "'%s' takes no derivatives: inputs are held during a step", variable_name(&in->model, vr[0])) : LEVEL_OK);
+    BEGIN("fmi2SetRealInputDerivatives", STEP)
+    RETURN(set_slopes(in, vr, n, order, values));
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], fmi2Real values[]) {

@@ -80,7 +80,7 @@ def set_integrator(I, W, ws, mem, kind):
 @kernel
 def keep_inputs(I, W, ws):
     """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
-    different = 0
+    different = 1 if ws.head[L.K_SLOPED] != 0.0 else 0
     for k in range(I[U.U_INPUTS]):
         value = ws.val[1 + I[U.U_PARAMETERS] + k]
         if value != W[I[U.U_AT_INPUTS] + k]:
@@ -93,8 +93,11 @@ def keep_inputs(I, W, ws):
 def advance(I, F, W, target, option):
     """Integrate to the target; carries out events and stage changes on the way."""
     status = 0
+    sloped = keep_given(I, F, W)
     while True:
         model, ws = structure(I, F, W)
+        if sloped:
+            set_slopes(I, W, ws)
         status = run(I, W, model, ws, target)
         if status != EVENT:
             break
@@ -104,11 +107,45 @@ def advance(I, F, W, target, option):
         if option & STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
             W[U.V_STATUS] = status
+            hold_inputs(I, F, W)
             return EVENT if status == 0 else status
     if status == 0:
         status = refresh(I, F, W, target)
     W[U.V_STATUS] = status
+    if sloped:
+        hold_inputs(I, F, W)
     return status
+
+
+@kernel
+def keep_given(I, F, W):
+    """Remember the inputs from which slopes extrapolate; whether any has one."""
+    _, ws = structure(I, F, W)
+    sloped = False
+    for k in range(I[U.U_INPUTS]):
+        W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
+        sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
+    W[U.V_GIVEN_AT] = W[U.V_TIME]
+    return sloped
+
+
+@kernel
+def set_slopes(I, W, ws):
+    """Let the inputs of the present structure move."""
+    for k in range(ws.slope.size):
+        ws.given[k] = W[I[U.U_AT_GIVEN] + k]
+        ws.slope[k] = W[I[U.U_AT_SLOPES] + k]
+    ws.head[L.K_GIVEN_AT] = W[U.V_GIVEN_AT]
+    ws.head[L.K_SLOPED] = 1.0
+
+
+@kernel
+def hold_inputs(I, F, W):
+    """Inputs keep the values they have reached."""
+    _, ws = structure(I, F, W)
+    ws.head[L.K_SLOPED] = 0.0
+    for k in range(I[U.U_INPUTS]):
+        W[I[U.U_AT_SLOPES] + k] = 0.0
 
 
 @kernel

@@ -1,6 +1,7 @@
 """One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
 from kinetree.solvers import layout as L
 from kinetree.solvers.forces.loads import loads
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.motion import motion, velocities
 from kinetree.solvers.tree.prepare import run_phase
@@ -19,6 +20,9 @@ def set_registers(model, ws, t):
         ws.val[h[L.H_R_U] + k] = ws.u[k]
     for k in range(ws.x.size):
         ws.val[h[L.H_R_X] + k] = ws.x[k]
+    if ws.head[L.K_SLOPED] != 0.0:
+        for k in range(ws.slope.size):
+            ws.val[h[L.H_R_INPUTS] + k] = ws.given[k] + ws.slope[k] * (t - ws.head[L.K_GIVEN_AT])
     return run_phase(model, ws, 1)
 
 
@@ -33,7 +37,7 @@ def place(model, ws, t):
     return status
 
 
-@kernel
+@boundary("state")
 def load(model, ws, t):
     """`place`, the state program and all loads."""
     status = place(model, ws, t)
@@ -44,7 +48,7 @@ def load(model, ws, t):
     return status
 
 
-@kernel
+@boundary("solve")
 def finish(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
     measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
