@@ -3,6 +3,8 @@
 Guards are functions guards(out, context, t, y) -> status. Memory `ev` as laid out here: EV_HEADER numbers, blocks of one number per guard, one state.
 """
 
+import math
+
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.motion.controller import H
 
@@ -83,29 +85,20 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b):
 def dip(ev, guards, context, interpolate, mem, i, sign, a, b):
     """Point of [a, b] where sign * guard i is negative, or a if its minimum is not; golden sections."""
     trial = per_guard(ev, AT_TRY)
-    t_1, t_2 = a + GOLDEN * (b - a), b - GOLDEN * (b - a)
-    left, right = a, b
-    if guards_at(trial, ev, guards, context, interpolate, mem, t_1) != 0:
-        return a
-    g_1 = sign * trial[i]
-    if guards_at(trial, ev, guards, context, interpolate, mem, t_2) != 0:
-        return a
-    g_2 = sign * trial[i]
+    left, right, best, g_best = a, b, a, math.inf
     for _ in range(DIP_STEPS):
-        if g_1 < 0.0:
-            return t_1
-        if g_2 < 0.0:
-            return t_2
-        if g_1 < g_2:
-            right, t_2, g_2 = t_2, t_1, g_1
-            t_1 = left + GOLDEN * (right - left)
-            if guards_at(trial, ev, guards, context, interpolate, mem, t_1) != 0:
-                return a
-            g_1 = sign * trial[i]
+        right_is_longer = right - best > best - left
+        t = best + GOLDEN * (right - best) if right_is_longer else best - GOLDEN * (best - left)
+        if guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+            return a
+        g = sign * trial[i]
+        if g < 0.0:
+            return t
+        if g < g_best:
+            left, right = (best, right) if right_is_longer else (left, best)
+            best, g_best = t, g
+        elif right_is_longer:
+            right = t
         else:
-            left, t_1, g_1 = t_1, t_2, g_2
-            t_2 = right - GOLDEN * (right - left)
-            if guards_at(trial, ev, guards, context, interpolate, mem, t_2) != 0:
-                return a
-            g_2 = sign * trial[i]
+            left = t
     return a
