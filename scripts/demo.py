@@ -19,7 +19,7 @@ def main(folder: Path = FOLDER) -> int:
     print(f"{system.name}: {len(system.bodies)} bodies, {system.n} freedoms; cheapest method {system.choose()}")
     result = system.simulate()
     result.to_csv(folder / "regulator.csv")
-    result.plot(folder / "regulator.png")
+    result.plot(folder / "regulator.png", ("radius", "height", "power"))
     summary(system, result, [folder / "regulator.csv", folder / "regulator.png"])
     print(f"done in {time.perf_counter() - start:.1f} s")
     return 0
