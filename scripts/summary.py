@@ -1,29 +1,41 @@
 """What a run prints at its end."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 COLUMNS = 24  # variables beyond this many are in the files only
 EVENTS = 20
 
 
-def summary(system: Any, result: Any, written: list[Path]) -> None:
-    """Outputs and coordinates at start and end with their extremes, events, cost, files."""
+def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
+    """Start, end and extremes of columns."""
     import numpy as np
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2), title=escape(title), title_justify="left", title_style="bold")
+    for heading in ("", "start", "end", "smallest", "largest", ""):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name in names:
+        column = np.asarray(result[name])
+        numbers = (f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max()))
+        table.add_row(escape(name), *numbers, escape(result.unit(name)))
+    return table
+
+
+def summary(system: Any, result: Any, written: list[Path]) -> None:
+    """Outputs and coordinates at start and end with their extremes, events, cost, files."""
+    from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
     names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
-    table = Table(box=None, padding=(0, 2), title=f"{escape(system.name)}: {end}", title_justify="left", title_style="bold")
-    for title in ("", "start", "end", "smallest", "largest", ""):
-        table.add_column(title, justify="right" if title else "left")
-    for name in names[:COLUMNS]:
-        column = np.asarray(result[name])
-        table.add_row(escape(name), *(f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max())), escape(result.unit(name)))
-    console.print(table)
+    console.print(columns_table(result, names[:COLUMNS], f"{system.name}: {end}"))
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     for event in result.events[:EVENTS]:

@@ -11,6 +11,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.recorded import Recorded
 
 HEAVY = ("numpy", "scipy", "numba", "pydantic", "matplotlib", "fmpy", "pythonfmu", "h5py", "pyarrow")
 PENDULUM = """
@@ -166,3 +167,23 @@ def test_starter_file_is_a_mechanism(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_list_names_the_library(capsys: pytest.CaptureFixture):
     assert cli.main(["list"]) == 0
     assert "lib:regulator" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "h5", "mat"])
+def test_view_reads_what_run_writes(ending: str, pendulum: Path, capsys: pytest.CaptureFixture):
+    """The same numbers come back from every format, with units where the format keeps them."""
+    file = f"r.{ending}"
+    assert cli.main(["run", str(pendulum), "--stop-time", "0.2", "--output-interval", "0.1", "--output", file, "--quiet"]) == 0
+    recorded = Recorded(Path(file))
+    assert recorded.time == pytest.approx([0.0, 0.1, 0.2])
+    assert recorded["phi"][0] == 0.1 and recorded["x"][0] == 0.0
+    assert recorded.unit("energy") == ("" if ending == "csv" else "J")
+    assert cli.main(["view", file, "phi", "--plot", "v.png"]) == 0
+    assert "phi" in capsys.readouterr().out and os.path.getsize("v.png") > 1000
+    assert "phi" in lines_of_failure(["view", file, "phj"], 2, capsys)[0]
+
+
+def test_view_of_something_else_is_refused(pendulum: Path, capsys: pytest.CaptureFixture):
+    for name in ("r.csv", "r.parquet", "r.h5", "r.mat", "r.txt"):
+        Path(name).write_text("time\n1,2,3\nx")
+        assert len(lines_of_failure(["view", name], 2, capsys)) == 1

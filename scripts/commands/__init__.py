@@ -12,6 +12,7 @@ from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.study import study
 from kinetree.scripts.commands.verify import verify
+from kinetree.scripts.commands.view import view
 
 COMMANDS: dict[str, Callable] = {
     "check": check,
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable] = {
     "study": study,
     "fmu": fmu,
     "verify": verify,
+    "view": view,
     "new": new,
     "list": library,
     "bench": bench,
