@@ -125,16 +125,16 @@ def test_band_and_dense_agree(make, monkeypatch):
 
 def test_half_widths_grow_as_the_source_says():
     """A_k has k diagonals on either side; every doubling adds the band to itself; what is dropped follows the wave."""
-    scaled = chain.scale(np.ones(60), None, chains.springs(np.append(np.ones(60), 0.0), 60))
+    scaled = chain.scale(np.ones(80), None, chains.springs(np.append(np.ones(80), 0.0), 80))
     step = energy.start(scaled, 0.5, 5, 0.0)
     widths = [step.u.width]
     for _ in range(2):
-        step = energy.double(step, 60, 0.0)
+        step = energy.double(step, 80, 0.0)
         widths.append(step.u.width)
     assert widths[0] <= 5 and widths[1] <= 2 * widths[0] and widths[2] <= 4 * widths[0] and widths[2] > widths[0]
     front = energy.start(scaled, 0.5, 20, 1e-12)
     for _ in range(4):
-        front = energy.double(front, 60, 1e-12)
+        front = energy.double(front, 80, 1e-12)
     assert 8 < front.u.width < 25  # 8 masses travelled, and the tail
 
 

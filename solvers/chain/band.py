@@ -80,11 +80,11 @@ def transposed(a: Band, n: int) -> Band:
     return out
 
 
-def product(factor: float, a: Band, b: Band, n: int) -> Band:
-    """factor*a*b: by BLAS when both are dense."""
+def product(factor: float, a: Band, b: Band, n: int, width: int) -> Band:
+    """factor*a*b, of which no more than width diagonals on either side are not zero: by BLAS when one is dense."""
     if a.is_dense or b.is_dense:
         return from_dense(factor * (dense(a, n) @ dense(b, n)))
-    out = zeros(n, a.width + b.width)
+    out = zeros(n, min(a.width + b.width, width))
     kernels.multiply(*out, factor, *a, *b, n)
     return out
 

@@ -101,7 +101,9 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
     stretch, friction = norm_bound(Ch, n), norm_bound(Fh, n)
     trace = float(np.trace(dense(Ch, n)) if Ch.is_dense else diagonals(Ch, n)[:, Ch.width].sum())
     omega = 0.5 * (friction + math.sqrt(friction * friction + 4.0 * stretch))
-    Bh, Fh, Ch = (from_dense(dense(a, n)) if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n)) else a for a in (Bh or identity(n), Fh, Ch))
+    Bh, Fh, Ch = (
+        from_dense(dense(a, n)) if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n)) else a for a in (Bh or identity(n), Fh, Ch)
+    )
     BhT = transposed(Bh if B else Ch, n)
     return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
 

@@ -58,21 +58,16 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
     n = chain.n
     s, y, yT = identity(n), zeros(n, 0), zeros(n, 0)
     u, p, Y = [], [], []
+    reach = max(chain.Ch.width, chain.Fh.width, chain.Bh.width)
     for k in range(1, r + 1):
-        h = step / k
-        p.append(compact(product(-h, yT, chain.Bh, n), n))
-        friction = [product(-h, s, chain.Fh, n)] if chain.damped else []
-        s, y = compact(combine([product(-h, y, chain.BhT, n), *friction], n), n), compact(product(h, s, chain.Bh, n), n)
+        h, width = step / k, k * reach
+        p.append(product(-h, yT, chain.Bh, n, width))
+        friction = [product(-h, s, chain.Fh, n, width)] if chain.damped else []
+        s, y = combine([product(-h, y, chain.BhT, n, width), *friction], n), product(h, s, chain.Bh, n, width)
         yT = transposed(y, n)
         u.append(s)
         Y.append(y)
     return step_of(combine(u, n), combine(p, n), combine(Y, n), n, drop)
-
-
-def compact(a: Band, n: int) -> Band:
-    """Without outer diagonals of zeros."""
-    width = a.width if a.is_dense else needed(profile(a, n), 0.0)
-    return resized(a, n, width) if width < a.width else a
 
 
 def combine(terms: list[Band], n: int) -> Band:
@@ -89,7 +84,7 @@ def double(step: Step, n: int, drop: float) -> Step:
     """Twice the step, in bands until they fill."""
     if step.u.is_dense:
         return double_dense(step, n)
-    peak = np.max([profile(a, n) for a in step[:3]], axis=0)
+    peak = peaks(step, n)
     width = max(square_width(peak, drop), step.u.width)
     if width > FILL * n:
         return double_dense(Step(*(from_dense(dense(a, n)) for a in step)), n)
@@ -98,9 +93,16 @@ def double(step: Step, n: int, drop: float) -> Step:
     return trimmed(out, n, drop)
 
 
+def peaks(step: Step, n: int) -> np.ndarray:
+    """Largest |element| of all blocks on the diagonals d and -d."""
+    peak = np.zeros(step.u.width + 1)
+    kernels.profile_three(peak, *(a.data for a in step[:3]), *step.u[1:], n)
+    return peak
+
+
 def trimmed(step: Step, n: int, drop: float) -> Step:
     """Without diagonals that matter less than drop in all blocks."""
-    width = max(needed(profile(a, n), drop) for a in step[:3])
+    width = needed(peaks(step, n), drop)
     return Step(*(resized(a, n, width) for a in step)) if width < step.u.width else step
 
 

@@ -45,6 +45,15 @@ def transpose(out, a, base, stride, width, n):
 
 
 @entry
+def profile_three(peak, u, p, Y, base, stride, width, n):
+    """peak[d] = largest |element| of three bands of one layout on the diagonals d and -d."""
+    for i in range(n):
+        s = base + i * stride
+        for j in range(max(0, i - width), min(n, i + width + 1)):
+            peak[abs(i - j)] = max(peak[abs(i - j)], abs(u[s + j]), abs(p[s + j]), abs(Y[s + j]))
+
+
+@entry
 def profile(peak, a, base, stride, width, n):
     """peak[d] = largest |element| on the diagonals d and -d."""
     for i in range(n):
