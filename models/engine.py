@@ -35,7 +35,7 @@ def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> C
         f = function(name)
         a, b, c = ints.ctypes.data, floats.ctypes.data, work.ctypes.data
         return lambda option, t: f(a, b, c, option, t)
-    from kinetree.solvers.entries import entries, library_of
+    from kinetree.solvers.entries import jitted
 
-    g = entries(library_of(name))[name]
+    g = jitted(name)
     return lambda option, t: int(g(ints, floats, work, option, t))

@@ -215,3 +215,25 @@ def view_ints(typingctx, block):
 def view_floats(typingctx, block):
     """View on a block of floats (array or C pointer)."""
     return FLOATS(block), whole_view(FLOATS)
+
+
+@intrinsic
+def blocks_from(typingctx, ints, data, kind):
+    """Blocks from pointers; kind is the literal 0 for the model, 1 for the workspace."""
+    if not isinstance(kind, types.IntegerLiteral):
+        return None
+    result = MODEL if kind.literal_value == 0 else WORK
+    return result(ints, data, kind), blocks_of(result)
+
+
+@intrinsic
+def view_from(typingctx, pointer, size):
+    """View from a pointer and a size."""
+    view = ViewType(pointer.dtype)
+
+    def generate(context, builder, sig, args):
+        result = cgutils.create_struct_proxy(view)(context, builder)
+        result.data, result.size = args[0], args[1]
+        return result._getvalue()
+
+    return view(pointer, INT), generate

@@ -30,6 +30,15 @@ def entries(library: str) -> dict[str, Callable]:
     return found
 
 
+def jitted(name: str) -> Callable:
+    """One entry point for calls from Python, with everything it needs compiled."""
+    from kinetree.solvers.boundary import provide
+
+    found = entries(library_of(name))[name]
+    provide()
+    return found
+
+
 def library_of(entry: str) -> str:
     """The library an entry point belongs to."""
     return next(library for library, modules in LIBRARIES.items() if any(entry in names for names in modules.values()))

@@ -2,10 +2,11 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 
 
-@kernel
+@boundary("solve")
 def reactions(model, ws):
     """Fill ws.reaction after `dec`."""
     for i in range(1, model.parent.size):

@@ -64,9 +64,13 @@ def linked_module(entries: dict[str, Callable]):
     """All entries in one LLVM module; only the entries stay visible."""
     import llvmlite.binding as llvm
 
+    from kinetree.solvers.boundary import REGISTERED, make_callback
+
+    for symbol in REGISTERED:  # numba resolves symbols at once; this code is never run
+        llvm.add_symbol(symbol, 1)
     whole = None
-    for name, function in entries.items():
-        callback = as_c_function(function)
+    callbacks = {name[3:]: make_callback(function, shape) for name, (function, shape) in REGISTERED.items()}
+    for name, callback in (callbacks | {name: as_c_function(function) for name, function in entries.items()}).items():
         module = llvm.parse_assembly(str(callback._library._final_module))
         for f in module.functions:
             if f.name == callback._wrapper_name:
@@ -82,7 +86,7 @@ def linked_module(entries: dict[str, Callable]):
         else:
             whole.link_in(module)
     for f in whole.functions:
-        if not f.is_declaration and not f.name.startswith("kt_"):
+        if not f.is_declaration and (not f.name.startswith("kt_") or f.name.startswith("kt_in_")):
             f.linkage = "internal"
     for g in whole.global_variables:
         if not g.is_declaration and "llvm." not in g.name:

@@ -5,6 +5,7 @@ the others start from turned guesses: the same ones every time. The nearest solu
 """
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.change import least_change, place_loops, retract
 from kinetree.solvers.loops.projection import CLOSED, speed_scale
@@ -121,7 +122,7 @@ def close_positions(model, ws, t):
     return L.Status.INCONSISTENT.value
 
 
-@kernel
+@boundary("state")
 def assemble(model, ws, t):
     """Make ws.q and ws.u consistent with the constraints at time t and find the ranks of their rows."""
     for j in range(ws.u.size):

@@ -1,6 +1,7 @@
 """Back onto the constraints after a step of an integrator: positions, then speeds, with the least change in the metric of the masses."""
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.change import least_change, place_loops, retract
 from kinetree.solvers.loops.residual import largest, position_residual, velocity_residual
@@ -62,7 +63,7 @@ def speed_scale(ws):
     return top
 
 
-@kernel
+@boundary("state")
 def project(model, ws, t):
     """Back onto the constraints at position and velocity level; changes ws.q and ws.u."""
     status = project_position(model, ws, t)

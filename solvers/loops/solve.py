@@ -7,6 +7,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
 from kinetree.solvers.forms.dec import dec
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
 from kinetree.solvers.loops.residual import acceleration_residual
@@ -18,7 +19,7 @@ BLUR = 1e-8  # squared sine at which a direction is let go: an angle of 1e-4, wh
 ROUNDS = 6
 
 
-@kernel
+@boundary("solve")
 def accelerations_of(model, ws):
     """u̇ after `load`: of the tree, or under its loop constraints."""
     status = dec(model, ws)

@@ -101,7 +101,7 @@ def advance(I, F, W, target, option):
         status = run(I, W, model, ws, target)
         if status != EVENT:
             break
-        status = happen(I, F, W)
+        status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
         if option & STOP_AT_EVENT:

@@ -2,6 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.reactions import reactions
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.motion.books import power
@@ -84,6 +85,12 @@ def velocities_if_given(model, ws):
 def derivatives(ydot, context, t, y):
     """Right-hand side for the integrators."""
     model, ws = context
+    return rates(ydot, model, ws, t, y)
+
+
+@boundary("rates")
+def rates(ydot, model, ws, t, y):
+    """ydot of the state y."""
     put_state(ws, y)
     status = load(model, ws, t)
     if status == 0:
@@ -111,6 +118,12 @@ def derivatives(ydot, context, t, y):
 def guards(out, context, t, y):
     """Values of all guards at a state; positive means that the condition holds."""
     model, ws = context
+    return conditions(out, model, ws, t, y)
+
+
+@boundary("rates")
+def conditions(out, model, ws, t, y):
+    """Guards of the state y."""
     put_state(ws, y)
     status = load(model, ws, t)
     if status == 0 and model.header[L.H_LATE_GUARDS] == 1:

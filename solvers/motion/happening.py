@@ -2,6 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.motion import controller as C
@@ -15,10 +16,10 @@ from kinetree.solvers.motion.unit import load_states, locator, memory, open_book
 from kinetree.solvers.tree.prepare import prepare
 
 
-@kernel
-def happen(I, F, W):
+@boundary("unit")
+def happen(I, F, W, t):
     """Carry out all events that fired at the present time; the integrator is restarted or, in a new structure, started anew later."""
-    status = refresh(I, F, W, W[U.V_TIME])
+    status = refresh(I, F, W, t)
     if status != 0:
         return status
     model, ws = structure(I, F, W)

@@ -1,5 +1,6 @@
 """All integrators behind one set of calls; the kind stands in the memory of the integrator."""
 
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.motion.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
 from kinetree.solvers.motion.derivatives import derivatives
@@ -25,9 +26,8 @@ ADAMS, RK45, RADAU, RK4, SEMI_IMPLICIT = Kind.ADAMS, Kind.RK45, Kind.RADAU, Kind
 def memory_size(kind: int, n: int) -> int:
     """Length of the memory for n states; AUTO may use adams, rk45 and radau."""
     sizes = (adams_size, rk45_size, radau_size, rk4_size, semi_implicit_size, stormer_size)
-    if kind == Kind.AUTO:
-        return max(int(getattr(size, "py_func", size)(n)) for size in (adams_size, rk45_size, radau_size))
-    return int(sizes[kind](n))
+    chosen = sizes[:3] if kind == Kind.AUTO else sizes[kind : kind + 1]
+    return max(int(getattr(size, "py_func", size)(n)) for size in chosen)
 
 
 @kernel
@@ -47,9 +47,10 @@ def start(mem, context, t, y):
     return stormer_start(mem, derivatives, context, t, y)
 
 
-@kernel
-def restart(mem, context):
+@boundary("method")
+def restart_method(mem, model, ws, t):
     """Begin anew with the state in Y_NEW."""
+    context = (model, ws)
     kind = int(mem[KIND])
     if kind == ADAMS:
         return adams_restart(mem, derivatives, context)
@@ -65,8 +66,16 @@ def restart(mem, context):
 
 
 @kernel
-def changed(mem, context):
+def restart(mem, context):
+    """Begin anew with the state in Y_NEW."""
+    model, ws = context
+    return restart_method(mem, model, ws, 0.0)
+
+
+@boundary("method")
+def changed_method(mem, model, ws, t):
     """Refresh the rates after Y_NEW was changed a little."""
+    context = (model, ws)
     kind = int(mem[KIND])
     if kind == ADAMS:
         return adams_changed(mem, derivatives, context)
@@ -82,20 +91,48 @@ def changed(mem, context):
 
 
 @kernel
-def step(mem, context, limit):
-    """One accepted step."""
+def changed(mem, context):
+    """Refresh the rates after Y_NEW was changed a little."""
+    model, ws = context
+    return changed_method(mem, model, ws, 0.0)
+
+
+@boundary("method")
+def step_adams(mem, model, ws, limit):
+    """One accepted step by adams."""
+    return adams_step(mem, derivatives, (model, ws), limit)
+
+
+@boundary("method")
+def step_radau(mem, model, ws, limit):
+    """One accepted step by radau."""
+    return radau_step(mem, derivatives, (model, ws), limit)
+
+
+@boundary("method")
+def step_other(mem, model, ws, limit):
+    """One accepted step by one of the others."""
+    context = (model, ws)
     kind = int(mem[KIND])
-    if kind == ADAMS:
-        return adams_step(mem, derivatives, context, limit)
     if kind == RK45:
         return rk45_step(mem, derivatives, context, limit)
-    if kind == RADAU:
-        return radau_step(mem, derivatives, context, limit)
     if kind == RK4:
         return rk4_step(mem, derivatives, context, limit)
     if kind == SEMI_IMPLICIT:
         return semi_implicit_step(mem, derivatives, context, limit)
     return stormer_step(mem, derivatives, context, limit)
+
+
+@kernel
+def step(mem, context, limit):
+    """One accepted step."""
+    model, ws = context
+    kind = int(mem[KIND])
+    if kind == ADAMS:
+        return step_adams(mem, model, ws, limit)
+    if kind == RADAU:
+        return step_radau(mem, model, ws, limit)
+    return step_other(mem, model, ws, limit)
 
 
 @kernel

@@ -9,6 +9,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mtv, mv, neg3, put3, put9, rotate_symmetric, scale, sub3, sv
 from kinetree.solvers.forms.dec import accelerate, eliminate
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.motion.unit import lay_out, load_states, save_states, stage_record, structure
@@ -116,7 +117,7 @@ def put_momentum(W, ws, i, pose):
     put3(ws.row, at + L.W_N, neg3(add3(sv(J, om), cross(h, v))))
 
 
-@kernel
+@boundary("unit")
 def change_structure(I, F, W, t):
     """Leave the present stage for the next one; the state must have been evaluated at t (`refresh`)."""
     _, before = structure(I, F, W)

@@ -8,6 +8,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.forms.reactions import reactions
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import largest, position_residual
 from kinetree.solvers.loops.solve import accelerations_of
@@ -75,7 +76,7 @@ def clear(field):
         field[k] = 0.0
 
 
-@kernel
+@boundary("unit")
 def refresh(I, F, W, t):
     """Evaluate the present state and fill the columns, energies, residuals and guards; a value the structure lacks keeps its last one."""
     model, ws = structure(I, F, W)

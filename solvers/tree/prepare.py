@@ -8,6 +8,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import rotation
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get9, mm, mv, put3, put6, put9, scale
 from kinetree.solvers.expressions.evaluate import evaluate
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 
 
@@ -21,7 +22,7 @@ def run_phase(model, ws, phase):
     return 0
 
 
-@kernel
+@boundary("solve")
 def prepare(model, ws):
     """Evaluate the parameter program and derive all constants; overwrites ws.body and ws.elem."""
     status = run_phase(model, ws, 0)
