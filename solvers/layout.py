@@ -54,6 +54,7 @@ class Element(IntEnum):
     ROTATE_T = 5  # about an axis by a given function of time
     BALL = 6  # unit quaternion (child axes to parent axes), speeds = relative angular velocity in child axes
     FREE = 7  # x, y, z in parent axes and quaternion; speeds = relative velocity and angular velocity in child axes
+    BALL_BACK = 8  # BALL used from its child to its parent: coordinates and speeds keep their meaning
 
 
 class Joint(IntEnum):

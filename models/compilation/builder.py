@@ -208,10 +208,8 @@ class Builder:
 
     def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
         """Elements of a joint that the tree uses from its child to its parent."""
-        if form.quaternion:
-            raise ModelError(
-                Problem(f"joints.{joint}", "a quaternion joint used from child to parent", "parent and child exchanged", file=self.description.file)
-            )
+        if any(e.kind == L.Element.FREE for e in form.elements):
+            raise ModelError(Problem(f"joints.{joint}", "a free joint used from child to parent", "parent and child exchanged", file=self.description.file))
         result = []
         for e in reversed(form.elements):
             axis = e.axis
@@ -219,7 +217,8 @@ class Builder:
                 axis = tuple(-a if isinstance(a, float) else f"-({a})" for a in axis)
             amount = None if e.amount is None else f"-({e.amount})"
             factor = -e.factor if isinstance(e.factor, float) else f"-({e.factor})"
-            result.append(ElementForm(e.kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else factor))  # type: ignore[arg-type]
+            kind = L.Element.BALL_BACK if e.kind == L.Element.BALL else e.kind
+            result.append(ElementForm(kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else factor))  # type: ignore[arg-type]
         return tuple(result)
 
     # -- sensors and forces -------------------------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
     found = []
     for kind, q in zip(ints["e_kind"], ints["e_q"], strict=True):
-        if kind in (Element.BALL, Element.FREE):
+        if kind >= Element.BALL:
             found.append(int(q) + (3 if kind == Element.FREE else 0))
     return tuple(found)
 

@@ -77,7 +77,7 @@ def retract(model, ws, change, scale):
     for e in range(model.e_kind.size):
         k = model.e_q[e]
         j = model.e_u[e]
-        if model.e_kind[e] == L.Element.BALL:
+        if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
             turn_quaternion(ws.q, k, change[j], change[j + 1], change[j + 2], scale)
         elif model.e_kind[e] == L.Element.FREE:
             R = quaternion_matrix(ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6])

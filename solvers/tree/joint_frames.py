@@ -29,6 +29,8 @@ def element_rotation(model, ws, e):
         return rotation(get3(ws.elem, at + L.E_AXIS), ws.val[model.e_amount[e]])
     if kind == L.Element.BALL:
         return quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
+    if kind == L.Element.BALL_BACK:
+        return transpose(quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]))
     if kind == L.Element.FREE:
         return quaternion_matrix(ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6])
     return UNIT
@@ -62,7 +64,10 @@ def place_joint(model, ws, i):
     for e in range(model.e_at[i + 1] - 1, model.e_at[i] - 1, -1):
         kind = model.e_kind[e]
         if kind >= L.Element.BALL:
-            put_ball_columns(ws, model.e_u[e], kind == L.Element.FREE, G, s)
+            B = G
+            if kind == L.Element.BALL_BACK:  # speeds in the axes before the element, of opposite sense
+                B = scale9(-1.0, mm(G, transpose(element_rotation(model, ws, e))))
+            put_ball_columns(ws, model.e_u[e], kind == L.Element.FREE, B, mv(G, s))
         elif kind >= L.Element.SHIFT_Q:
             add_column(model, ws, e, i, G, s)
         r = element_rotation(model, ws, e)
@@ -93,15 +98,21 @@ def add_column(model, ws, e, i, G, s):
 
 
 @kernel
-def put_ball_columns(ws, u, free, G, s):
-    """Columns of a quaternion joint: unit velocities (free only) and unit angular velocities in the axes after the element."""
+def put_ball_columns(ws, u, free, G, arm):
+    """Columns of a quaternion joint: unit velocities (free only) and unit angular velocities in axes G; arm from the element to the child's origin."""
     for k in range(3):
         g = (G[k], G[3 + k], G[6 + k])
         if free:
             put6(ws.A, 6 * (u + k), join(g, ZERO))
-            put6(ws.A, 6 * (u + 3 + k), join(cross(g, mv(G, s)), g))
+            put6(ws.A, 6 * (u + 3 + k), join(cross(g, arm), g))
         else:
-            put6(ws.A, 6 * (u + k), join(cross(g, mv(G, s)), g))
+            put6(ws.A, 6 * (u + k), join(cross(g, arm), g))
+
+
+@kernel
+def scale9(s, m):
+    """s M."""
+    return (s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7], s * m[8])
 
 
 @kernel
@@ -115,7 +126,7 @@ def joint_rates(model, ws, i):
         kind = model.e_kind[e]
         if kind >= L.Element.BALL:
             first = model.e_u[e]
-            v, a = ball_rates(ws, first, first + (6 if kind == L.Element.FREE else 3), v, a)
+            v, a = ball_rates(ws, first, first + (6 if kind == L.Element.FREE else 3), kind == L.Element.BALL_BACK, v, a)
         elif kind >= L.Element.SHIFT_Q:
             c = get6(ws.ecol, 6 * e)
             d = motion_cross(neg6(v), c)
@@ -132,15 +143,16 @@ def joint_rates(model, ws, i):
 
 
 @kernel
-def ball_rates(ws, first, end, v, a):
-    """Rates of the columns of a quaternion joint, which all turn with the part of the joint after it."""
+def ball_rates(ws, first, end, back, v, a):
+    """Rates of the columns of a quaternion joint, which all turn with the part of the joint after it, and with itself when it is used backwards."""
     v1 = v
     for k in range(first, end):
-        c = get6(ws.A, 6 * k)
-        d = motion_cross(neg6(v), c)
+        v1 = axpy6(ws.u[k], get6(ws.A, 6 * k), v1)
+    turning = v1 if back else v
+    for k in range(first, end):
+        d = motion_cross(neg6(turning), get6(ws.A, 6 * k))
         put6(ws.Adot, 6 * k, d)
         a = axpy6(ws.u[k], d, a)
-        v1 = axpy6(ws.u[k], c, v1)
     return v1, a
 
 

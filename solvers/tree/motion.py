@@ -8,7 +8,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix, rotation, turn_x, turn_y, turn_z
-from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get6, get9, mm, mv, neg3, put3, put6, put9, rotate_symmetric, scale, skew, sv
+from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get6, get9, mm, mv, neg3, put3, put6, put9, rotate_symmetric, scale, skew, sv, transpose
 from kinetree.solvers.kernel import kernel
 
 ZERO = (0.0, 0.0, 0.0)
@@ -166,8 +166,8 @@ def move_general(model, ws, i):
             walk_shift(model, ws, at, e, kind)
         elif kind == L.Element.ROTATE or kind == L.Element.ROTATE_Q or kind == L.Element.ROTATE_T:
             walk_rotation(model, ws, at, e, kind)
-        elif kind == L.Element.BALL:
-            walk_ball(model, ws, at, e)
+        elif kind == L.Element.BALL or kind == L.Element.BALL_BACK:
+            walk_ball(model, ws, at, e, kind)
         else:
             walk_free(model, ws, at, e)
     close_joint(model, ws, i)
@@ -234,21 +234,27 @@ def add_turn(array, linear, angular, a, d):
 
 
 @kernel
-def walk_ball(model, ws, at, e):
-    """Turn the running frame by a quaternion."""
+def walk_ball(model, ws, at, e, kind):
+    """Turn the running frame by a quaternion; from child to parent the axes of the speeds are those before, with the opposite sign."""
     k = model.e_q[e]
     j = model.e_u[e]
-    R = mm(get9(ws.row, at + L.W_R), quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]))
-    turn_by_speeds(ws, at, R, j)
+    R = get9(ws.row, at + L.W_R)
+    Q = quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3])
+    if kind == L.Element.BALL:
+        R = mm(R, Q)
+        turn_by_speeds(ws, at, R, R, j)
+    else:
+        back = (-R[0], -R[1], -R[2], -R[3], -R[4], -R[5], -R[6], -R[7], -R[8])
+        turn_by_speeds(ws, at, mm(R, transpose(Q)), back, j)
 
 
 @kernel
-def turn_by_speeds(ws, at, R, j):
-    """New running frame R, turning with the relative angular velocity u[j:j+3] in its own axes; three columns."""
+def turn_by_speeds(ws, at, new, R, j):
+    """New running frame, turning with the relative angular velocity u[j:j+3] in the axes R; three columns."""
     turning = mv(R, get3(ws.u, j))
     om = get3(ws.row, at + L.W_OM)
     d = get3(ws.row, at + L.W_D)
-    put9(ws.row, at + L.W_R, R)
+    put9(ws.row, at + L.W_R, new)
     add_to3(ws.row, at + L.W_AL, cross(om, turning))
     put3(ws.row, at + L.W_OM, add3(om, turning))
     c = j * L.COLUMN
@@ -275,7 +281,7 @@ def walk_free(model, ws, at, e):
     put3(ws.col, c, (R[0], R[3], R[6]))
     put3(ws.col, c + L.COLUMN, (R[1], R[4], R[7]))
     put3(ws.col, c + 2 * L.COLUMN, (R[2], R[5], R[8]))
-    turn_by_speeds(ws, at, R, j + 3)
+    turn_by_speeds(ws, at, R, R, j + 3)
 
 
 @kernel
