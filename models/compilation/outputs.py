@@ -77,10 +77,13 @@ def add_quantity(builder: Builder, label: str, output: Output) -> None:
 
 
 def add_reaction_output(builder: Builder, label: str, output: Output, frame: int) -> None:
-    """Reaction of a tree joint at the origin of its child's frame."""
+    """Reaction of a joint, of the tree or cut, on its child at the origin of the child's frame."""
     kind, unit = (Sensor.REACTION_FORCE, "N") if output.part == "force" else (Sensor.REACTION_MOMENT, "N.m")
     for name, axis in components(label, output, AXES, 3):
-        builder.add_sensor(name, kind, builder.joint_body[output.joint or ""], axis=axis, frame=frame)
+        i = builder.joint_body[output.joint or ""]
+        turned = builder.topology.reversed[i - 1]
+        child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
+        builder.add_sensor(name, kind, i, b=child, point_b=int(turned), axis=axis, frame=frame)
         add_column(builder, name, output, unit)
 
 

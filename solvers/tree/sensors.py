@@ -3,7 +3,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
-from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, sub3
+from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, neg3, sub3
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.energy import kinetic, potential
 
@@ -51,11 +51,22 @@ def vector_quantity(model, ws, kind, a, point):
         return get3(ws.row, a * L.ROW + L.W_OM)
     if kind == L.Sensor.ACCELERATION:
         return point_acceleration(model, ws, a, point)
-    if kind == L.Sensor.ANGULAR_ACCELERATION:
-        return add3(get3(ws.row, a * L.ROW + L.W_AL), get3(ws.row, a * L.ROW + L.W_DA))
+    return add3(get3(ws.row, a * L.ROW + L.W_AL), get3(ws.row, a * L.ROW + L.W_DA))
+
+
+@kernel
+def reaction_on_child(ws, kind, a, child, turned):
+    """Reaction of joint a on its child about the child's origin, ground axes; `turned`: the tree uses the joint from its child to its parent."""
+    R = get9(ws.row, a * L.ROW + L.W_R)
+    f = mv(R, get3(ws.reaction, 6 * a))
+    n = mv(R, get3(ws.reaction, 6 * a + 3))
+    if turned:
+        r = sub3(get3(ws.row, a * L.ROW + L.W_P), get3(ws.row, child * L.ROW + L.W_P))
+        n = sub3(neg3(n), cross(r, f))
+        f = neg3(f)
     if kind == L.Sensor.REACTION_FORCE:
-        return mv(get9(ws.row, a * L.ROW + L.W_R), get3(ws.reaction, 6 * a))
-    return mv(get9(ws.row, a * L.ROW + L.W_R), get3(ws.reaction, 6 * a + 3))
+        return f
+    return n
 
 
 @kernel
@@ -125,8 +136,14 @@ def measure(model, ws, first, last):
         elif kind >= L.Sensor.KINETIC_ENERGY:
             ws.val[register] = energy(model, ws, kind)
         else:
-            v = vector_quantity(model, ws, kind, s[at + 2], s[at + 3])
+            body = s[at + 2]
+            if kind == L.Sensor.REACTION_FORCE or kind == L.Sensor.REACTION_MOMENT:
+                v = reaction_on_child(ws, kind, body, s[at + 4], s[at + 5] == 1)
+                if s[at + 5] == 1:
+                    body = s[at + 4]
+            else:
+                v = vector_quantity(model, ws, kind, body, s[at + 3])
             if s[at + 7] == 1:
-                v = mtv(get9(ws.row, s[at + 2] * L.ROW + L.W_R), v)
+                v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
             ws.val[register] = pick(v, axis)
     return 0
