@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
+    from kinetree.models.equilibrium import Equilibrium
     from kinetree.models.result import Result
 
 LAGRANGE = {
@@ -112,9 +112,7 @@ class System(Closure):
         instance.call("mass_matrix", 0, t)
         return instance.ws.Mq.reshape(self.n, self.n).copy()
 
-    def inverse_dynamics(
-        self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None
-    ) -> np.ndarray:
+    def inverse_dynamics(self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
         """Generalised forces that the rates u̇ need besides the applied ones."""
         instance = self._with(MASS)
         instance.set_state(q, u, inputs, loads)
@@ -197,3 +195,9 @@ class System(Closure):
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
         return simulate(self, options, inputs or {}, progress)
+
+    def equilibrium(self, inputs: Mapping[str, float] | None = None, t: float | None = None, q: Numbers | None = None) -> Equilibrium:
+        """The state of rest downhill from `q` (default: the start), with its small motions and reactions."""
+        from kinetree.models.equilibrium import equilibrium
+
+        return equilibrium(self, inputs, t, None if q is None else np.asarray(q, dtype=float))

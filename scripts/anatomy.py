@@ -31,10 +31,11 @@ def anatomy(system: Any) -> dict[str, Any]:
             {"name": body, "parent": names[parent], "joint": joint} for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
         ],
         "joints": list(joints.values()),
-        "freedoms": system.n,
+        "freedoms": system.freedoms,
         "coordinates": list(system.coordinates),
         "speeds": list(system.speeds),
-        "cut_joints": list(topology.cuts),
+        "cut_joints": list(system.cut_joints),
+        "redundant": list(system.redundant),
         "inputs": [{"name": name, "start": value.start, "unit": value.unit, "text": value.text} for name, value in description.inputs.items()],
         "outputs": [{"name": column.name, "unit": column.unit, "text": column.text} for column in compiled.outputs],
         "states": list(description.states),

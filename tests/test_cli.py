@@ -154,6 +154,14 @@ def test_quiet_run_says_nothing(pendulum: Path, capsys: pytest.CaptureFixture):
     assert captured.out == "" and captured.err == ""
 
 
+def test_statics_as_json(pendulum: Path, capsys: pytest.CaptureFixture):
+    assert cli.main(["statics", str(pendulum), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["stable"] and abs(content["coordinates"]["phi"]) < 1e-9
+    assert cli.main(["statics", str(pendulum), "--input", "torque=1"]) == 0
+    assert "stable rest" in capsys.readouterr().out
+
+
 def test_starter_file_is_a_mechanism(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["new", 'My "arm"']) == 0

@@ -10,5 +10,5 @@ def check(file: Source, settings: Settings = None) -> None:
     from kinetree.models import load
 
     system = load(file, **numbers(settings)).compile()
-    bodies = len(system.bodies)
-    typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {system.n} {'freedom' if system.n == 1 else 'freedoms'}")
+    bodies, freedoms = len(system.bodies), system.freedoms
+    typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")

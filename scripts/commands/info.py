@@ -38,6 +38,8 @@ def show(content: dict[str, Any]) -> None:
     for joint in content["joints"]:
         if joint["cut"]:
             console.print(f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}")
+    if content["redundant"]:
+        console.print(f"over-constrained: {escape(', '.join(content['redundant']))} follow from the other constraints")
     console.print()
     for title, rows in tables(content):
         console.print(grid(title, rows))
