@@ -156,7 +156,7 @@ class System(Closure):
         """Predicted floating-point operations of one evaluation by each method."""
         from kinetree.solvers.forms.costs import costs
 
-        freedoms = np.diff(self._freedom_ends())
+        freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
         return costs([int(n) for n in freedoms], list(self.parents), iterations)
 
     def _freedom_ends(self) -> np.ndarray:
