@@ -151,7 +151,7 @@ def random_joint(rng: np.random.Generator, kind: str, name: str) -> tuple[Random
         steps += [Step(True, axis, coordinate=0), Step(False, axis, coordinate=0, factor=table["pitch"] / (2 * np.pi))]
     special = {"spherical": "ball", "free": "free"}.get(kind, "")
     freedoms = {"ball": 3, "free": 6}.get(special, 1 + max((s.coordinate for s in steps), default=-1))
-    return RandomJoint(steps, special, freedoms), table
+    return RandomJoint(steps, special, freedoms, special != "free" and rng.random() < 0.3), table
 
 
 def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[RandomJoint, dict[str, Any]]:
