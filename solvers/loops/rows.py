@@ -8,7 +8,26 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.small_symmetric import cholesky3, lower_transposed
-from kinetree.solvers.algebra.vectors import add_to3, axpy3, cross, dot3, full, get3, get6, get9, inverse_symmetric, mm, mtv, mv, put3, scale, sub3, sub6, sv, transpose
+from kinetree.solvers.algebra.vectors import (
+    add_to3,
+    axpy3,
+    cross,
+    dot3,
+    full,
+    get3,
+    get6,
+    get9,
+    inverse_symmetric,
+    mm,
+    mtv,
+    mv,
+    put3,
+    scale,
+    sub3,
+    sub6,
+    sv,
+    transpose,
+)
 from kinetree.solvers.kernel import kernel
 
 
