@@ -68,7 +68,7 @@ class Rest:
         self.system, self.inputs, self.t = system, inputs, t
         fields = model_fields(system.compiled.ints, system.compiled.floats)
         self.plain = [(j, int(k)) for j, k in enumerate(fields.u_q) if k >= 0]
-        kinds = (Element.BALL, Element.FREE)
+        kinds = (Element.BALL, Element.FREE, Element.BALL_BACK)
         self.quaternion = [(int(kind), int(fields.e_q[e]), int(fields.e_u[e])) for e, kind in enumerate(fields.e_kind) if kind in kinds]
 
     def accelerations(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:

@@ -63,6 +63,15 @@ def test_quaternion_joint_hangs_and_spins_freely():
     assert len(found.undetermined) == 1
 
 
+def test_ball_joint_used_from_child_to_parent():
+    """Its coordinates took no part in the search: whatever the position, they stayed."""
+    top = {"mass": 2.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    joint = {"parent": "top", "child": "ground", "type": "spherical"}
+    height = {"quantity": "position", "body": "top", "point": [0.3, 0.0, 0.0], "axis": "z"}
+    found = equilibrium(load({"bodies": {"top": top}, "joints": {"ball": joint}, "outputs": {"height": height}}).compile())
+    assert found.stable and found.outputs["height"] == pytest.approx(-0.3, abs=1e-9)
+
+
 def test_closed_loop_rests_at_least_potential():
     """Along the one freedom of a four-bar the potential energy has its minimum at the rest position."""
     system = load("lib:four-bar").compile()
