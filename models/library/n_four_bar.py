@@ -1,7 +1,7 @@
 """N four-bar mechanism (IFToMM/UDC multibody benchmark A02): n + 1 cranks side by side, joined by n couplers.
 
-lib:n_four_bar with n (loops), length, mass, speed (of the first crank's end at the start) and g. One degree of freedom; twice per turn all bars lie on one
-line, where the constraints lose rank: the mechanism goes on as a parallelogram.
+lib:n_four_bar with n (loops), length, mass, speed (of the first crank's end at the start) and g. One degree of freedom; twice per turn all bars
+lie on one line, where the constraints lose rank: the mechanism goes on as a parallelogram.
 """
 
 from typing import Any

@@ -8,7 +8,7 @@ import math
 
 from kinetree.solvers.kernel import kernel
 
-# squared sine of the angle between a row and those before it below which it is redundant: rounding of G (1e-16) and the square of drift (1e-20) are smaller
+# squared sine of the angle to the rows before it below which a row is redundant: rounding of G (1e-16) and the square of drift (1e-18) are smaller
 REDUNDANT = 1e-12
 # part of the largest diagonal below which the diagonal of a whole group is noise
 NOTHING = 1e-14
@@ -62,7 +62,7 @@ def add_products(model, ws, k, m):
 
 @kernel
 def measure_diagonal(model, ws):
-    """Largest diagonal per group, of position rows and of rotation rows; below the noise of the whole it is lifted, so that such rows count as redundant."""
+    """Largest diagonal per group, of position rows and of rotation rows; lifted above the noise of the whole, so that rows of nothing are redundant."""
     top = 0.0
     spin = 0.0
     for k in range(model.l_kind.size):

@@ -1,13 +1,13 @@
 """Accelerations of a mechanism with closed loops: M u̇ = f + Jᵀλ, J u̇ + bias = 0 ([SC24] (17)).
 
 The tree is solved by elimination, the multipliers from J M⁻¹ Jᵀ λ = -(residual of the free tree) in envelope storage, the tree once more for its
-response. Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine: there
-the direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
+response. Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine:
+there the direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
 Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
-from kinetree.solvers.forms.dec import dec
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.forms.dec import dec
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
 from kinetree.solvers.loops.residual import acceleration_residual
