@@ -165,7 +165,9 @@ class System(Closure):
         return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
 
     def choose(self, measured: bool = False) -> str:
-        """Name of the cheapest method: by predicted operations, or by times measured on this machine."""
+        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
+        if self.compiled.loops:
+            return "DEC"
         if measured:
             from kinetree.models.choice import measured_times
 
