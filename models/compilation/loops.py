@@ -1,7 +1,7 @@
 """Closed loops: the body of a cut joint is cut in two, and the halves are welded again by constraint rows.
 
-Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that joint kinds, given motions and reactions of cut joints need no
-code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add one row each.
+Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that joint kinds, given motions and reactions of cut joints need
+no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add one row each.
 """
 
 from __future__ import annotations

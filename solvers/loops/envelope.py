@@ -62,7 +62,7 @@ def add_products(model, ws, k, m):
 
 @kernel
 def measure_diagonal(model, ws):
-    """Largest diagonal per group, of position rows and of rotation rows; lifted above the noise of the whole, so that rows of nothing are redundant."""
+    """Largest diagonal per group, of position rows and of rotation rows; lifted above the noise of the whole: rows of nothing are redundant."""
     top = 0.0
     spin = 0.0
     for k in range(model.l_kind.size):
