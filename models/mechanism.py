@@ -1,4 +1,5 @@
 """A loaded mechanism: its description and the way to a compiled system."""
+
 from __future__ import annotations
 
 from pathlib import Path

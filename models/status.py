@@ -1,4 +1,5 @@
 """Turns status codes of kernels into exceptions that name what went wrong where."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -176,5 +176,3 @@ class Run:
     def set_input(self, name: str, value: float) -> None:
         """Write an input."""
         self.work[self.unit.register(name)] = value
-
-

@@ -1,4 +1,5 @@
 """Arithmetic on expression nodes, so that force laws read like their formulas."""
+
 from __future__ import annotations
 
 from kinetree.models.description.expressions import parse

@@ -1,4 +1,5 @@
 """Packs compiled fields into the flat blocks and cuts the blocks into numpy views."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
@@ -37,7 +38,9 @@ def offsets(first: int, sizes: list[int]) -> np.ndarray:
     return first + np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
-def pack(header: Mapping[int, int], ints: Mapping[str, np.ndarray], floats: Mapping[str, np.ndarray], work: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def pack(
+    header: Mapping[int, int], ints: Mapping[str, np.ndarray], floats: Mapping[str, np.ndarray], work: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
     """The ints and floats blocks; the workspace is laid out by the directory in ints."""
     int_parts = [np.asarray(ints[f.name], dtype=np.int64) for f in L.MODEL_INTS]
     float_parts = [np.asarray(floats[f.name], dtype=np.float64) for f in L.MODEL_FLOATS]

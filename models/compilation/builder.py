@@ -1,4 +1,5 @@
 """Turns a checked description into flat arrays: numbers to registers, joints to elements, forces and outputs to records."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -6,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.description.differentiate import time_derivatives
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, parse
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
-from kinetree.models.compilation.locking import locked_form
 from kinetree.models.description.nodes import Const, Name, Node, names
 from kinetree.models.description.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
 from kinetree.models.description.schema import Description, Ends
@@ -209,7 +210,9 @@ class Builder:
     def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
         """Elements of a joint that the tree uses from its child to its parent."""
         if any(e.kind == L.Element.FREE for e in form.elements):
-            raise ModelError(Problem(f"joints.{joint}", "a free joint used from child to parent", "parent and child exchanged", file=self.description.file))
+            raise ModelError(
+                Problem(f"joints.{joint}", "a free joint used from child to parent", "parent and child exchanged", file=self.description.file)
+            )
         result = []
         for e in reversed(form.elements):
             axis = e.axis

@@ -1,4 +1,5 @@
 """Compiles one structure of a mechanism: a description and a numbering in, flat blocks out."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -72,4 +72,3 @@ def action(builder: Builder, target: str, value: float | str, key: str) -> tuple
     if target in builder.description.parameters:
         return (NONE, builder.registers.names[target], register)
     return (entries(builder).index(target), NONE, register)
-

@@ -1,10 +1,20 @@
 """Force elements whose law is a register program: along a coordinate, along a line, wrenches, limit stops, friction, cylinders."""
+
 from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, exp, larger, name, root, smaller, tanh
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.description.expressions import parse
-from kinetree.models.description.force_parts import CoordinateForce, CylinderForce, Elastic, FrictionForce, LineForce, PairForce, StopForce, WrenchForce
+from kinetree.models.description.force_parts import (
+    CoordinateForce,
+    CylinderForce,
+    Elastic,
+    FrictionForce,
+    LineForce,
+    PairForce,
+    StopForce,
+    WrenchForce,
+)
 from kinetree.models.description.nodes import Lookup
 from kinetree.models.description.parts import Point
 from kinetree.solvers import layout as L
@@ -91,7 +101,14 @@ def add_pair(builder: Builder, label: str, force: PairForce) -> None:
     define_force(builder, label, norm(builder, force.force))
     a, b = force.between
     frame = int(force.frame == "body")
-    arguments = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(force.force), builder.vector(force.moment), frame)
+    arguments = (
+        builder.body[a.body],
+        builder.vector(a.point),
+        builder.body[b.body],
+        builder.vector(force.force),
+        builder.vector(force.moment),
+        frame,
+    )
     builder.add_force(L.Force.PAIR, *arguments)
 
 
@@ -130,7 +147,9 @@ def add_friction(builder: Builder, label: str, force: FrictionForce) -> None:
 def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:
     """Double-acting cylinder of given pressures, with seal friction and end stops."""
     ends, length, rate = line_sensors(builder, label, force.between)
-    part = {k: E(builder.node(getattr(force, k), f"forces.{label}.{k}")) for k in ("area_a", "area_b", "pressure_a", "pressure_b", "coulomb", "viscous")}
+    part = {
+        k: E(builder.node(getattr(force, k), f"forces.{label}.{k}")) for k in ("area_a", "area_b", "pressure_a", "pressure_b", "coulomb", "viscous")
+    }
     value = part["pressure_a"] * part["area_a"] - part["pressure_b"] * part["area_b"]
     value = value + rubbing(builder, part["coulomb"], part["viscous"], E(builder.node(force.speed)), rate)
     value, potential = end_stops(builder, force, length, rate, value)

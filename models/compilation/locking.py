@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kinetree.models.compilation.algebra import E, choose, const, function, name, root
 from kinetree.models.description.joints import ElementForm, JointForm
 from kinetree.models.description.nodes import Node
-from kinetree.models.compilation.algebra import E, choose, const, function, name, root
 from kinetree.solvers.layout import Element, Op
 
 
@@ -36,4 +36,3 @@ def locked_quaternion(coordinates: tuple[str, ...], free: bool) -> list[ElementF
     angle = const(2.0) * function(Op.ATAN2, size, w)
     elements.append(ElementForm(Element.ROTATE, axis, angle.node))  # type: ignore[arg-type]
     return elements
-

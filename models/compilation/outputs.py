@@ -1,4 +1,5 @@
 """Outputs of a description: expressions, and measured quantities as sensors with one register per component."""
+
 from __future__ import annotations
 
 import re
