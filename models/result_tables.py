@@ -1,4 +1,4 @@
-"""Summary tables of a staged run: values at the start and at the end of stages and the largest deviations, with mean, standard deviation and spread."""
+"""Summary tables of a staged run: values at the start and at the end of stages and the largest deviations, mean, deviation and spread."""
 
 from __future__ import annotations
 
