@@ -59,7 +59,7 @@ def regulator_equilibrium(value, omega: float) -> tuple[float, float]:
             -value["m2"] * value["g"] * value["zc2"] * np.sin(al) - omega**2 * lever,
         )
 
-    y, al = fsolve(slope, (0.6, 0.8), xtol=1e-14)
+    y, al = np.asarray(fsolve(slope, (0.6, 0.8), xtol=1e-14))
     return float(y), float(al)
 
 
