@@ -8,14 +8,17 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mtv, mv, neg3, put3, put9, rotate_symmetric, scale, sub3, sv
-from kinetree.solvers.forms.dec import accelerate, eliminate
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.forms.dec import accelerate, eliminate
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
+from kinetree.solvers.loops.rank import survey_ranks
 from kinetree.solvers.motion.unit import lay_out, load_states, save_states, stage_record, structure
 from kinetree.solvers.tree.dynamics import set_registers
 from kinetree.solvers.tree.motion import motion, velocities
 from kinetree.solvers.tree.prepare import prepare
+
+ZERO = (0.0, 0.0, 0.0)
 
 
 @kernel
@@ -89,8 +92,16 @@ def balance_momenta(I, W, model, ws, t):
     velocities(model, ws)
     map_at = I[stage_record(I, W) + U.S_BODIES]
     for g in range(I[U.U_BODIES]):
-        if I[map_at + g] > 0:
-            put_momentum(W, ws, I[map_at + g], I[U.U_AT_BODIES] + U.UNIT_BODY * g)
+        i = I[map_at + g]
+        if i > 0:
+            pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
+            put_momentum(ws, i, get3(W, pose + 3), get3(W, pose + 6))
+            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it
+                if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
+                    put_momentum(ws, model.l_b[k], get3(W, pose + 3), get3(W, pose + 6))
+    for k in range(model.l_kind.size):
+        if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
+            put_momentum(ws, model.l_b[k], ZERO, ZERO)
     for i in range(model.parent.size - 1, 0, -1):
         if status == 0:
             status = eliminate(model, ws, i)
@@ -103,7 +114,7 @@ def balance_momenta(I, W, model, ws, t):
 
 
 @kernel
-def put_momentum(W, ws, i, pose):
+def put_momentum(ws, i, v_before, om_before):
     """Bias of body i: minus its momentum M (v_before - v̂) about O_i, so that the elimination finds speeds instead of accelerations."""
     at = i * L.ROW
     b = i * L.BODY
@@ -111,8 +122,8 @@ def put_momentum(W, ws, i, pose):
     m = ws.body[b + L.B_MASS]
     h = mv(R, get3(ws.body, b + L.B_H))
     J = rotate_symmetric(R, get6(ws.body, b + L.B_J))
-    v = sub3(get3(W, pose + 3), get3(ws.row, at + L.W_V))
-    om = sub3(get3(W, pose + 6), get3(ws.row, at + L.W_OM))
+    v = sub3(v_before, get3(ws.row, at + L.W_V))
+    om = sub3(om_before, get3(ws.row, at + L.W_OM))
     put3(ws.row, at + L.W_F, neg3(add3(scale(m, v), cross(om, h))))
     put3(ws.row, at + L.W_N, neg3(add3(sv(J, om), cross(h, v))))
 
@@ -137,6 +148,5 @@ def change_structure(I, F, W, t):
         status = balance_momenta(I, W, model, ws, t)
     if status == 0 and model.l_kind.size > 0:
         status = project(model, ws, t)
+        survey_ranks(model, ws, t)
     return status
-
-
