@@ -341,3 +341,34 @@ def test_projection_is_least_in_the_metric_of_the_masses():
     M = system.mass_matrix(0.0, q)
     assert np.abs(J @ right).max() < 1e-10
     assert np.abs(free @ M @ (right - wrong)).max() < 1e-9 * np.abs(M).max()
+
+
+# -- stages ----------------------------------------------------------------------------------------------------------------------------------
+def staged(change: dict[str, Any], at: float = 0.3) -> Any:
+    """The four-bar with a change at an instant."""
+    d = described("four_bar")
+    d["stages"] = [{"name": "closed", "ends": {"at": at}} | change, {"name": "after"}]
+    return load(d).compile()
+
+
+def test_loop_joint_lets_go():
+    """A cut joint that lets go opens the loop: speeds and energy are continuous, afterwards crank with coupler and rocker swing free."""
+    result = staged({"free": ["pin"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    assert len(result.events) == 1
+    assert np.ptp(result["energy"]) < 1e-6
+    k = 30
+    before, after = result["der(chi)"][k - 1], result["der(chi)"][k + 1]
+    assert abs(after - before) < 1.0
+
+
+def test_tree_joint_of_a_loop_lets_go():
+    """The same for a joint of the tree: the loop's other joints carry on."""
+    result = staged({"free": ["bearing"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    assert np.ptp(result["energy"]) < 1e-6
+
+
+def test_lock_stops_a_loop():
+    """A locked joint leaves no freedom: everything stops, energy falls to the weight's."""
+    result = staged({"lock": ["crankpin"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
+    assert abs(result["der(phi)"][-1]) < 1e-9
+    assert abs(result["phi"][-1] - result["phi"][31]) < 1e-9
