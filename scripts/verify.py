@@ -102,7 +102,7 @@ def twin_of(archive: Archive) -> InProcess:
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
     """Real variables whose values do not depend on who integrates."""
-    return [name for name in archive.reals if name in twin.places and not name.endswith("_residual")]
+    return [n for n in archive.reals if n in twin.places and not n.endswith("_residual") and not n.startswith("event_indicator")]
 
 
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
