@@ -219,6 +219,8 @@ def held_starts(description: Description, topology: Topology, speeds: Sequence[S
     held: list[int] = []
     for joint, names_of_speeds in zip(topology.joint, speeds, strict=True):
         spec = description.joints[joint]
+        if not names_of_speeds:  # rigid or locked
+            continue
         if spec.transforms is None:
             bits = HELD_COORDINATE * (spec.start is not None) + HELD_SPEED * (spec.speed is not None)
             held += [bits] * len(names_of_speeds)
