@@ -21,7 +21,7 @@ from kinetree.models.library import chains
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.solvers import chain
 
-TARGET = 1e-8  # about what scipy's expm reaches at a ratio of 1e4
+TARGET = 5e-9  # error that counts as equal accuracy; at a ratio of 1e4 about the limit of exponentials made in double by squaring A
 PATIENCE = 4.0  # s: an adaptive method is stopped after the interval in which this has passed
 DENSE_LIMIT = 1200  # masses beyond which expm is not tried (2n x 2n products)
 HEADLINE = (200, 1e4)
@@ -85,7 +85,7 @@ def compare(kind: str, n: int, ratio: float, steps: int, repeats: int, slow_peer
     """All methods on one chain."""
     c = case(kind, n, ratio, steps)
     reference = by_chain(c, 1e-12)
-    accuracy = next((a for a in (1e-8, 1e-9, 1e-10) if error(by_chain(c, a), reference) <= TARGET), 1e-10)
+    accuracy = next((a for a in (1e-8, 3e-9, 1e-9, 1e-10) if error(by_chain(c, a), reference) <= TARGET), 1e-10)
     direct = {"kinetree chain": lambda: by_chain(c, accuracy)}
     if n <= DENSE_LIMIT:
         direct["scipy expm"] = lambda: peers.by_expm(c)
@@ -94,7 +94,8 @@ def compare(kind: str, n: int, ratio: float, steps: int, repeats: int, slow_peer
     if slow_peers:
         ladder = (1e-6, 1e-8, 1e-10)
         rows += [adaptive(c, reference, name, run, ladder) for name, run in (("scipy Radau", peers.by_radau), ("SUNDIALS CVODE", peers.by_cvode))]
-        rows.append(adaptive(c, reference, "Runge-Kutta 4", peers.by_rk4, (1e-6, 1e-9, 1e-12)))
+    if (n, ratio) == HEADLINE:
+        rows.append(adaptive(c, reference, "Runge-Kutta 4", peers.by_rk4, (1e-9, 1e-12)))
     scaled = chain.scale(c.mass, c.damping, c.stiffness)
     made = chain.generate(scaled, c.dt, np.array(c.channels), 2, accuracy)
     width = made.step.u.width
@@ -116,7 +117,7 @@ def compare(kind: str, n: int, ratio: float, steps: int, repeats: int, slow_peer
 
 
 def run(quick: bool, json_path: str | Path | None = None, plot_dir: str | Path | None = None) -> dict:
-    """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "results"}."""
+    """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "any_accuracy", "results"}."""
     one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     child = subprocess.run([sys.executable, "-m", __name__, *["--quick"] * quick], env=one_thread, stdout=subprocess.PIPE, check=True, text=True)
     report = json.loads(child.stdout)
@@ -142,7 +143,12 @@ def measure(quick: bool) -> dict:
         results += compare("two-mass cars", 200, ratio, steps, repeats, slow_peers=False)
     versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
     machine = {"cpu": platform.processor() or platform.machine(), **versions, "threads": 1}
-    return {"machine": machine, "headline": results[0]["best_peer_over_chain"], "results": results}
+    return {
+        "machine": machine,
+        "headline": results[0]["best_equal_peer_over_chain"],
+        "any_accuracy": results[0]["best_peer_over_chain"],
+        "results": results,
+    }
 
 
 def show(report: dict) -> None:
@@ -153,6 +159,9 @@ def show(report: dict) -> None:
         place = f"{r['chain']:15} {r['n']:5} {r['ratio']:8.0f} {r['method']:16}"
         ratio = f"{r['best_peer_over_chain']:.1f}" if r["best_peer_over_chain"] and r["method"] == "kinetree chain" else ""
         print(f"{place} {r['seconds'] * 1e3:12.2f} {r['error']:9.1e} {r['half_width']:6} {r['memory_MB']:6.1f} {ratio:>10}")
+    print(
+        f"fastest peer over chain, {HEADLINE[0]} masses: {report['any_accuracy']:.1f}; fastest that is as accurate: {report['headline'] or float('nan'):.0f}"
+    )
 
 
 def plot(results: list[dict], folder: Path) -> None:
