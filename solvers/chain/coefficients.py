@@ -15,7 +15,7 @@ import numpy as np
 from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, transposed, zeros
 from kinetree.solvers.chain.factor import factor
 
-SMALL = 64  # chains up to this size are dense from the start: calls cost more than operations
+SMALL = 40  # chains up to this size are dense from the start: calls cost more than operations
 DENSE_ABOVE = 0.25  # wider bands (as part of n) are stored as dense matrices
 
 
