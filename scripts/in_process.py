@@ -26,8 +26,12 @@ class InProcess:
         self.work = np.zeros(unit.work_size)
         self._binder = binder
         self._calls: dict[str, Call] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to before the start."""
         self.call("reset", 0, 0.0)
-        for place, value in unit.options.items():
+        for place, value in self.unit.options.items():
             self.work[place] = value
 
     def call(self, name: str, option: int, t: float) -> None:
