@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from kinetree.solvers.entries import LIBRARIES
-from kinetree.solvers.kernel import FAST, cache_root, sources_hash
+from kinetree.solvers.kernel import cache_root, sources_hash
 
 LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
 
@@ -49,15 +49,48 @@ def object_path(library: str, level: str) -> Path:
 
 
 def as_c_function(function):
-    """The numba C callback of one entry."""
-    from numba import cfunc, types
+    """The C function of one entry."""
+    from numba import types
+
+    from kinetree.solvers.boundary import c_function
 
     signature = types.int32(*(types.CPointer(t) for t in (types.int64, types.float64, types.float64)), types.int64, types.float64)
 
     def wrapper(ints_at, floats_at, work_at, option, t):
         return function(ints_at, floats_at, work_at, option, t)
 
-    return cfunc(signature, error_model="numpy", fastmath=FAST)(wrapper)
+    return c_function(wrapper, signature)
+
+
+RAISED = 99  # status of a kernel that raised after all; without it the library would need an interpreter to report the exception
+
+
+def bare_wrapper(context, library, fndesc, env, call_helper):
+    """The C function around a callback; nobody calls those that numba makes around other kernels."""
+    from llvmlite import ir
+    from numba import types
+
+    if fndesc.restype != types.int32:
+        return
+    module = context.create_module("cfunc_wrapper")
+    callee = ir.Function(module, context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes), fndesc.llvm_func_name)
+    function_type = ir.FunctionType(context.get_value_type(fndesc.restype), [context.get_value_type(t) for t in fndesc.argtypes])
+    wrapper = ir.Function(module, function_type, fndesc.llvm_cfunc_wrapper_name)
+    builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
+    status, out = context.call_conv.call_function(builder, callee, fndesc.restype, fndesc.argtypes, wrapper.args)
+    builder.ret(builder.select(status.is_error, ir.Constant(out.type, RAISED), out))
+    library.add_ir_module(module)
+
+
+def keep_from_running() -> None:
+    """Have numba stop at LLVM code in this process: it would make machine code of every kernel, with all its callees, that nobody calls."""
+    from numba.core import codegen, cpu
+
+    cpu.CPUContext.create_cfunc_wrapper = bare_wrapper
+
+    codegen.JITCodeLibrary._finalize_specific = lambda library: None
+    codegen.JITCodeLibrary.get_pointer_to_function = lambda library, name: 1
+    codegen.JITCPUCodegen.set_env = lambda self, name, env: None
 
 
 def linked_module(entries: dict[str, Callable]):
@@ -66,32 +99,43 @@ def linked_module(entries: dict[str, Callable]):
 
     from kinetree.solvers.boundary import REGISTERED, make_callback
 
-    for symbol in REGISTERED:  # numba resolves symbols at once; this code is never run
-        llvm.add_symbol(symbol, 1)
-    whole = None
-    callbacks = {name[3:]: make_callback(function, shape) for name, (function, shape) in REGISTERED.items()}
-    for name, callback in (callbacks | {name: as_c_function(function) for name, function in entries.items()}).items():
-        module = llvm.parse_assembly(str(callback._library._final_module))
-        for f in module.functions:
-            if f.name == callback._wrapper_name:
-                f.name = f"kt_{name}"
-                f.linkage = "external"
-            elif not f.is_declaration:
-                f.linkage = "linkonce_odr"
-        for g in module.global_variables:
-            if not g.is_declaration and "llvm." not in g.name:
-                g.linkage = "linkonce_odr"
-        if whole is None:
-            whole = module
-        else:
-            whole.link_in(module)
-    for f in whole.functions:
+    callbacks = {symbol[3:]: make_callback(function, shape) for symbol, (function, shape) in REGISTERED.items()}
+    callbacks |= {name: as_c_function(function) for name, function in entries.items()}
+    whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
+    for library in reachable([callback._library for callback in callbacks.values()]):
+        module = llvm.parse_assembly(str(library._final_module))
+        for each in (*module.functions, *module.global_variables):
+            if not each.is_declaration and "llvm." not in each.name:
+                each.linkage = "weak_odr"  # one of several copies is kept, whether something before it has called it or not
+        whole.link_in(module)
+    for name, callback in callbacks.items():
+        entry = whole.get_function(callback._wrapper_name)
+        entry.linkage = "external"
+        entry.name = f"kt_{name}"
+    hide(whole)
+    return whole
+
+
+def reachable(libraries: list) -> list:
+    """The code libraries of numba that these ones call, each once."""
+    found: dict[int, object] = {}
+    stack = list(libraries)
+    while stack:
+        library = stack.pop()
+        if id(library) not in found:
+            found[id(library)] = library
+            stack.extend(library._linking_libraries)
+    return list(found.values())
+
+
+def hide(module) -> None:
+    """Make everything but the entries internal, so that what nobody calls disappears."""
+    for f in module.functions:
         if not f.is_declaration and (not f.name.startswith("kt_") or f.name.startswith("kt_in_")):
             f.linkage = "internal"
-    for g in whole.global_variables:
+    for g in module.global_variables:
         if not g.is_declaration and "llvm." not in g.name:
             g.linkage = "internal"
-    return whole
 
 
 def emit(module_text: str, level: str, path: Path) -> None:
@@ -100,9 +144,8 @@ def emit(module_text: str, level: str, path: Path) -> None:
 
     module = llvm.parse_assembly(module_text)
     machine = llvm.Target.from_triple(module.triple).create_target_machine(cpu=level, opt=3, reloc="pic", codemodel="default")
-    for _ in range(2):  # the error paths, which cannot be taken, are only seen to be dead once everything is inlined
-        passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
-        passes.getModulePassManager().run(module, passes)
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
     path.write_bytes(machine.emit_object(module))
 
 
@@ -138,6 +181,7 @@ def build_library(library: str, folder: str) -> str:
     """Compile and link one library into the folder; the files appear complete or not at all."""
     from kinetree.solvers.entries import entries
 
+    keep_from_running()
     text = str(linked_module(entries(library)))
     for level in LEVELS:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:

@@ -1,0 +1,159 @@
+"""Kernels that others call through a symbol instead of taking a copy of their code.
+
+numba links the code of every callee into every caller, again at each level; above the evaluation of a mechanism that would make the compiler work for
+minutes. A boundary is compiled once, its callers only hold its name. `shape` says what it takes:
+
+    solve  (model, ws)               state  (model, ws, t)            unit  (I, F, W, t)
+    rates  (out, model, ws, t, y)    method (mem, model, ws, t)
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from llvmlite import ir
+from numba import cfunc, config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from kinetree.solvers.kernel import FAST, kernel
+from kinetree.solvers.view_types import FLOATS, INTS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+
+F = TypeVar("F", bound=Callable)
+SHAPES = {
+    "solve": (MODEL, WORK),
+    "state": (MODEL, WORK, types.float64),
+    "unit": (INTS, FLOATS, FLOATS, types.float64),
+    "rates": (FLOATS, MODEL, WORK, types.float64, FLOATS),
+    "method": (FLOATS, MODEL, WORK, types.float64),
+}
+REGISTERED: dict[str, tuple[Callable, str]] = {}  # symbol -> function and shape, callees before callers
+_provided: dict[str, object] = {}  # compiled callbacks of this process, kept alive
+
+
+def flat_types(shape: str) -> list:
+    """C argument types of a shape: blocks are two pointers, a view is a pointer and its size."""
+    found: list = []
+    for each in SHAPES[shape]:
+        if isinstance(each, BlocksType):
+            found += [types.CPointer(types.int64), types.CPointer(types.float64)]
+        elif isinstance(each, ViewType):
+            found += [types.CPointer(each.dtype), types.int64]
+        else:
+            found.append(each)
+    return found
+
+
+def emit_call(symbol: str, shape: str):
+    """Code generator of a call through the symbol."""
+
+    def generate(context, builder, sig, args):
+        values = []
+        for each, value in zip(SHAPES[shape], args, strict=True):
+            if isinstance(each, BlocksType):
+                blocks = cgutils.create_struct_proxy(each)(context, builder, value)
+                values += [blocks.ints, blocks.data]
+            elif isinstance(each, ViewType):
+                view = cgutils.create_struct_proxy(each)(context, builder, value)
+                values += [view.data, view.size]
+            else:
+                values.append(value)
+        function_type = ir.FunctionType(ir.IntType(32), [value.type for value in values])
+        function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
+        return builder.sext(builder.call(function, values), ir.IntType(64))
+
+    return types.int64(*SHAPES[shape]), generate
+
+
+def make_call(symbol: str, shape: str):
+    """What kernels call."""
+    if shape == "solve":
+
+        @intrinsic
+        def call(typingctx, model, ws):
+            return emit_call(symbol, shape)
+    elif shape == "state":
+
+        @intrinsic
+        def call(typingctx, model, ws, t):
+            return emit_call(symbol, shape)
+    elif shape == "rates":
+
+        @intrinsic
+        def call(typingctx, out, model, ws, t, y):
+            return emit_call(symbol, shape)
+    else:
+
+        @intrinsic
+        def call(typingctx, first, second, third, t):
+            return emit_call(symbol, shape)
+
+    return call
+
+
+def c_function(function: Callable, signature):
+    """Compile a function of C arguments that returns a status."""
+    return cfunc(signature, error_model="numpy", fastmath=FAST)(function)
+
+
+def make_callback(function: Callable, shape: str):
+    """The compiled function behind a symbol."""
+    body = kernel(function)
+    signature = types.int32(*flat_types(shape))
+    if shape == "solve":
+
+        def solve(ints, floats, ints_again, work):
+            return body(blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND))
+
+        return c_function(solve, signature)
+    if shape == "state":
+
+        def state(ints, floats, ints_again, work, t):
+            return body(blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND), t)
+
+        return c_function(state, signature)
+    if shape == "unit":
+
+        def unit(ints, n_ints, floats, n_floats, work, n_work, t):
+            return body(view_from(ints, n_ints), view_from(floats, n_floats), view_from(work, n_work), t)
+
+        return c_function(unit, signature)
+    if shape == "rates":
+
+        def rates(out, n_out, ints, floats, ints_again, work, t, y, n_y):
+            model, ws = blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND)
+            return body(view_from(out, n_out), model, ws, t, view_from(y, n_y))
+
+        return c_function(rates, signature)
+
+    def method(mem, n_mem, ints, floats, ints_again, work, t):
+        model, ws = blocks_from(ints, floats, MODEL_KIND), blocks_from(ints_again, work, WORK_KIND)
+        return body(view_from(mem, n_mem), model, ws, t)
+
+    return c_function(method, signature)
+
+
+MODEL_KIND, WORK_KIND = 0, 1
+
+
+def boundary(shape: str) -> Callable[[F], F]:
+    """Make a kernel a boundary."""
+
+    def decorate(function: F) -> F:
+        symbol = f"kt_in_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"
+        if config.DISABLE_JIT:
+            return function
+        REGISTERED[symbol] = (function, shape)
+        return cast(F, make_call(symbol, shape))
+
+    return decorate
+
+
+def provide() -> None:
+    """Compile all boundaries of this process and make their symbols known to the jitted code that calls them."""
+    import llvmlite.binding as llvm
+
+    for symbol, (function, shape) in REGISTERED.items():
+        if symbol not in _provided:
+            callback = make_callback(function, shape)
+            _provided[symbol] = callback
+            llvm.add_symbol(symbol, callback.address)
