@@ -372,3 +372,46 @@ def test_lock_stops_a_loop():
     result = staged({"lock": ["crankpin"]}).simulate(stop_time=0.6, output_step=0.01, integrator="adams", tolerance=1e-9)
     assert abs(result["der(phi)"][-1]) < 1e-9
     assert abs(result["phi"][-1] - result["phi"][31]) < 1e-9
+
+
+# -- loop equations of the library -----------------------------------------------------------------------------------------------------------
+def moved_states(name: str, **parameters: float):
+    """A system and its states after a few steps of its own motion."""
+    system = load(f"lib:{name}", **parameters).compile()
+    result = system.simulate(stop_time=0.4, output_step=0.1, integrator="adams", tolerance=1e-9)
+    return system, result
+
+
+def test_slider_crank_in_closed_form():
+    """x = r cos φ + sqrt(l² - r² sin² φ) and its rate."""
+    _, result = moved_states("slider_crank")
+    phi, rate, r, l = result["phi"], result["der(phi)"], 0.05, 0.2
+    root = np.sqrt(l**2 - (r * np.sin(phi)) ** 2)
+    assert result["x"] == pytest.approx(r * np.cos(phi) + root, abs=1e-10)
+    assert result["der(x)"] == pytest.approx(-r * np.sin(phi) * (1 + r * np.cos(phi) / root) * rate, abs=1e-8)
+    assert np.ptp(result["energy"]) < 1e-6
+
+
+def test_delta_in_closed_form():
+    """The platform is where three spheres about the shifted elbows meet, and does not turn."""
+    system, result = moved_states("delta")
+    base, plate, arm, forearm = 0.2, 0.06, 0.25, 0.55
+    assert system.freedoms == 3
+    for k in range(len(result.time)):
+        place = np.array([result[f"position[{i}]"][k] for i in (1, 2, 3)])
+        for i in (1, 2, 3):
+            a, q = 2 * np.pi * (i - 1) / 3, result[f"q{i}"][k]
+            out = base - plate + arm * np.cos(q)
+            assert np.linalg.norm(place - [out * np.cos(a), out * np.sin(a), -arm * np.sin(q)]) == pytest.approx(forearm, abs=1e-10)
+
+
+def test_six_bar_in_closed_form():
+    """Both loops close: lengths of the rocker and of the dyad; energy is kept."""
+    _, result = moved_states("six_bar")
+    phi, beta = result["phi"], result["phi"] + result["beta"]
+    end = np.array([0.1 * np.cos(phi) + 0.3 * np.cos(beta), 0.1 * np.sin(phi) + 0.3 * np.sin(beta)])
+    assert np.hypot(end[0] - 0.3, end[1]) == pytest.approx(0.25, abs=1e-10)
+    rod = beta + result["epsilon"]
+    top = np.array([result["P[1]"] + 0.35 * np.cos(rod), result["P[2]"] + 0.35 * np.sin(rod)])
+    assert np.hypot(top[0] - 0.55, top[1] - 0.1) == pytest.approx(0.3, abs=1e-10)
+    assert np.ptp(result["energy"]) < 1e-6
