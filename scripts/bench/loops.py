@@ -1,0 +1,134 @@
+"""Closed loops beside Pinocchio, MuJoCo and Exudyn in one run: time per acceleration and time to simulate, N four-bars of growing N.
+
+Peers hold the same plane mechanism in general 3D (Exudyn: in the plane, where it is fastest). Python's call overhead, timed on a one-body model, is
+taken off the peers' times. MuJoCo's loops are soft, Exudyn takes fixed steps: their errors stand beside their times.
+"""
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from kinetree.models import load
+from kinetree.scripts.bench import loops_peers as peers
+
+LOOPS = (1, 2, 5, 10, 20, 40, 80)
+QUICK = (2, 10, 40)
+REPEATS = 7  # the fastest counts
+REVOLUTION = {2: 1.9425149226070836835, 40: 1.965601928704650439}  # IFToMM/UDC benchmark A02, exact
+TEN_SECONDS = (0.32845811154081538, 0.94451853817860096)  # tip of the first crank after 10 s, N = 2, exact
+
+
+def timed(call: Callable[[int], object], count: int) -> float:
+    """Microseconds of one of `count` evaluations inside call(count)."""
+    best = float("inf")
+    call(1)
+    for _ in range(REPEATS):
+        clock = time.perf_counter()
+        call(count)
+        best = min(best, time.perf_counter() - clock)
+    return 1e6 * best / count
+
+
+def own_acceleration(n: int) -> dict:
+    """Kinematics, loads, multipliers and accelerations, and the same without loops: the tree of the cut joints."""
+    system = load("lib:n_four_bar", n=n).compile()
+    q, u = system.start()
+    system.accelerations(0.0, q, u)
+    repeat = system._fast.entry("repeat")
+    us = timed(lambda count: repeat(count, 0.0), max(20, 4000 // n))
+    return {"method": "kinetree", "loops": n, "us": us, "bodies": len(system.bodies), "speeds": system.n, "freedoms": system.freedoms}
+
+
+def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> dict:
+    """A run to `stop` with its error against the exact solution."""
+    system = load("lib:n_four_bar", n=n).compile()
+    runs = []
+    for _ in range(3):
+        clock = time.perf_counter()
+        result = system.simulate(stop_time=stop, output_step=stop / 100, integrator=integrator, tolerance=tolerance)
+        runs.append(time.perf_counter() - clock)
+    exact = TEN_SECONDS if stop == 10.0 else (0.0, 1.0)
+    error = max(abs(result["tip[1]"][-1] - exact[0]), abs(result["tip[2]"][-1] - exact[1]))
+    return {"method": f"kinetree {integrator} {tolerance:g}", "loops": n, "stop": stop, "seconds": min(runs), "error": float(error)}
+
+
+def accelerations(sizes: tuple[int, ...]) -> list[dict]:
+    """Time per acceleration of everybody."""
+    found = []
+    for n in sizes:
+        found.append(own_acceleration(n))
+        found += peers.accelerations(n, timed)
+        for entry in found:
+            if entry["loops"] == n:
+                typer.echo(f"  N = {n:3d}  {entry['method']:24s} {entry['us']:10.2f} us")
+    return found
+
+
+def simulations(quick: bool) -> list[dict]:
+    """Time and error of runs over 10 s (N = 2), and over one revolution (N = 40)."""
+    found = [own_simulation(2, 10.0, 1e-6, "adams"), own_simulation(2, 10.0, 1e-10, "adams")]
+    found += [own_simulation(40, REVOLUTION[40], 1e-6, "adams")]
+    found += peers.simulations(2, 10.0, TEN_SECONDS, quick)
+    for entry in found:
+        typer.echo(f"  N = {entry['loops']:3d}  {entry['stop']:.3g} s  {entry['method']:30s} {entry['seconds']:8.4f} s   error {entry['error']:.1e}")
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Versions of the peers that are there."""
+    found = {}
+    for package in ("pin", "mujoco", "exudyn", "numpy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def growth(results: list[dict], method: str) -> float:
+    """Exponent of time over the number of loops, the larger half."""
+    points = sorted((entry["loops"], entry["us"]) for entry in results if entry["method"] == method)
+    points = points[len(points) // 2 - 1 :]
+    return float(np.polyfit(*np.log(np.array(points).T), 1)[0]) if len(points) > 1 else float("nan")
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
+    """All of it; JSON with machine and versions, a picture of time over N."""
+    typer.echo("time per acceleration (kinematics included)")
+    found = accelerations(QUICK if quick else LOOPS)
+    exponents = {method: growth(found, method) for method in dict.fromkeys(entry["method"] for entry in found)}
+    for method, exponent in exponents.items():
+        typer.echo(f"  {method:24s} grows with N^{exponent:.2f}")
+    typer.echo("runs")
+    runs = simulations(quick)
+    data = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(), "versions": versions()}
+    if json_path:
+        json_path.write_text(json.dumps(data | {"results": found, "growth": exponents, "runs": runs}, indent=1), encoding="utf-8")
+    if plots:
+        draw(found, plots / "loops.png")
+
+
+def draw(results: list[dict], path: Path) -> None:
+    """Time per acceleration over the number of loops."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4.2))
+    for method in dict.fromkeys(entry["method"] for entry in results):
+        points = np.array([(entry["loops"], entry["us"]) for entry in results if entry["method"] == method])
+        axes.loglog(points[:, 0], points[:, 1], "o-", label=method)
+    axes.set_xlabel("four-bars N")
+    axes.set_ylabel("time per acceleration [us]")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
