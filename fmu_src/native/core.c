@@ -230,9 +230,13 @@ static void tell_events(Instance *in, double before) {
         say(in, LEVEL_OK, "t = %.9g: event %d, stage '%s'", in->work[V_EVENT_TIME], (int)in->work[V_EVENTS], stage_name(&in->model, (int)in->work[V_STAGE]));
 }
 
-int step_accepted(Instance *in) {
+/* A host's integrator leaves the closed loops open a little more with every step; beyond this [m or 1] they are closed again. */
+static int drifted(const Instance *in) { return in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-10; }
+
+int step_accepted(Instance *in, int *event) {
     int level = settle(in);
     if (!level) in->armed |= guard_bits(in, 0);
+    *event = !level && drifted(in);
     return level;
 }
 
@@ -240,6 +244,7 @@ int step_accepted(Instance *in) {
 int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
+    int closed = drifted(in) && !call(in, in->engine->start, 1, in->work[V_TIME]); /* from the state that is there */
     double before = in->work[V_EVENTS], stage = in->work[V_STAGE];
     int64_t fired = guard_bits(in, 1) & in->armed;
     int status = fired ? call(in, in->engine->event, fired, in->work[V_TIME]) : 0;
@@ -248,7 +253,7 @@ int handle_event(Instance *in, int *changed) {
         return engine_failure(in, status, LEVEL_ERROR, "event");
     }
     tell_events(in, before);
-    *changed = in->work[V_EVENTS] != before;
+    *changed = closed || in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
     level = settle(in);
     if (fired) in->armed = guard_bits(in, 0) | (in->work[V_STAGE] != stage ? ending_bit(in) : 0);

@@ -93,7 +93,7 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
 int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
 int handle_event(Instance *in, int *changed);
-int step_accepted(Instance *in);
+int step_accepted(Instance *in, int *event);
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped);
 int engine_failure(Instance *in, int status, int level, const char *doing);
 

@@ -163,8 +163,10 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     BEGIN("fmi2CompletedIntegratorStep", CONTINUOUS)
-    *enter_event_mode = *terminate = fmi2False;
-    RETURN(step_accepted(in));
+    *terminate = fmi2False;
+    int event = 0, level = step_accepted(in, &event);
+    *enter_event_mode = event;
+    RETURN(level);
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t) {

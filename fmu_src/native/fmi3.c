@@ -193,8 +193,10 @@ fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_set_state, fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
     BEGIN("fmi3CompletedIntegratorStep", CONTINUOUS)
-    *enter_event_mode = *terminate = fmi3False;
-    RETURN(step_accepted(in));
+    *terminate = fmi3False;
+    int event = 0, level = step_accepted(in, &event);
+    *enter_event_mode = event != 0;
+    RETURN(level);
 }
 
 fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 t) {
