@@ -244,7 +244,7 @@ int step_accepted(Instance *in, int *event) {
 int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
-    int closed = drifted(in) && !call(in, in->engine->start, 1, in->work[V_TIME]); /* from the state that is there */
+    int closed = drifted(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
     double before = in->work[V_EVENTS], stage = in->work[V_STAGE];
     int64_t fired = guard_bits(in, 1) & in->armed;
     int status = fired ? call(in, in->engine->event, fired, in->work[V_TIME]) : 0;

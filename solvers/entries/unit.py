@@ -4,10 +4,12 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.motion.advance import advance
-from kinetree.solvers.motion.happening import happen_by_guards
+from kinetree.solvers.motion.happening import close_again, happen_by_guards
 from kinetree.solvers.motion.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.tree.prepare import prepare
 from kinetree.solvers.views import floats_view, ints_view
+
+CLOSE_LOOPS = -1  # option of unit_event
 
 
 @entry
@@ -94,5 +96,7 @@ def unit_derivatives(ints, floats, work, option, t):
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: carry out what the guards ask for at t; option is a bit mask of guards that fired, 0: all that are positive."""
+    """Model exchange: carry out what the guards ask for at t; option: bits of the guards that fired, 0: all that are positive, -1: close the loops."""
+    if option == CLOSE_LOOPS:
+        return close_again(ints_view(ints), floats_view(floats), floats_view(work), t)
     return happen_by_guards(ints_view(ints), floats_view(floats), floats_view(work), t, option)

@@ -53,6 +53,15 @@ def happen_by_guards(I, F, W, t, mask):
 
 
 @kernel
+def close_again(I, F, W, t):
+    """Bring the states of a host that integrates itself back onto the loop constraints."""
+    model, ws = structure(I, F, W)
+    load_states(I, W, ws)
+    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    return refresh(I, F, W, t) if status == 0 else status
+
+
+@kernel
 def ending_guard(model, fired):
     """The guard that ends the stage, or -1."""
     for k in range(model.guards.size // L.GUARD):
