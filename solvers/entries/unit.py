@@ -96,7 +96,7 @@ def unit_derivatives(ints, floats, work, option, t):
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: carry out what the guards ask for at t; option: bits of the guards that fired, 0: all that are positive, -1: close the loops."""
+    """Model exchange: carry out what the guards ask for at t; option: bits of the guards that fired, 0: all positive ones, -1: close the loops."""
     if option == CLOSE_LOOPS:
         return close_again(ints_view(ints), floats_view(floats), floats_view(work), t)
     return happen_by_guards(ints_view(ints), floats_view(floats), floats_view(work), t, option)
