@@ -101,17 +101,16 @@ def linked_module(entries: dict[str, Callable]):
 
     callbacks = {symbol[3:]: make_callback(function, shape) for symbol, (function, shape) in REGISTERED.items()}
     callbacks |= {name: as_c_function(function) for name, function in entries.items()}
+    symbols = {callback._wrapper_name: f"kt_{name}" for name, callback in callbacks.items()}
     whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
     for library in reachable([callback._library for callback in callbacks.values()]):
         module = llvm.parse_assembly(str(library._final_module))
         for each in (*module.functions, *module.global_variables):
-            if not each.is_declaration and "llvm." not in each.name:
+            if each.name in symbols:
+                each.name, each.linkage = symbols[each.name], "external"
+            elif not each.is_declaration and "llvm." not in each.name:
                 each.linkage = "weak_odr"  # one of several copies is kept, whether something before it has called it or not
         whole.link_in(module)
-    for name, callback in callbacks.items():
-        entry = whole.get_function(callback._wrapper_name)
-        entry.linkage = "external"
-        entry.name = f"kt_{name}"
     hide(whole)
     return whole
 
