@@ -110,11 +110,22 @@ def advance(I, F, W, target, option):
             hold_inputs(I, F, W)
             return EVENT if status == 0 else status
     if status == 0:
+        status = close_output(I, F, W, target)
+    if status == 0:
         status = refresh(I, F, W, target)
     W[U.V_STATUS] = status
     if sloped:
         hold_inputs(I, F, W)
     return status
+
+
+@kernel
+def close_output(I, F, W, t):
+    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints."""
+    model, ws = structure(I, F, W)
+    if model.l_kind.size > 0:
+        return project(model, ws, t)
+    return 0
 
 
 @kernel
