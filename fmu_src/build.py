@@ -16,6 +16,7 @@ from kinetree.fmu.documentation import index_html
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.payload import payload, token_of
 from kinetree.fmu.variables import FmuError, Table, variable_table
+from kinetree.models.description.loader import generated, is_generated, read
 
 if TYPE_CHECKING:
     from kinetree.models.mechanism import Mechanism
@@ -42,8 +43,7 @@ def build_fmu(
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
     from kinetree.fmu.unit import fmu_unit
 
-    files = dict([model_file(mechanism)])
-    files["options.json"] = json.dumps({"integrator": integrator, "step": step, "tolerance": tolerance}).encode()
+    files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
     return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files)
 
 
@@ -110,18 +110,18 @@ def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]
     }
 
 
-def model_file(mechanism: Mechanism) -> tuple[str, bytes]:
-    """The file of the mechanism as it was given, or its description as JSON."""
-    source = mechanism.source
-    if (
-        isinstance(source, (str, Path))
-        and not mechanism.overrides
-        and not str(source).startswith("lib:")
-        and Path(source).suffix in (".toml", ".json")
-    ):
-        return f"model{Path(source).suffix}", Path(source).read_bytes()
-    content = mechanism.description.model_dump(mode="json", exclude_defaults=True)
-    return "model.json", json.dumps({"format": mechanism.description.format} | content, indent=1).encode()
+def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, bytes]:
+    """The mechanism as it was given, as TOML or JSON, and beside it what it was packed with."""
+    source, overrides = mechanism.source, dict(mechanism.overrides)
+    if isinstance(source, (str, Path)) and not str(source).startswith("lib:"):
+        name, content = f"model{Path(source).suffix}", Path(source).read_bytes()
+    else:
+        if is_generated(source):
+            raw, _, overrides, _ = generated(source, overrides)
+        else:
+            raw, _ = read(source)
+        name, content = "model.json", json.dumps(raw, indent=1).encode()
+    return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
 
 
 def licence_text() -> bytes:

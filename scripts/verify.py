@@ -104,7 +104,7 @@ def twin_of(archive: Archive) -> InProcess:
     if file is None:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
     options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
-    return InProcess(fmu_unit(load(file), **options))
+    return InProcess(fmu_unit(load(file, **options.pop("overrides")), **options))
 
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
