@@ -74,9 +74,9 @@ class Closure:
         ws, fields = self._fast.ws, model_fields(self.compiled.ints, self.compiled.floats)
         names = []
         for k, loop in enumerate(self.compiled.loops):
-            first, last = fields.l_row[k], fields.l_row[k + 1]
-            kept = {int(row) for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]}
-            rows = DIRECTIONS if last - first > 1 else ("coupling",)
+            first = fields.l_row[k]
+            kept = {int(fields.l_part[first + int(row)]) for row in ws.loop_pivot[first : first + int(ws.loop_found[k])]}
+            rows = DIRECTIONS if fields.l_kind[k] == L.Loop.WELD else ("coupling",)
             names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
         return tuple(names)
 
@@ -115,16 +115,13 @@ class Closure:
         return np.concatenate([S.T @ force, S.T @ (moment + np.cross(arm, force))])
 
 
-def settle(compiled: Compiled) -> Compiled:
-    """Find the ranks of the constraint rows in general position and write them into the model; guesses that do not close leave full rank."""
-    if compiled.loops:
-        instance = Instance(compiled)
-        ws, c = instance.ws, compiled
-        q = ws.val[c.start_q : c.start_q + len(c.coordinates)]
-        try:
-            instance.set_state(q, ws.val[c.start_u : c.start_u + len(c.speeds)])
-            instance.call("assemble", 0, compiled.start_time)
-        except EvaluationError:
-            return compiled
-        model_fields(compiled.ints, compiled.floats).l_rank[:] = ws.loop_rank
-    return compiled
+def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
+    """Ranks of the groups of rows in general position, and the shares of their scale that the rows have; None when the guesses do not close."""
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    try:
+        instance.set_state(ws.val[c.start_q : c.start_q + len(c.coordinates)], ws.val[c.start_u : c.start_u + len(c.speeds)])
+        instance.call("assemble", 0, compiled.start_time)
+    except EvaluationError:
+        return None
+    return ws.loop_rank.copy(), ws.loop_live.copy()

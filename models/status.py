@@ -43,7 +43,8 @@ def open_loop(row: int, compiled: Compiled) -> str:
         return "the loop constraints cannot be satisfied"
     if rows[k + 1] - rows[k] == 1:
         return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
-    direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[row - int(rows[k])]
+    part = model_fields(compiled.ints, compiled.floats).l_part[row]
+    direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
     return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
 
 

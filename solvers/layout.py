@@ -71,7 +71,7 @@ class Joint(IntEnum):
 class Loop(IntEnum):
     """Groups of constraint rows of closed loops."""
 
-    WELD = 0  # six rows: a twin stays with the body it was cut from; position then rotation, ground axes
+    WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
     COUPLING = 1  # one row: an expression over coordinates and time stays zero
 
 
@@ -239,6 +239,7 @@ MODEL_INTS = (
     Field("l_b", "nl", "weld: its twin, the last body of the group's paths"),
     Field("l_from", "nl", "weld: entry of body a among the paths, or -1 for the ground"),
     Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
+    Field("l_part", "nlr", "component of the weld's residual that a row is: 0-2 position, 3-5 rotation"),
     Field("l_at", "nl+1", "entries of group k are l_body[l_at[k]:l_at[k+1]], ascending"),
     Field("l_body", "nle", "body of entry e"),
     Field("l_up", "nle", "entry of its predecessor, or -1"),
@@ -314,6 +315,7 @@ WORK = (
     Field("loop_r", "nlr", "residual of the rows: positions, velocities or accelerations"),
     Field("loop_b", "nlr", "scratch of the solution"),
     Field("loop_lam", "nlr", "multipliers: force and moment of the twin's weld, ground axes; force of a coupling"),
+    Field("loop_live", "nlr", "largest share of the row's scale that its diagonal has had: a row of zeros constrains nothing"),
     Field("loop_scale", "2*nl", "size of the diagonal of J M⁻¹ Jᵀ, position and rotation rows"),
     Field("loop_q", "2*nq*min(nl,1)", "coordinates to go back to: of the start, of the last step"),
     Field("loop_u", "nu*min(nl,1)", "speeds to go back to"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.models.closure import settle
+from kinetree.models.closure import survey
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
 from kinetree.models.compilation.events import add_guards
 from kinetree.models.compilation.forces_basic import LOWER
-from kinetree.models.compilation.loops import add_groups, loop_counts, tree_of, with_twins
+from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
@@ -24,7 +24,7 @@ def compile_structure(description: Description, topology: Topology, locked: froz
     """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes."""
     builder = Builder(description, with_twins(description, topology), locked, end)
     try:
-        return settle(assemble(builder))
+        return assemble(builder)
     except ExpressionError as error:
         raise ModelError(Problem("", hint=error.message, column=error.column, file=description.file)) from None
 
@@ -48,6 +48,18 @@ def assemble(builder: Builder) -> Compiled:
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
     parts = builder.finish(bodies, joints, rates, gravity)
+    compiled = packed(builder, parts, starts)
+    return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
+
+
+def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, int, int, int], joints: dict) -> Compiled:
+    """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
+    found = survey(compiled)
+    if found is None:
+        return compiled
+    builder.groups, ranks = live_groups(builder.groups, *found)
+    parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
+    parts["ints"]["l_rank"] = ranks
     return packed(builder, parts, starts)
 
 

@@ -7,7 +7,7 @@ no code of their own; the loop is always the weld of a twin to its original ([SC
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from kinetree.solvers import layout as L
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
 
+ZERO_ROW = 1e-20  # part of its scale below which the diagonal of a row is the square of rounding
 HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
 
 
@@ -117,10 +118,11 @@ class Group:
     b: int  # twin
     bodies: tuple[int, ...]  # on the paths to the ground, ascending
     slopes: tuple[tuple[int, int], ...] = ()  # speed and register of the partial derivative
+    parts: tuple[int, ...] = (0,)  # components of the residual that have rows
 
     @property
     def rows(self) -> int:
-        return 6 if self.kind == L.Loop.WELD else 1
+        return len(self.parts)
 
 
 def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
@@ -131,7 +133,7 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         a = 0 if twin.body == GROUND else topology.order.index(twin.body) + 1
         b = topology.order.index(twin.name) + 1
         bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
-        groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies)))
+        groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies), parts=tuple(range(6))))
     for name in builder.description.couplings:
         groups.append(coupling_group(builder, name, joints))
     return ordered(groups, [joints["u_at"][i + 1] > joints["u_at"][i] for i in range(len(topology.order) + 1)])
@@ -182,7 +184,9 @@ def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
 def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, list[int]], held: Sequence[int]) -> dict[str, np.ndarray]:
     """Integers of the constraint rows by field name."""
     u_at = joints["u_at"]
-    c: dict[str, list[int]] = {name: [] for name in ("l_kind", "l_a", "l_b", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope")}
+    c: dict[str, list[int]] = {
+        name: [] for name in ("l_kind", "l_a", "l_b", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope", "l_part")
+    }
     c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0]}
     y = 0
     moving = []
@@ -191,6 +195,7 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
         place = {body: at + e for e, body in enumerate(group.bodies)}
         c["l_kind"].append(int(group.kind))
         c["l_a"].append(group.a)
+        c["l_part"] += group.parts
         c["l_b"].append(group.b)
         c["l_from"].append(place.get(group.a, -1) if group.kind == L.Loop.WELD else -1)
         for body in group.bodies:
@@ -212,6 +217,18 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
     arrays["u_held"] = np.array(held, dtype=np.int64)
     arrays["l_size"] = np.array([y], dtype=np.int64)
     return arrays
+
+
+def live_groups(groups: list[Group], ranks: np.ndarray, live: np.ndarray) -> tuple[list[Group], np.ndarray]:
+    """Welds without the rows that are zero in general position, as out of the plane of a plane mechanism; groups that keep none are left out."""
+    kept, kept_ranks, row = [], [], 0
+    for group, rank in zip(groups, ranks, strict=True):
+        parts = tuple(part for r, part in enumerate(group.parts) if live[row + r] > ZERO_ROW)
+        row += group.rows
+        if parts:
+            kept.append(replace(group, parts=parts))
+            kept_ranks.append(int(rank))
+    return kept, np.array(kept_ranks, dtype=np.int64)
 
 
 def held_starts(description: Description, topology: Topology, speeds: Sequence[Sequence[str]]) -> list[int]:
@@ -248,6 +265,3 @@ def tree_of(topology: Topology) -> Topology:
         return topology
     count = len(topology.order) - len(topology.twins)
     return Topology(topology.order[:count], topology.parent[:count], topology.joint[:count], topology.reversed[:count], topology.cuts)
-
-
-__all__ = ["CutTopology", "Group", "add_groups", "body_shares", "held_starts", "loop_arrays", "loop_counts", "times", "tree_of", "with_twins"]

@@ -68,11 +68,11 @@ def measure_diagonal(model, ws):
     for k in range(model.l_kind.size):
         rows = model.l_row[k + 1] - model.l_row[k]
         at = block_at(model, k, k)
-        for half in range(2):
-            x = 0.0
-            for r in range(3 * half, min(rows, 3 * half + 3)):
-                x = max(x, ws.loop_g[at + r * rows + r])
-            ws.loop_scale[2 * k + half] = x
+        ws.loop_scale[2 * k] = 0.0
+        ws.loop_scale[2 * k + 1] = 0.0
+        for r in range(rows):
+            half = 2 * k + model.l_part[model.l_row[k] + r] // 3
+            ws.loop_scale[half] = max(ws.loop_scale[half], ws.loop_g[at + r * rows + r])
         top = max(top, ws.loop_scale[2 * k])
         spin = max(spin, ws.loop_scale[2 * k + 1])
     for k in range(model.l_kind.size):
@@ -104,7 +104,7 @@ def factor(model, ws, damping, limited):
                         x += ws.loop_g[b + r * cols + j] * ws.loop_g[b + c * cols + j]
                     ws.loop_g[at + r * rows + c] -= x
         for r in range(rows):
-            ws.loop_g[at + r * rows + r] += damping * ws.loop_scale[2 * k + r // 3]
+            ws.loop_g[at + r * rows + r] += damping * ws.loop_scale[2 * k + model.l_part[model.l_row[k] + r] // 3]
         clear = min(clear, factor_group(model, ws, k, rows, at, int(ws.loop_rank[k]) if limited else rows))
     return clear
 
@@ -157,8 +157,9 @@ def factor_group(model, ws, k, rows, at, limit):
         p = -1
         best = REDUNDANT
         for r in range(rows):
-            if S[36 + r] == 1.0 and S[r * rows + r] > best * ws.loop_scale[2 * k + r // 3]:
-                best = S[r * rows + r] / ws.loop_scale[2 * k + r // 3]
+            scale = ws.loop_scale[2 * k + model.l_part[pivots + r] // 3]
+            if S[36 + r] == 1.0 and S[r * rows + r] > best * scale:
+                best = S[r * rows + r] / scale
                 p = r
         if p < 0:
             clear = 0.0

@@ -5,7 +5,7 @@ A singular start, as of a flat four-bar, has fewer independent rows than its nei
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.change import least_change, place_loops, retract
-from kinetree.solvers.loops.envelope import factor, form_gram
+from kinetree.solvers.loops.envelope import block_at, factor, form_gram
 from kinetree.solvers.loops.residual import largest, position_residual, velocity_residual
 from kinetree.solvers.loops.rows import spread_rows
 
@@ -19,6 +19,12 @@ def find_ranks(model, ws):
     """Ranks at the placed position join ws.loop_rank when they are larger."""
     spread_rows(model, ws, False)
     form_gram(model, ws)
+    for k in range(model.l_kind.size):
+        rows = model.l_row[k + 1] - model.l_row[k]
+        at = block_at(model, k, k)
+        for r in range(rows):
+            row = model.l_row[k] + r
+            ws.loop_live[row] = max(ws.loop_live[row], ws.loop_g[at + r * rows + r] / ws.loop_scale[2 * k + model.l_part[row] // 3])
     factor(model, ws, 0.0, False)
     for k in range(ws.loop_rank.size):
         ws.loop_rank[k] = max(ws.loop_rank[k], ws.loop_found[k])
@@ -57,6 +63,8 @@ def survey_ranks(model, ws, t):
         ws.loop_weight[j] = 1.0
     for k in range(ws.loop_rank.size):
         ws.loop_rank[k] = 0.0
+    for r in range(ws.loop_live.size):
+        ws.loop_live[r] = 0.0
     place_loops(model, ws, t)
     find_ranks(model, ws)
     for n in range(NEIGHBOURS):

@@ -27,6 +27,15 @@ def rotation_vector(R):
 
 
 @kernel
+def keep_rows(model, ws, g, linear, angular):
+    """Store the components of a weld's residual that have rows."""
+    put3(ws.small, 0, linear)
+    put3(ws.small, 3, angular)
+    for r in range(model.l_row[g], model.l_row[g + 1]):
+        ws.loop_r[r] = ws.small[model.l_part[r]]
+
+
+@kernel
 def position_residual(model, ws):
     """Fill ws.loop_r from positions; needs `velocities` and the state program."""
     for g in range(model.l_kind.size):
@@ -36,8 +45,8 @@ def position_residual(model, ws):
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            put3(ws.loop_r, r, sub3(get3(ws.row, b + L.W_P), get3(ws.row, a + L.W_P)))
-            put3(ws.loop_r, r + 3, rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R)))))
+            p = sub3(get3(ws.row, b + L.W_P), get3(ws.row, a + L.W_P))
+            keep_rows(model, ws, g, p, rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R)))))
 
 
 @kernel
@@ -50,8 +59,8 @@ def velocity_residual(model, ws):
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            put3(ws.loop_r, r, sub3(get3(ws.row, b + L.W_V), get3(ws.row, a + L.W_V)))
-            put3(ws.loop_r, r + 3, sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM)))
+            v = sub3(get3(ws.row, b + L.W_V), get3(ws.row, a + L.W_V))
+            keep_rows(model, ws, g, v, sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM)))
 
 
 @kernel
@@ -67,8 +76,8 @@ def acceleration_residual(model, ws):
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
-            put3(ws.loop_r, r, sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB)))
-            put3(ws.loop_r, r + 3, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
+            w = sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB))
+            keep_rows(model, ws, g, w, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
 
 
 @kernel

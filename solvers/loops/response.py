@@ -25,9 +25,9 @@ def place_multipliers(model, ws):
         else:
             a = 6 * model.l_a[g]
             b = 6 * model.l_b[g]
-            for c in range(6):
-                ws.push[b + c] += ws.loop_lam[r + c]
-                ws.push[a + c] -= ws.loop_lam[r + c]
+            for s in range(r, model.l_row[g + 1]):
+                ws.push[b + model.l_part[s]] += ws.loop_lam[s]
+                ws.push[a + model.l_part[s]] -= ws.loop_lam[s]
 
 
 @kernel

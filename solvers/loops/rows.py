@@ -38,13 +38,15 @@ def spread_rows(model, ws, inertia):
         first = model.l_at[g]
         last = model.l_at[g + 1]
         rows = model.l_row[g + 1] - model.l_row[g]
-        for k in range(36 * first, 36 * last):
-            ws.loop_w[k] = 0.0
+        for e in range(first, last):
+            for k in range(36 * e, 36 * e + 6 * rows):
+                ws.loop_w[k] = 0.0
         if model.l_kind[g] == L.Loop.WELD:
-            for r in range(6):
-                ws.loop_w[36 * (last - 1) + 7 * r] = 1.0
+            for r in range(rows):
+                part = model.l_part[model.l_row[g] + r]
+                ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
                 if model.l_from[g] >= 0:
-                    ws.loop_w[36 * model.l_from[g] + 7 * r] -= 1.0
+                    ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
         for e in range(last - 1, first - 1, -1):
             spread_entry(model, ws, g, e, rows, inertia)
 

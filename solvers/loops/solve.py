@@ -54,6 +54,6 @@ def solve_filtered(model, ws):
     for _ in range(ROUNDS - 1):
         for k in range(model.l_kind.size):
             for r in range(model.l_row[k], model.l_row[k + 1]):
-                half = (r - model.l_row[k]) // 3
+                half = model.l_part[r] // 3
                 ws.loop_lam[r] = BLUR * ws.loop_scale[2 * k + half] * ws.loop_lam[r] - ws.loop_r[r]
         solve_factor(model, ws, ws.loop_lam)
