@@ -187,6 +187,8 @@ H_SIZES = 40  # three numbers: length of ints, floats, work
 GUARD = 4  # ints per guard: register, kind, first action, number of actions; an event is a change of the guard to a positive value
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
+LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
+PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
@@ -233,6 +235,8 @@ MODEL_INTS = (
     Field("x_rate", "nx", "register of the rate of state k"),
     Field("guards", "4*ng", "guard records of GUARD ints"),
     Field("actions", "3*na", "action records of ACTION ints"),
+    Field("latches", "2*(number of latches)", "latch records of LATCH ints"),
+    Field("probes", "3*(number of probes)", "probe records of PROBE ints"),
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),

@@ -86,6 +86,8 @@ class Builder:
         self.potentials: list[int] = []
         self.guards: list[tuple[int, int, int, int]] = []
         self.actions: list[tuple[int, int, int]] = []
+        self.latches: list[tuple[int, int]] = []
+        self.probes: list[tuple[int, int, int]] = []
         self.late_guards = False
         self.columns: list[Column] = []
         self.used: set[str] = set()
@@ -257,6 +259,8 @@ class Builder:
             "x_rate": np.array(rates, dtype=np.int64),
             "guards": np.array(self.guards, dtype=np.int64).reshape(-1),
             "actions": np.array(self.actions, dtype=np.int64).reshape(-1),
+            "latches": np.array(self.latches, dtype=np.int64).reshape(-1),
+            "probes": np.array(self.probes, dtype=np.int64).reshape(-1),
         }
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])

@@ -5,6 +5,7 @@ from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.motion.advance import advance
 from kinetree.solvers.motion.happening import close_again, happen_by_guards
+from kinetree.solvers.motion.latches import latch
 from kinetree.solvers.motion.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.tree.prepare import prepare
 from kinetree.solvers.views import floats_view, ints_view
@@ -50,6 +51,9 @@ def unit_start(ints, floats, work, option, t):
         status = assemble(model, ws, t)
     W[U.V_STARTED] = 0.0
     if status == 0:
+        status = refresh(I, F, W, t)
+    if status == 0 and model.latches.size > 0:
+        latch(model, ws)
         status = refresh(I, F, W, t)
     W[U.V_WORK] = 0.0
     W[U.V_ENERGY_RESIDUAL] = 0.0

@@ -9,6 +9,7 @@ from kinetree.solvers.motion.derivatives import get_state, guards, put_state
 from kinetree.solvers.motion.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
 from kinetree.solvers.motion.events import events_reset, events_start, locate
 from kinetree.solvers.motion.happening import happen
+from kinetree.solvers.motion.latches import latch
 from kinetree.solvers.motion.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
 from kinetree.solvers.motion.unit import locator, memory, refresh, structure
 from kinetree.solvers.unit_layout import Kind
@@ -130,8 +131,9 @@ def close_output(I, F, W, t):
 
 @kernel
 def keep_given(I, F, W):
-    """Remember the inputs from which slopes extrapolate; whether any has one."""
-    _, ws = structure(I, F, W)
+    """Latch, and remember the inputs from which slopes extrapolate; whether any has one."""
+    model, ws = structure(I, F, W)
+    latch(model, ws)
     sloped = False
     for k in range(I[U.U_INPUTS]):
         W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]

@@ -15,6 +15,7 @@ from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.motion.books import energy_of_motion
 from kinetree.solvers.motion.derivatives import coordinate_rates
 from kinetree.solvers.motion.events import events_size
+from kinetree.solvers.motion.latches import probe, weigh
 from kinetree.solvers.tree.dynamics import finish, load
 from kinetree.solvers.tree.energy import kinetic, potential
 from kinetree.solvers.tree.motion import velocities
@@ -80,13 +81,16 @@ def clear(field):
 def refresh(I, F, W, t):
     """Evaluate the present state and fill the columns, energies, residuals and guards; a value the structure lacks keeps its last one."""
     model, ws = structure(I, F, W)
-    status = load(model, ws, t)
+    status = probe(model, ws, t)
+    if status == 0:
+        status = load(model, ws, t)
     if status == 0:
         status = accelerations_of(model, ws)
     if status == 0:
         reactions(model, ws)
         velocities(model, ws)
         status = finish(model, ws)
+        weigh(model, ws)
         W[U.V_ENERGY] = kinetic(model, ws) + potential(model, ws)
         W[U.V_ENERGY_RESIDUAL] = energy_of_motion(model, ws) - W[U.V_ENERGY_START] - W[U.V_WORK]
         W[U.V_CONSTRAINT_RESIDUAL] = 0.0
@@ -181,7 +185,7 @@ def unit_quaternions(model, ws):
     """Bring start quaternions to length 1."""
     for e in range(model.e_kind.size):
         kind = model.e_kind[e]
-        if kind == L.Element.BALL or kind == L.Element.FREE:
+        if kind >= L.Element.BALL:
             k = model.e_q[e] + (3 if kind == L.Element.FREE else 0)
             norm = math.sqrt(ws.q[k] ** 2 + ws.q[k + 1] ** 2 + ws.q[k + 2] ** 2 + ws.q[k + 3] ** 2)
             for m in range(k, k + 4):
