@@ -21,7 +21,7 @@ import numpy as np
 
 from kinetree.models.engine import kind
 from kinetree.models.instance import Instance
-from kinetree.solvers.kernel import cache_root, sources_hash
+from kinetree.solvers.cache import cache_root, sources_hash
 
 if TYPE_CHECKING:
     from kinetree.models.system import System

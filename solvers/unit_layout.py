@@ -1,6 +1,6 @@
 """The glossary of a unit: all structures of a mechanism, its stages, and what a host sees.
 
-Unit ints: UNIT_HEADER numbers (U_*), then one STAGE record per stage, then the blocks and tables they point to. Offsets count from the beginning of the
+Unit ints: UNIT_HEADER numbers (U_*), then one STAGE record per stage, then the blocks and tables they point to. Offsets count from the start of the
 unit's ints, floats or work. Unit work: UNIT_HEAD numbers (V_*), then the parts whose offsets the header tells.
 """
 

@@ -4,6 +4,7 @@
 kernels compile quickly and need no numba runtime. The ints never change, which the loads tell the optimiser. In plain Python (NUMBA_DISABLE_JIT=1)
 `views.py` uses named tuples of numpy slices instead.
 """
+
 import operator
 
 from llvmlite import ir

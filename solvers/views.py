@@ -2,6 +2,7 @@
 
 The ints block starts with HEADER numbers, then three directories of offsets (one per table of `layout.py`, each with a closing end), then its fields.
 """
+
 from types import SimpleNamespace
 
 from numba import config

@@ -11,7 +11,7 @@ from kinetree.fmu.native.shell import ENTRIES, layout_header, linked
 from kinetree.fmu.unit import Input, Parameter, State
 from kinetree.models import load
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.kernel import cache_root
+from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.build import compiler
 
 SOURCE = Path(__file__).parent / "data" / "stub_engine.c"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout
-from kinetree.solvers.kernel import SOURCES, sources_hash
+from kinetree.solvers.cache import SOURCES, sources_hash
 from kinetree.solvers.layout import Status
 
 SCRIPT = Path(__file__).parent / "script.py"

@@ -1,4 +1,5 @@
 """Rotation matrices as tuples of nine: from an axis and an angle, and from a quaternion."""
+
 import math
 
 from kinetree.solvers.kernel import kernel
@@ -27,19 +28,49 @@ def rotation(e, angle):
 @kernel
 def turn_x(b, s, c):
     """B Rx: the columns y and z of B turned."""
-    return (b[0], c * b[1] + s * b[2], c * b[2] - s * b[1], b[3], c * b[4] + s * b[5], c * b[5] - s * b[4], b[6], c * b[7] + s * b[8], c * b[8] - s * b[7])
+    return (
+        b[0],
+        c * b[1] + s * b[2],
+        c * b[2] - s * b[1],
+        b[3],
+        c * b[4] + s * b[5],
+        c * b[5] - s * b[4],
+        b[6],
+        c * b[7] + s * b[8],
+        c * b[8] - s * b[7],
+    )
 
 
 @kernel
 def turn_y(b, s, c):
     """B Ry: the columns z and x of B turned."""
-    return (c * b[0] - s * b[2], b[1], c * b[2] + s * b[0], c * b[3] - s * b[5], b[4], c * b[5] + s * b[3], c * b[6] - s * b[8], b[7], c * b[8] + s * b[6])
+    return (
+        c * b[0] - s * b[2],
+        b[1],
+        c * b[2] + s * b[0],
+        c * b[3] - s * b[5],
+        b[4],
+        c * b[5] + s * b[3],
+        c * b[6] - s * b[8],
+        b[7],
+        c * b[8] + s * b[6],
+    )
 
 
 @kernel
 def turn_z(b, s, c):
     """B Rz: the columns x and y of B turned."""
-    return (c * b[0] + s * b[1], c * b[1] - s * b[0], b[2], c * b[3] + s * b[4], c * b[4] - s * b[3], b[5], c * b[6] + s * b[7], c * b[7] - s * b[6], b[8])
+    return (
+        c * b[0] + s * b[1],
+        c * b[1] - s * b[0],
+        b[2],
+        c * b[3] + s * b[4],
+        c * b[4] - s * b[3],
+        b[5],
+        c * b[6] + s * b[7],
+        c * b[7] - s * b[6],
+        b[8],
+    )
 
 
 @kernel

@@ -3,6 +3,7 @@
 numba keeps each component in a register: nothing is allocated, and code reads like its equations.
 Vector (x, y, z); matrix row by row (9); symmetric matrix xx xy xz yy yz zz (6). `get` and `put` read and write them in flat arrays.
 """
+
 from kinetree.solvers.kernel import kernel
 
 

@@ -14,8 +14,25 @@ LIBRARIES = {
     },
     "forms": {
         "literal": (
-            "literal_state", "literal_places", "literal_reactions", "literal_rates", "momenta", "mass_matrix", "inverse_dynamics",
-            "drt", "cbm", "lgr", "itr_m", "itr_g", "itr_direct", "abm", "dec_h", "cbm_h", "lgr_h", "itr_h", "abm_h",
+            "literal_state",
+            "literal_places",
+            "literal_reactions",
+            "literal_rates",
+            "momenta",
+            "mass_matrix",
+            "inverse_dynamics",
+            "drt",
+            "cbm",
+            "lgr",
+            "itr_m",
+            "itr_g",
+            "itr_direct",
+            "abm",
+            "dec_h",
+            "cbm_h",
+            "lgr_h",
+            "itr_h",
+            "abm_h",
         ),  # fmt: skip
     },
 }

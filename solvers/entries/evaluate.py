@@ -1,4 +1,5 @@
 """Entry points for one evaluation of the mechanism."""
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.forms.reactions import reactions as dec_reactions
 from kinetree.solvers.kernel import entry

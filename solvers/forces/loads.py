@@ -2,6 +2,7 @@
 
 The values are registers: spring, damper, contact and drive laws are register programs, so that only the geometry is left to do here.
 """
+
 import math
 
 from kinetree.solvers import layout as L

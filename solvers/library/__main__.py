@@ -1,4 +1,5 @@
 """`python -m kinetree.solvers.library build`: compile the engine once, so that nobody waits for it later."""
+
 import sys
 import time
 

@@ -3,6 +3,7 @@
 Every entry becomes a C function over three pointers; numba's LLVM modules are linked into one, optimised once and emitted for each processor level.
 The library is kept by content: its name holds the hash of all kernel sources.
 """
+
 from __future__ import annotations
 
 import os
@@ -15,8 +16,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
+from kinetree.solvers.cache import cache_root, sources_hash
 from kinetree.solvers.entries import LIBRARIES
-from kinetree.solvers.kernel import cache_root, sources_hash
 
 LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
 

@@ -1,4 +1,5 @@
 """Loads the compiled library, or says that there is none; the best processor level of this machine is chosen."""
+
 from __future__ import annotations
 
 import ctypes

@@ -1,8 +1,8 @@
 """The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws)."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.motion.books import power
@@ -44,7 +44,7 @@ def coordinate_rates(ydot, model, ws):
             ydot[model.u_q[j]] = ws.u[j]
     if model.header[L.H_QUATERNIONS] > 0:
         for e in range(model.e_kind.size):
-            if model.e_kind[e] == L.Element.BALL:
+            if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
                 quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
             elif model.e_kind[e] == L.Element.FREE:
                 shift_rate(ydot, ws, model.e_q[e], model.e_u[e])

@@ -7,8 +7,8 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import largest, position_residual
 from kinetree.solvers.loops.solve import accelerations_of

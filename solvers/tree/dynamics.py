@@ -1,7 +1,8 @@
 """One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
+
 from kinetree.solvers import layout as L
-from kinetree.solvers.forces.loads import loads
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.forces.loads import loads
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.motion import motion, velocities
 from kinetree.solvers.tree.prepare import run_phase

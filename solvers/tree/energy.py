@@ -1,4 +1,5 @@
 """Kinetic and potential energy, from the rows after `velocities`."""
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
 from kinetree.solvers.kernel import kernel

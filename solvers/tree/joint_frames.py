@@ -99,7 +99,7 @@ def add_column(model, ws, e, i, G, s):
 
 @kernel
 def put_ball_columns(ws, u, free, G, arm):
-    """Columns of a quaternion joint: unit velocities (free only) and unit angular velocities in axes G; arm from the element to the child's origin."""
+    """Columns of quaternion joints: unit velocities (free only) and unit angular velocities in axes G; arm from the element to the child's origin."""
     for k in range(3):
         g = (G[k], G[3 + k], G[6 + k])
         if free:

@@ -2,13 +2,14 @@
 
 Runs after every change of a parameter; everything here depends on registers of phase 0 only.
 """
+
 import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import rotation
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get9, mm, mv, put3, put6, put9, scale
-from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.kernel import kernel
 
 

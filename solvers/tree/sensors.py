@@ -1,4 +1,5 @@
 """Measured quantities of points and bodies, written to their registers."""
+
 import math
 
 from kinetree.solvers import layout as L
