@@ -1,0 +1,144 @@
+"""`kinetree bench dynamics`: all forms on chains and stars beside Pinocchio's aba and MuJoCo's mj_forward, in one run on one thread.
+
+Time per evaluation of the accelerations with everything that they need (kinematics, bias, inertias), the least of many rounds taken in turns. The
+calls of the peers from Python are taken off as timed on empty models. Accelerations are compared with Pinocchio before anything is timed.
+"""
+
+import json
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from kinetree.models.choice import processor
+from kinetree.models.engine import kind
+from kinetree.scripts.bench import dynamics_own as own
+from kinetree.scripts.bench import dynamics_peers as peers
+from kinetree.scripts.bench import dynamics_plots as plots_of
+from kinetree.scripts.bench import dynamics_regions as regions
+from kinetree.scripts.bench import dynamics_trees as trees
+
+SIZES = (5, 7, 10, 20, 50, 100, 200)
+LARGE = (500, 1000, 2000, 5000, 10000)  # for forms whose cost is linear
+QUICK = (("revolute", 7), ("revolute", 20), ("revolute", 100), ("spherical", 10), ("spherical", 100))
+ALL = ("DEC", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G")
+LINEAR = {"chain": ("DEC", "ABM", "LGR"), "star": ("DEC", "ABM", "CBM", "DRT")}
+GROWTH = (50, 5000)  # bodies between which exponents are fitted
+AGREEMENT = 1e-9
+
+
+class Disagreement(Exception):
+    """Our accelerations are not those of Pinocchio: times would compare different things."""
+
+
+def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]) -> list[dict]:
+    """One tree: an entry per method and peer."""
+    system = trees.system(case)
+    q, u = system.start()
+    udot = system.accelerations(0.0, q, u)
+    others = {peer.name: peer for peer in peers.peers(case, q, u)}
+    accuracy = {name: {"deviation": own.deviation(peer.udot, udot)} for name, peer in others.items()}
+    if "pinocchio" in others:
+        for name, values in {"DEC": udot, **{name: peer.udot for name, peer in others.items()}}.items():
+            accuracy.setdefault(name, {})["residual"] = peers.residual(case, q, u, values)
+        left = accuracy["DEC"]["residual"]
+        if left > AGREEMENT:
+            raise Disagreement(f"{case.topology} of {case.bodies}, {case.joint}: Pinocchio's inverse dynamics leaves {left:.1e} of the forces")
+    for method in methods:
+        if method != "DEC":
+            accuracy[method] = {"deviation": own.deviation(system.accelerations(0.0, q, u, method=method), udot)}
+    found = own.measure(system, methods, {name: peer.call for name, peer in others.items()})
+    rows = []
+    for name, us in found.us.items():
+        row = {"topology": case.topology, "joint": case.joint, "bodies": case.bodies, "method": name, "us": us - empty.get(name, 0.0)}
+        rows.append(row | accuracy.get(name, {}) | ({"iterations": found.iterations[name]} if name in found.iterations else {}))
+    show(rows)
+    return rows
+
+
+def show(rows: list[dict]) -> None:
+    """Times of one tree, and what the peers need beside DEC."""
+    first = rows[0]
+    engine = next((row["us"] for row in rows if row["method"] == "DEC"), float("nan"))
+    times = "  ".join(f"{row['method']} {row['us']:.4g}" for row in rows)
+    ratios = "  ".join(f"{row['method']}/DEC {row['us'] / engine:.2f}" for row in rows if row["method"] in peers.MOST_BODIES)
+    typer.echo(f"  {first['topology']} {first['joint']} {first['bodies']:5d}   {times}   {ratios}")
+
+
+def growth(results: list[dict]) -> dict[str, float]:
+    """Exponents of time over bodies, by topology, joint and method, where the sizes reach far enough."""
+    series: dict[str, list[tuple[int, float]]] = {}
+    for row in results:
+        if GROWTH[0] <= row["bodies"] <= GROWTH[1] and row["method"] not in own.ITERATED:
+            series.setdefault(f"{row['topology']} {row['joint']} {row['method']}", []).append((row["bodies"], row["us"]))
+    return {name: float(np.polyfit(*np.log(np.array(points).T), 1)[0]) for name, points in series.items() if len(points) > 2}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what is measured."""
+    found = {"python": platform.python_version()}
+    for package in ("kinetree", "pin", "mujoco", "numpy", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, object]:
+    """Processor, cores, the load that others put on it, and how kernels are run."""
+    return {"processor": processor(), "cores": os.cpu_count(), "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None, "engine": kind()}
+
+
+def quick_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
+    """A few chains, all forms."""
+    return [(trees.chain(joint, bodies), ALL) for joint, bodies in QUICK]
+
+
+def full_cases() -> list[tuple[trees.Case, tuple[str, ...]]]:
+    """Chains and stars of 1, 2 and 3 freedoms; long ones by the forms of linear cost."""
+    found = []
+    for make in (trees.chain, trees.star):
+        for joint in ("revolute", "universal", "spherical"):
+            found += [(make(joint, bodies), ALL) for bodies in SIZES]
+        for joint in ("revolute", "spherical"):
+            found += [(make(joint, bodies), LINEAR[make.__name__]) for bodies in LARGE]
+    return found
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
+    """Measure, print, write JSON and pictures."""
+    data = {"machine": machine(), "versions": versions(), "unit": "microseconds per evaluation"}
+    typer.echo(f"{data['machine']}  {data['versions']}")
+    empty = own.least(peers.empty_calls())
+    typer.echo("taken off, calls on empty models: " + ", ".join(f"{name} {us:.2f} us" for name, us in empty.items()))
+    results = []
+    for case, methods in quick_cases() if quick else full_cases():
+        results += measured(case, methods, empty)
+    data |= {"call_overhead": empty, "results": results, "growth": growth(results)}
+    for name, exponent in data["growth"].items():
+        typer.echo(f"  {name} grows with N^{exponent:.3f}")
+    if not quick:
+        data["regions"] = choices()
+    if json_path:
+        json_path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    if plots:
+        plots_of.draw(data, plots)
+
+
+def choices() -> list[dict]:
+    """The selection diagrams, with how good the prediction is."""
+    found = []
+    for joint, freedoms in trees.JOINTS.items():
+        points = regions.diagram(joint)
+        found += points
+        for literal in (False, True):
+            told = regions.judgement(points, literal)
+            typer.echo(
+                f"  {freedoms} freedoms, {'literal forms' if literal else 'all'}: prediction names the fastest in {100 * told['agree']:.0f} %, "
+                f"following it costs {told['mean_loss']:.2f} times the least in the mean, {told['largest_loss']:.2f} at most"
+            )
+    return found

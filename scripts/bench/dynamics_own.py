@@ -1,0 +1,143 @@
+"""Times of our own forms: DEC as the engine runs it, the literal forms with their kinematics, ITR along a motion.
+
+A time is the least of many short rounds, the methods in turns, so that all see the same load of the machine.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.models.instance import Instance
+from kinetree.models.system import GROUPS, System, entry_name
+from kinetree.solvers import layout as L
+
+ROUND = 3e-4  # s: shorter than a time slice of the operating system
+ROUNDS, FEWEST = 60, 3
+PATIENCE = 0.2  # s for one method of one case, once it has had its fewest rounds
+ITERATED = ("ITR-M", "ITR-G")
+STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]
+RUNS = 5  # times that it is timed
+TOLERANCE = 1e-10  # relative residual at which ITR stops
+
+Timed = Callable[[int], object]  # evaluates so many times
+
+
+class Measured(NamedTuple):
+    """Microseconds of one evaluation by name, kinematics included; mean iterations of ITR."""
+
+    us: dict[str, float]
+    iterations: dict[str, float]
+
+
+def measure(system: System, methods: Sequence[str], others: Mapping[str, Timed] | None = None, rounds: int = ROUNDS) -> Measured:
+    """Our forms and others in turns; ITR along a motion, everything else at the start."""
+    forms = Forms(system)
+    found = least(forms.calls(methods) | dict(others or {}), rounds)
+    kinematics = found.pop("kinematics", 0.0) - found.pop("nothing", 0.0)
+    us = {name: value + (kinematics if name in methods and name != "DEC" else 0.0) for name, value in found.items()}
+    iterated = forms.iterated([method for method in methods if method in ITERATED])
+    return Measured(us | {name: kinematics + value for name, (value, _) in iterated.items()}, {name: count for name, (_, count) in iterated.items()})
+
+
+def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
+    """Microseconds of one evaluation by name."""
+    counts, best, spent = {}, dict.fromkeys(calls, np.inf), dict.fromkeys(calls, 0.0)
+    for name, call in calls.items():
+        call(1)
+        counts[name] = max(1, int(ROUND / seconds(call, 1)))
+    for k in range(rounds):
+        for name, call in calls.items():
+            if k < FEWEST or spent[name] < PATIENCE:
+                taken = seconds(call, counts[name])
+                spent[name] += taken
+                best[name] = min(best[name], 1e6 * taken / counts[name])
+    return best
+
+
+def seconds(call: Timed, count: int) -> float:
+    """Seconds of one call."""
+    begin = time.perf_counter()
+    call(count)
+    return time.perf_counter() - begin
+
+
+class Forms:
+    """The forms of one mechanism at its start."""
+
+    def __init__(self, system: System):
+        self.system = system
+        self.q, self.u = system.start()
+        self._instances: dict[frozenset[str], Instance] = {}
+
+    def at(self, groups: frozenset[str]) -> Instance:
+        """An instance at the start, with the arrays that a form needs."""
+        if groups not in self._instances:
+            self._instances[groups] = Instance(self.system.compiled, groups)
+            self._instances[groups].set_state(self.q, self.u)
+        return self._instances[groups]
+
+    def calls(self, methods: Sequence[str]) -> dict[str, Timed]:
+        """What to time; literal forms alone, their kinematics as 'kinematics', an empty call as 'nothing'."""
+        repeat = self.at(frozenset()).entry("repeat")
+        found: dict[str, Timed] = {"DEC": repeating(repeat)} if "DEC" in methods else {}
+        if any(method != "DEC" for method in methods):
+            found |= {"nothing": looping(repeat), "kinematics": looping(self.at(GROUPS["ABM"]).entry("literal_state"))}
+        for method in methods:
+            if method not in ("DEC", *ITERATED):
+                instance = self.at(GROUPS[method])
+                instance.call("literal_state")
+                found[method] = repeating(instance.entry(entry_name(method)))
+        return found
+
+    def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Mean microseconds and iterations of ITR along a motion, the factorisation at its start left out."""
+        if not methods:
+            return {}
+        states = motion(self.system)
+        return {method: self.along(method, states) for method in methods}
+
+    def along(self, method: str, states: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
+        """The same for one form: the least time of every state, then their mean."""
+        instance = self.at(GROUPS[method])
+        solve, nothing, head = looping(instance.entry(entry_name(method))), looping(instance.entry("repeat")), instance.ws.head
+        head[L.K_ITR_TOLERANCE] = TOLERANCE
+        empty = min(seconds(nothing, 1) for _ in range(20))
+        taken, iterations = np.full(len(states), np.inf), np.zeros(len(states))
+        for _ in range(RUNS):
+            head[L.K_HELD] = 0.0
+            for k, (q, u) in enumerate(states):
+                instance.set_state(q, u)
+                instance.call("literal_state")
+                taken[k] = min(taken[k], seconds(solve, 1) - empty)
+                iterations[k] = head[L.K_ITERATIONS]
+        return 1e6 * float(taken[1:].mean()), float(iterations[1:].mean())
+
+
+def repeating(entry: Callable[[int, float], int]) -> Timed:
+    """An entry that repeats by itself."""
+    return lambda count: entry(count, 0.0)
+
+
+def looping(entry: Callable[[int, float], int]) -> Timed:
+    """An entry that is called again and again."""
+
+    def call(count: int) -> None:
+        for _ in range(count):
+            entry(0, 0.0)
+
+    return call
+
+
+def motion(system: System, step: float = STEP) -> list[tuple[np.ndarray, np.ndarray]]:
+    """States of a run with fixed steps by Störmer's method, which asks for as many speeds as coordinates, else by Runge-Kutta's."""
+    integrator = "stormer" if len(system.coordinates) == len(system.speeds) else "rk4"
+    result = system.simulate(stop_time=STEPS * step, output_step=step, step=step, integrator=integrator)
+    q, u = (np.array([result[name] for name in names]).T for names in (system.coordinates, system.speeds))
+    return list(zip(q, u, strict=True))
+
+
+def deviation(udot: np.ndarray, reference: np.ndarray) -> float:
+    """Largest difference as part of the largest value."""
+    return float(np.abs(udot - reference).max() / np.abs(reference).max())

@@ -1,0 +1,147 @@
+"""The trees in Pinocchio (aba) and MuJoCo (mj_forward): accelerations to compare, calls to time.
+
+Both are called from Python; the time of the same call on an empty model is taken off. Contacts, constraints and sensors of MuJoCo are off;
+what remains of mj_forward is kinematics, inertia matrix, its factor, bias forces and accelerations.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kinetree.scripts.bench.dynamics_trees import AXES, COM, GRAVITY, INERTIA, MASS, OFFSET, Case
+
+MOST_BODIES = {"pinocchio": 1000, "mujoco": 200}  # larger models are not built: nested text, dense storage
+
+
+class Peer:
+    """A tree at its state in another engine."""
+
+    def __init__(self, name: str, call: Callable[[int], object], udot: np.ndarray):
+        self.name, self.call, self.udot = name, call, udot
+
+
+def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
+    """Those that are installed and know the joint."""
+    for name, make in (("pinocchio", pinocchio), ("mujoco", mujoco)):
+        if case.bodies <= MOST_BODIES[name] and case.joint in ("revolute", "universal", "spherical"):
+            try:
+                yield make(case, q, u)
+            except ImportError:
+                continue
+
+
+def empty_calls() -> dict[str, Callable[[int], object]]:
+    """The same calls on models without bodies: what Python's side costs."""
+    nobody, none = Case("chain", "revolute", ()), np.zeros(0)
+    return {peer.name: peer.call for peer in peers(nobody, none, none)}
+
+
+# -- Pinocchio ------------------------------------------------------------------------------------------------------------------------------
+def pinocchio_model(case: Case):
+    """Joints one after another, bodies at their joints."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
+    xx, yy, zz, xy, xz, yz = INERTIA
+    body = pin.Inertia(MASS, np.array(COM), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    place = pin.SE3(np.eye(3), np.array(OFFSET))
+    simple = dict(zip(AXES, (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ), strict=True))
+    for i, parent in enumerate(case.parents, 1):
+        first, second = case.axes(i)
+        if case.joint == "revolute":
+            joint = simple[first]()
+        elif case.joint == "universal":
+            joint = pin.JointModelUniversal(np.eye(3)[AXES.index(first)], np.eye(3)[AXES.index(second)])
+        else:
+            joint = pin.JointModelSpherical()
+        model.appendBodyToJoint(model.addJoint(parent, joint, place, f"j{i}"), body, pin.SE3.Identity())
+    return model
+
+
+def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
+    """Quaternions as (x, y, z, w)."""
+    return q if case.joint != "spherical" else np.ascontiguousarray(q.reshape(-1, 4)[:, [1, 2, 3, 0]]).ravel()
+
+
+def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
+    """Articulated bodies."""
+    import pinocchio as pin
+
+    model = pinocchio_model(case)
+    data, q, tau, aba = model.createData(), pinocchio_coordinates(case, q), np.zeros(len(u)), pin.aba
+
+    def call(count: int) -> None:
+        for _ in range(count):
+            aba(model, data, q, u, tau)
+
+    return Peer("pinocchio", call, np.array(aba(model, data, q, u, tau)))
+
+
+def residual(case: Case, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> float:
+    """Forces that accelerations leave over by Pinocchio's inverse dynamics, as part of the largest force at rest of u."""
+    import pinocchio as pin
+
+    model = pinocchio_model(case)
+    data, q = model.createData(), pinocchio_coordinates(case, q)
+    size = np.abs(pin.rnea(model, data, q, u, np.zeros(len(u)))).max()
+    return float(np.abs(pin.rnea(model, data, q, u, udot)).max() / size)
+
+
+# -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
+def mujoco_text(case: Case) -> str:
+    """The tree as nested elements, written from the leaves up."""
+    inertial = f'<inertial pos="{numbers(COM)}" mass="{MASS}" fullinertia="{numbers(INERTIA)}"/>'
+    inside = [""] * (case.bodies + 1)
+    for i in range(case.bodies, 0, -1):
+        text = f'<body pos="{numbers(OFFSET)}">{inertial}{mujoco_joints(case, i)}{inside[i]}</body>'
+        inside[case.parents[i - 1]] = text + inside[case.parents[i - 1]]
+        inside[i] = ""
+    flags = '<flag contact="disable" constraint="disable" sensor="disable"/>'
+    return f'<mujoco><option gravity="0 0 -{GRAVITY}">{flags}</option><worldbody>{inside[0]}</worldbody></mujoco>'
+
+
+def mujoco_joints(case: Case, i: int) -> str:
+    """One hinge, two, or a ball."""
+    if case.joint == "spherical":
+        return '<joint type="ball"/>'
+    axes = case.axes(i)[: 1 if case.joint == "revolute" else 2]
+    return "".join(f'<joint type="hinge" axis="{numbers(np.eye(3)[AXES.index(axis)])}"/>' for axis in axes)
+
+
+def numbers(values) -> str:
+    return " ".join(str(float(value)) for value in values)
+
+
+def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
+    """Inertia matrix by composite bodies and its sparse factor."""
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_string(mujoco_text(case))
+    data, forward = mj.MjData(model), mj.mj_forward
+    order = depth_first(case)
+    data.qpos[:] = q.reshape(case.bodies, -1)[order].ravel() if case.bodies else q
+    data.qvel[:] = u.reshape(case.bodies, -1)[order].ravel() if case.bodies else u
+
+    def call(count: int) -> None:
+        for _ in range(count):
+            forward(model, data)
+
+    call(1)
+    udot = np.empty_like(u).reshape(case.bodies, -1) if case.bodies else u
+    if case.bodies:
+        udot[order] = data.qacc.reshape(case.bodies, -1)
+    return Peer("mujoco", call, udot.ravel())
+
+
+def depth_first(case: Case) -> list[int]:
+    """Bodies (from 0) in MuJoCo's order: every branch to its end before the next one."""
+    children: list[list[int]] = [[] for _ in range(case.bodies + 1)]
+    for i, parent in enumerate(case.parents, 1):
+        children[parent].append(i)
+    order, stack = [], [*reversed(children[0])]
+    while stack:
+        i = stack.pop()
+        order.append(i - 1)
+        stack.extend(reversed(children[i]))
+    return order
