@@ -179,6 +179,7 @@ K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status me
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_TIME = 5  # time of the last evaluation
 K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
+K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level

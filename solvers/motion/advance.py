@@ -1,7 +1,5 @@
 """Motion of a unit from its present time to a target: steps, projection, events, stages, change of integrator."""
 
-import math
-
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
@@ -13,16 +11,11 @@ from kinetree.solvers.motion.events import events_reset, events_start, locate
 from kinetree.solvers.motion.happening import happen
 from kinetree.solvers.motion.latches import latch
 from kinetree.solvers.motion.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
-from kinetree.solvers.motion.radau import radau_take_back
 from kinetree.solvers.motion.unit import locator, memory, refresh, structure
 from kinetree.solvers.unit_layout import Kind
 
 AUTO = Kind.AUTO
 EVENT = int(L.Status.EVENT)
-# the error estimate of radau is blind to stiff directions, and near a singular position the constraints' directions look stiff: a step that ends this
-# many tolerances off the constraints is taken back
-FAR_OFF = 20.0
-TINY = 1e-7  # s: a step as short as this stands
 STOP_AT_EVENT = 1  # option bit: return at the first event
 
 
@@ -82,6 +75,7 @@ def set_integrator(I, W, ws, mem, kind):
     mem[C.NU] = ws.u.size
     mem[C.REFRESH] = W[U.V_REFRESH]
     mem[KIND] = kind
+    ws.head[L.K_ON_CONSTRAINTS] = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
     W[U.V_KIND] = kind
 
 
@@ -201,26 +195,10 @@ def close_loops(mem, context):
     y = C.state_of(mem)
     put_state(ws, y)
     status = project(model, ws, C.time_of(mem))
-    if int(mem[KIND]) == RADAU and (status != 0 or correction(mem, ws) > FAR_OFF) and C.step_of(mem) > TINY:
-        return radau_take_back(mem)
     if status == 0:
         get_state(y, ws)
         status = changed(mem, context)
     return status
-
-
-@kernel
-def correction(mem, ws):
-    """Norm of what the projection changed, in units of the tolerance."""
-    y = C.state_of(mem)
-    atol = C.block(mem, C.ATOL)
-    nq = ws.q.size
-    total = 0.0
-    for k in range(nq):
-        total += ((ws.q[k] - y[k]) / (atol[k] + mem[C.RTOL] * abs(y[k]))) ** 2
-    for k in range(ws.u.size):
-        total += ((ws.u[k] - y[nq + k]) / (atol[nq + k] + mem[C.RTOL] * abs(y[nq + k]))) ** 2
-    return math.sqrt(total / len(y))
 
 
 @kernel

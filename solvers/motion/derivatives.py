@@ -4,6 +4,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.motion.books import power
 from kinetree.solvers.tree.dynamics import finish, load
@@ -90,8 +91,10 @@ def derivatives(ydot, context, t, y):
 
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
-    """ydot of the state y."""
+    """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
     put_state(ws, y)
+    if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
+        project(model, ws, t)
     status = load(model, ws, t)
     if status == 0:
         status = accelerations_of(model, ws)

@@ -19,9 +19,7 @@ from kinetree.solvers.motion.controller import (
     REJECTED,
     SMOOTH,
     STEP_TOO_SMALL,
-    STEPS,
     T_NEW,
-    T_OLD,
     Y_NEW,
     Y_OLD,
     H,
@@ -107,23 +105,6 @@ def radau_restart(mem, rhs, context):
     if status == 0:
         mem[H_NEXT] = first_step(mem, rhs, context, 3, block(mem, STAGE), block(mem, SCRATCH))
     return status
-
-
-@kernel
-def radau_take_back(mem):
-    """Undo the last step, so that the next one begins where it began, a quarter as long and with a new Jacobian."""
-    copy(block(mem, Y_NEW), block(mem, Y_OLD))
-    copy(block(mem, F_NEW), block(mem, F_OLD))
-    mem[T_NEW] = mem[T_OLD]
-    mem[H_NEXT] = 0.25 * mem[H]
-    mem[STEPS] -= 1.0
-    mem[REJECTED] += 1.0
-    mem[FRESH] = 1.0
-    mem[DENSE] = 0.0
-    mem[JACOBIAN_AGE] = -1.0
-    mem[LAST_ACCEPTED_H] = 0.0
-    mem[QUALITY] = 1.0
-    return 0
 
 
 @kernel
