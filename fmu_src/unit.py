@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.expressions import evaluate_constant
@@ -113,9 +114,10 @@ def inputs(unit: Unit) -> list[Input]:
     values = parameter_values(unit.description)
     number = lambda x: None if x is None else evaluate_constant(x, values)  # noqa: E731
     first = unit.compiled[0]
-    given = unit.description.inputs
+    given = inputs_of(unit.description)
+    hidden = len(held_inputs(unit.description))  # the last ones
     found = []
-    for name in first.inputs:
+    for name in first.inputs[: len(first.inputs) - hidden]:
         spec = given.get(name)
         start = float(unit.floats[first.start_inputs + len(found)])
         unit_text, low, high = (spec.unit, number(spec.min), number(spec.max)) if spec else (first.units.get(name, ""), None, None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.models.compilation.additions import inputs_of, states_of
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.description.differentiate import time_derivatives
@@ -87,14 +88,13 @@ class Builder:
         self.guards: list[tuple[int, int, int, int]] = []
         self.actions: list[tuple[int, int, int]] = []
         self.latches: list[tuple[int, int]] = []
-        self.probes: list[tuple[int, int, int]] = []
+        self.probes: list[tuple[int, ...]] = []
         self.late_guards = False
         self.columns: list[Column] = []
         self.used: set[str] = set()
-        self.inputs = dict(description.inputs)
-        self.states = dict(description.states)
+        self.inputs = inputs_of(description)
+        self.states = states_of(description)
         self.forms: dict[str, JointForm] = {}
-        self.problems: list[Problem] = []
         self.groups: list[Group] = []
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.models.closure import survey
+from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
 from kinetree.models.compilation.events import add_guards
-from kinetree.models.compilation.forces_basic import LOWER
+from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
 from kinetree.models.description.errors import ModelError, Problem
@@ -41,6 +42,7 @@ def assemble(builder: Builder) -> Compiled:
     add_outputs(builder)
     for label, force in d.forces.items():
         LOWER[force.kind](builder, label, force)
+    add_actuators(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_guards(builder)

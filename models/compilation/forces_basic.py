@@ -21,14 +21,20 @@ from kinetree.solvers import layout as L
 
 
 def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:
-    """Index of the speed that is a coordinate's derivative, and its value."""
+    """Index of the speed that is a coordinate's derivative, and its value; -1 for a locked coordinate."""
     index = 0
     for joint in builder.topology.joint:
         form = builder.forms[joint]
         if coordinate in form.coordinates and not form.quaternion:
             return index + form.coordinates.index(coordinate), name(f"der({coordinate})")
         index += len(form.speeds)
-    raise KeyError(coordinate)
+    return -1, name(f"der({coordinate})")
+
+
+def push(builder: Builder, index: int, value: int) -> None:
+    """A force along a coordinate; a locked one does not feel it."""
+    if index >= 0:
+        builder.add_force(L.Force.COORDINATE, index, value)
 
 
 def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[E, E]:
@@ -58,7 +64,7 @@ def add_coordinate(builder: Builder, label: str, force: CoordinateForce) -> None
     """Spring, damper or given force along a coordinate."""
     index, rate = speed_of(builder, force.coordinate)
     value, potential = elastic(builder, f"forces.{label}", force, name(force.coordinate), rate)
-    builder.add_force(L.Force.COORDINATE, index, define_force(builder, label, value, potential))
+    push(builder, index, define_force(builder, label, value, potential))
 
 
 def line_sensors(builder: Builder, label: str, between: tuple[Point, Point]) -> tuple[tuple[int, int, int, int], E, E]:
@@ -127,7 +133,7 @@ def add_stop(builder: Builder, label: str, force: StopForce) -> None:
         near = exp(a * (x - E(builder.node(force.upper))))
         value = value - larger((k + mu * rate) * near, 0.0)
         potential = potential + k / a * near
-    builder.add_force(L.Force.COORDINATE, index, define_force(builder, label, value, potential))
+    push(builder, index, define_force(builder, label, value, potential))
 
 
 def rubbing(builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None) -> E:
@@ -141,7 +147,7 @@ def add_friction(builder: Builder, label: str, force: FrictionForce) -> None:
     index, rate = speed_of(builder, force.coordinate)
     back = None if force.coulomb_negative is None else E(builder.node(force.coulomb_negative))
     coulomb, viscous, speed = (E(builder.node(v, f"forces.{label}")) for v in (force.coulomb, force.viscous, force.speed))
-    builder.add_force(L.Force.COORDINATE, index, define_force(builder, label, rubbing(builder, coulomb, viscous, speed, rate, back)))
+    push(builder, index, define_force(builder, label, rubbing(builder, coulomb, viscous, speed, rate, back)))
 
 
 def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:

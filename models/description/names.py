@@ -23,6 +23,8 @@ Path = tuple[str | int, ...]
 RESULTS = ("outputs", "states", "stages")  # sections whose laws may use accelerations, reactions and forces
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
+MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
+MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 
 
@@ -80,6 +82,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name, actuator in description.actuators.items():
         for suffix in (*ACTUATOR, *(CHAMBERS if actuator.chambers else ())):
             add(known.states, f"{name}.{suffix}", f"a variable of actuator '{name}'", ("actuators", name))
+    for name, force in description.forces.items():
+        for suffix in MEASURED.get(force.kind, ()):
+            known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     return known

@@ -1,0 +1,130 @@
+"""Interfaces for outside drives: told stiffness, what the drive needs to know, and oil chambers inside the model.
+
+Force, positive where it extends: F + dF/ds (s - s0) + dF/dv (v - v0); F and the slopes are inputs, s0 and v0 the length and speed at the beginning of
+the communication step. The mean speed is (s - s0)/(t - t0): what a drive must know so that it and the mechanism agree on the travel of a step.
+
+Chambers: V_a = volume_a + area_a (s - shortest), V_b = volume_b + area_b (longest - s),
+    V_a dp_a/dt = E(p_a) (flow_a - area_a v - leakage (p_a - p_b)),  V_b dp_b/dt = E(p_b) (flow_b + area_b v + leakage (p_a - p_b)).
+Bulk modulus of oil with a volume fraction of air at 1 bar, polytropic exponent 1.4: E = E0 (1 + a)/(1 + a E0/(1.4 p)), a = air (1 bar/p)^(1/1.4).
+Where oil would have to be pulled (p <= 0) it cavitates: the pressure stays 0.
+"""
+
+from __future__ import annotations
+
+from kinetree.models.compilation.additions import HELD, stands
+from kinetree.models.compilation.algebra import E, choose, const, larger, name
+from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
+from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
+from kinetree.models.description.registers import ACCELERATION, STATE
+from kinetree.models.description.schema import Actuator, Chambers
+from kinetree.solvers import layout as L
+
+POLYTROPIC = 1.4
+ATMOSPHERE = 1e5  # [Pa]
+LEAST_PRESSURE = 1e3  # pressure below which the air does not expand further [Pa]
+LEAST_VOLUME = 0.1  # part of the dead volume that is always left
+
+
+def add_actuators(builder: Builder) -> None:
+    """Forces, latches and outputs of all actuators that have something to act on."""
+    for label, actuator in builder.description.actuators.items():
+        if stands(actuator, builder.description):
+            add_actuator(builder, label, actuator)
+
+
+def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
+    """One actuator."""
+    between = actuator.between is not None
+    measure_line(builder, label, actuator) if between else measure_coordinate(builder, label, actuator)
+    length, speed = name(f"{label}.length"), name(f"{label}.speed")
+    t0, s0, v0 = (name(f"{label}.{key}") for key in ("t0", *HELD))
+    builder.define(f"{label}.mean_speed", choose(name("t") > t0, (length - s0) / larger(name("t") - t0, 1e-300), speed).node)
+    builder.registers.add(f"{label}.effective_mass", 0.0, ACCELERATION)
+    probe = builder.registers.add(f"{label}.probe", 0.0, STATE)
+    value = name(f"{label}.force") + name(f"{label}.stiffness") * (length - s0) + name(f"{label}.damping") * (speed - v0)
+    if actuator.chambers is not None:
+        value = value + chamber_force(builder, label, actuator.chambers, length, speed)
+    builder.define(f"{label}.value", value.node)
+    value = builder.register((name(f"{label}.value") + name(f"{label}.probe")).node)
+    if not apply(builder, actuator, value):
+        return
+    builder.probes.append((probe, *(builder.register(name(f"{label}.{key}").node) for key in ("acceleration", "effective_mass"))))
+    names = builder.registers.names
+    sources = {**{key: f"{label}.{source}" for key, source in HELD.items()}, "t0": "t"}
+    builder.latches += [(builder.register(name(source).node), names[f"{label}.{key}"]) for key, source in sources.items()]
+    way, mass = ("m", "kg") if between else ("rad", "kg.m2")
+    units = {"length": way, "speed": f"{way}/s", "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}
+    builder.columns += [Column(f"{label}.{key}", 0, unit, TEXTS[key]) for key, unit in units.items()]
+
+
+TEXTS = {
+    "length": "Length",
+    "speed": "Rate of the length",
+    "acceleration": "Acceleration of the length",
+    "mean_speed": "Mean speed over the last communication step",
+    "effective_mass": "Force per acceleration along the actuator",
+}
+
+
+def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
+    """Length between the points, with its first and second derivative: (r a + v v - speed^2)/length."""
+    assert actuator.between is not None
+    ends = []
+    for part, point in zip("ab", actuator.between, strict=True):
+        at, body = vector_of(builder, point.point, f"actuators.{label}.between"), builder.body[point.body]
+        register = builder.vector(x.node for x in at)
+        hidden = f"{label}.{part}"
+        acceleration = NOWHERE if body == 0 else sensed(builder, f"{hidden}.acceleration", L.Sensor.ACCELERATION, body, register)
+        ends.append((position(builder, f"{hidden}.position", body, at), velocity(builder, f"{hidden}.velocity", body, at), acceleration))
+    r, v, a = (Vector(*second).minus(Vector(*first)) for first, second in zip(*ends, strict=True))
+    sensors = [index for point in actuator.between for index in (builder.body[point.body], builder.vector(point.point))]
+    builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *sensors)
+    builder.add_sensor(f"{label}.speed", L.Sensor.DISTANCE_RATE, *sensors)
+    length, speed = name(f"{label}.length"), name(f"{label}.speed")
+    builder.define(f"{label}.acceleration", ((r.dot(a) + v.dot(v) - speed * speed) / length).node)
+
+
+def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None:
+    """The coordinate as length."""
+    builder.define(f"{label}.length", name(str(actuator.coordinate)).node)
+    builder.define(f"{label}.speed", name(f"der({actuator.coordinate})").node)
+    index, _ = speed_of(builder, str(actuator.coordinate))
+    if index < 0:
+        builder.define(f"{label}.acceleration", const(0.0).node)
+    else:
+        builder.add_sensor(f"{label}.acceleration", L.Sensor.SPEED_RATE, index)
+
+
+def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
+    """The force record; False where a locked coordinate takes no force."""
+    if actuator.between is None:
+        index, _ = speed_of(builder, str(actuator.coordinate))
+        push(builder, index, value)
+        return index >= 0
+    a, b = actuator.between
+    builder.add_force(L.Force.LINE, builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point), value)
+    return True
+
+
+def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, speed: E) -> E:
+    """Force of the oil, the seals and the end stops; defines the rates of the pressures."""
+    part = {key: E(builder.node(getattr(chambers, key), f"actuators.{label}.chambers.{key}")) for key in type(chambers).model_fields}
+    pressure = {side: name(f"{label}.pressure_{side}") for side in "ab"}
+    leak = part["leakage"] * (pressure["a"] - pressure["b"])
+    volume = {"a": part["area_a"] * (length - part["shortest"]), "b": part["area_b"] * (part["longest"] - length)}
+    for side, sign in (("a", 1.0), ("b", -1.0)):
+        dead, p = part[f"volume_{side}"], pressure[side]
+        flow = name(f"{label}.flow_{side}") - sign * (part[f"area_{side}"] * speed + leak)
+        rate = bulk_modulus(part["bulk_modulus"], part["air"], p) * flow / larger(dead + volume[side], LEAST_VOLUME * dead)
+        builder.define(f"{label}.pressure_{side}_rate", choose(p > 0.0, rate, larger(rate, 0.0)).node)
+    value = pressure["a"] * part["area_a"] - pressure["b"] * part["area_b"]
+    value = value + rubbing(builder, part["coulomb"], part["viscous"], part["speed"], speed)
+    return end_stops(builder, chambers, length, speed, value)[0]
+
+
+def bulk_modulus(oil: E, air: E, pressure: E) -> E:
+    """Of oil with air at a pressure."""
+    p = larger(pressure, LEAST_PRESSURE)
+    share = air * (ATMOSPHERE / p) ** (1.0 / POLYTROPIC)
+    return oil * (1.0 + share) / (1.0 + share * oil / (POLYTROPIC * p))

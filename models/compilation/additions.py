@@ -1,0 +1,70 @@
+"""Inputs and first-order states that force elements and actuators bring along, besides those that a description names itself."""
+
+from __future__ import annotations
+
+from kinetree.models.description.force_parts import Force, TyreForce
+from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.schema import Actuator, Description, Input, State
+
+HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
+
+
+def inputs_of(description: Description) -> dict[str, Input]:
+    """All inputs: of the description, of its actuators, and last those that hosts do not see; all structures of a mechanism have the same ones."""
+    found = dict(description.inputs)
+    for label, actuator in description.actuators.items():
+        force, way = ("N.m", "rad") if actuator.coordinate is not None else ("N", "m")
+        found[f"{label}.force"] = Input(start=actuator.force, unit=force, text="Force at the beginning of the step")
+        found[f"{label}.stiffness"] = Input(unit=f"{force}/{way}", text="dF/ds: change of the force with the length within the step")
+        found[f"{label}.damping"] = Input(unit=f"{force}.s/{way}", text="dF/dv: change of the force with the speed within the step")
+        if actuator.chambers is not None:
+            for side in "ab":
+                found[f"{label}.flow_{side}"] = Input(unit="m3/s", text=f"Flow into chamber {side}")
+    return found | {name: Input(text="Held from the beginning of the step on") for name in held_inputs(description)}
+
+
+def held(label: str) -> tuple[str, ...]:
+    """Registers an actuator holds during a communication step; inputs of the engine that hosts do not see."""
+    return (*(f"{label}.{key}" for key in HELD), f"{label}.t0")
+
+
+def held_inputs(description: Description) -> tuple[str, ...]:
+    """All inputs that only the engine writes."""
+    return tuple(name for label in description.actuators for name in held(label))
+
+
+def states_of(description: Description) -> dict[str, State]:
+    """All first-order states: those of the description, of contacts and of chambers."""
+    found = dict(description.states)
+    for label, force in description.forces.items():
+        found |= contact_states(label, force)
+    for label, actuator in description.actuators.items():
+        if actuator.chambers is not None and stands(actuator, description):
+            for side in "ab":
+                start = getattr(actuator.chambers, f"pressure_{side}")
+                found[f"{label}.pressure_{side}"] = State(rate=f"{label}.pressure_{side}_rate", start=start, unit="Pa")
+    return found
+
+
+def stands(actuator: Actuator, description: Description) -> bool:
+    """Whether what an actuator acts on is there."""
+    if actuator.between is not None:
+        return {point.body for point in actuator.between} <= {"ground", *description.bodies}
+    return any(actuator.coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
+
+
+def contact_states(label: str, force: Force) -> dict[str, State]:
+    """Settlement of the soil and side travel of a contact."""
+    found = {}
+    if getattr(force, "soil", None) is not None:
+        found[f"{label}.settlement"] = State(rate=f"{label}.settling", unit="m")
+    for travel in travels(label, force):
+        found[travel] = State(rate=f"{travel}_rate", unit="m")
+    return found
+
+
+def travels(label: str, force: Force) -> list[str]:
+    """Names of the side travels of a force."""
+    if getattr(force, "side_stiffness", 0.0) == 0.0:
+        return []
+    return [f"{label}.travel"] if isinstance(force, TyreForce) else [f"{label}.travel_1", f"{label}.travel_2"]

@@ -1,0 +1,184 @@
+"""One-sided contacts with the ground surface: points and spheres, tyres, outrigger jacks; soil that settles.
+
+Normal law, penetration d: N = stiffness d**exponent + damping dd/dt, not below 0, and 0 without penetration. It is continuous in d at rest; what
+arrives with speed meets the damper at once. Sliding friction is friction N along -v, developed as s (2 - s) up to s = v/friction_speed = 1:
+continuously differentiable, never accelerating. Elastic side forces belong to a state, the travel since touching down, that follows the speed and
+slips where stiffness times travel exceeds friction N; without `friction` nothing limits it. Without load the travel is forgotten within milliseconds.
+
+Soil: viscosity dz/dt = max(0, N - strength - hardening z) lowers the surface by z; as the damper works against the settling surface, both are solved
+together: dz/dt = (N0 - strength - hardening z)/(viscosity + damping), N = N0 - damping dz/dt, N0 the load on soil at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.models.compilation.additions import travels
+from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.forces_basic import define_force
+from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
+from kinetree.models.description.force_parts import ContactForce, JackForce, Rubbing, TyreForce
+from kinetree.models.description.nodes import Lookup
+from kinetree.solvers import layout as L
+
+Standing = ContactForce | TyreForce | JackForce
+FORGET = 5e-3  # time constant in which an unloaded contact forgets its side travel [s]
+SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]
+SMALLEST_FORCE = 1e-12  # [N]
+
+
+class Ground:
+    """The surface under a contact: unit normal, height and its rate along it, settlement."""
+
+    def __init__(self, builder: Builder, label: str, force: Standing):
+        key = f"forces.{label}"
+        self.normal = vector_of(builder, force.normal, f"{key}.normal").unit()
+        node = builder.node(force.height, f"{key}.height")
+        self.height, self.rising = E(node), rate_of(builder, node)
+        self.settlement = name(f"{label}.settlement") if force.soil is not None else const(0.0)
+
+    def depth(self, place: Vector) -> E:
+        """How deep a point is below the surface as it has settled."""
+        return self.height - self.settlement - place.dot(self.normal)
+
+    def sinking(self, speed: Vector) -> E:
+        """Rate of the depth without the settling."""
+        return self.rising - speed.dot(self.normal)
+
+
+def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E) -> E:
+    """Load of a contact; names NAME.penetration (below 0: the gap) and, with soil, NAME.settling."""
+    key = f"forces.{label}"
+    builder.define(f"{label}.penetration", depth.node)
+    damping = E(builder.node(force.damping, f"{key}.damping"))
+    inside = larger(name(f"{label}.penetration"), 0.0)
+    spring, potential = spring_force(builder, key, force, inside)
+    load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
+    soil = getattr(force, "soil", None)
+    if soil is not None:
+        strength, hardening, viscosity = (
+            E(builder.node(v, f"{key}.soil.{k}"))
+            for k, v in (("strength", soil.strength), ("hardening", soil.hardening), ("viscosity", soil.viscosity))
+        )
+        excess = load - strength - hardening * name(f"{label}.settlement")
+        builder.define(f"{label}.settling", (larger(excess, 0.0) / (viscosity + damping)).node)
+        load = load - damping * name(f"{label}.settling")
+    define_force(builder, label, load, potential)
+    return name(f"force('{label}')")
+
+
+def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
+    """Elastic part of the load and its potential; a table has none."""
+    table = getattr(force, "law", None)
+    if table is not None:
+        return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)
+    stiffness, exponent = E(builder.node(force.stiffness, f"{key}.stiffness")), E(builder.node(force.exponent, f"{key}.exponent"))
+    return stiffness * inside**exponent, stiffness * inside ** (exponent + 1.0) / (exponent + 1.0)
+
+
+def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Sequence[E]) -> list[E]:
+    """Coulomb friction along -speeds."""
+    friction, full = (E(builder.node(v, f"forces.{label}.{k}")) for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed)))
+    speed = root(sum((v * v for v in speeds), const(0.0)))
+    share = (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
+    return [-(friction * load * share * v) for v in speeds]
+
+
+def side_forces(builder: Builder, label: str, force: TyreForce | JackForce, load: E, speeds: Sequence[E]) -> list[E]:
+    """Elastic side forces along the given directions, whose speeds are `speeds`; friction where there is no side stiffness."""
+    key = f"forces.{label}"
+    stiffness, damping = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping"))
+    names = travels(label, force)
+    if not names:
+        drag = [choose(load > 0.0, -(damping * v), 0.0) for v in speeds]
+        return [a + b for a, b in zip(sliding(builder, label, force, load, speeds), drag, strict=True)]
+    travel = [name(each) for each in names]
+    moving = [choose(load > 0.0, v, 0.0) for v in speeds]
+    if "friction" not in force.model_fields_set:
+        for each, y, v in zip(names, travel, speeds, strict=True):
+            builder.define(f"{each}_rate", choose(load > 0.0, v, -(y / FORGET)).node)
+        return [choose(load > 0.0, -(stiffness * y + damping * v), 0.0) for y, v in zip(travel, speeds, strict=True)]
+    limit = E(builder.node(force.friction, f"{key}.friction")) * load
+    reach = larger(limit / stiffness, SMALLEST_REACH)
+    share = sum((y * y for y in travel), const(0.0)) / (reach * reach)  # square of travel over reach
+    outward = larger(sum((y * v for y, v in zip(travel, moving, strict=True)), const(0.0)), 0.0)
+    slip = smaller(share, 1.0 / larger(share, 1.0)) / (reach * reach) * outward + (1.0 - 1.0 / larger(root(share), 1.0)) / FORGET
+    for each, y, v in zip(names, travel, moving, strict=True):
+        builder.define(f"{each}_rate", (v - slip * y).node)
+    pull = [stiffness * y + damping * v for y, v in zip(travel, speeds, strict=True)]
+    size = root(sum((f * f for f in pull), const(0.0)))
+    return [-(smaller(1.0, limit / larger(size, SMALLEST_FORCE)) * f) for f in pull]
+
+
+def add_load(builder: Builder, body: int, point: int, force: Vector, arm: Vector) -> None:
+    """A force at `arm` (ground axes) from a point of a body."""
+    if body:
+        moment = NOWHERE if arm is NOWHERE else arm.cross(force)
+        builder.add_force(L.Force.WRENCH, body, point, registers(builder, force), registers(builder, moment), 0)
+
+
+def combined(normal: Vector, load: E, axes: Sequence[Vector], sides: Sequence[E]) -> Vector:
+    """Load along the normal and side forces along their axes."""
+    total = normal.times(load)
+    for axis, side in zip(axes, sides, strict=True):
+        total = total.plus(axis.times(side))
+    return total
+
+
+def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
+    """A point, or a sphere whose lowest point touches."""
+    ground, body = Ground(builder, label, force), builder.body[force.body]
+    point = vector_of(builder, force.point, f"forces.{label}.point")
+    radius = E(builder.node(force.radius, f"forces.{label}.radius"))
+    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
+    load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
+    arm = NOWHERE
+    if force.radius != 0.0:
+        arm = ground.normal.times(-radius)
+        speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
+    sides = sliding(builder, label, force, load, speed.across(ground.normal)) if force.friction != 0.0 else (const(0.0),) * 3
+    total = ground.normal.times(load).plus(Vector(*sides))
+    add_load(builder, body, registers(builder, point), total, arm)
+
+
+def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
+    """A wheel that rolls freely and holds along its axle."""
+    ground, body = Ground(builder, label, force), builder.body[force.body]
+    key = f"forces.{label}"
+    point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
+    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
+    load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
+    side = direction(builder, f"{label}.side", body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    arm = ground.normal.times(larger(name(f"{label}.penetration"), 0.0) - radius)
+    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
+    sides = side_forces(builder, label, force, load, [speed.dot(side)])
+    add_load(builder, body, registers(builder, point), combined(ground.normal, load, [side], sides), arm)
+
+
+def add_jack(builder: Builder, label: str, force: JackForce) -> None:
+    """A leg that stands on its foot; compression is the penetration of the unloaded foot."""
+    ground, body = Ground(builder, label, force), builder.body[force.body]
+    key = f"forces.{label}"
+    point = vector_of(builder, force.point, f"{key}.point")
+    node = builder.node(force.extension, f"{key}.extension")
+    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
+    axis = direction(builder, f"{label}.axis", body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
+    arm = axis.times(E(node))
+    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm)).plus(axis.times(rate_of(builder, node)))
+    load = normal_force(builder, label, force, ground.depth(place.plus(arm)), ground.sinking(speed))
+    axes = plane(ground.normal)
+    sides = side_forces(builder, label, force, load, [speed.dot(each) for each in axes])
+    add_load(builder, body, registers(builder, point), combined(ground.normal, load, axes, sides), arm)
+
+
+def plane(normal: Vector) -> list[Vector]:
+    """Two axes across a unit normal, by Duff's construction, which has no singular direction."""
+    x, y, z = normal
+    sign = choose(z < 0.0, -1.0, 1.0)
+    a = -(1.0 / (sign + z))
+    b = x * y * a
+    return [Vector(1.0 + sign * x * x * a, sign * b, -(sign * x)), Vector(b, sign + y * y * a, -y)]
+
+
+CONTACTS = {"contact": add_contact, "tyre": add_tyre, "jack": add_jack}

@@ -1,0 +1,68 @@
+"""A guide rail with clearance: a pin or bearing band of one body in a tube or groove of another.
+
+Along the rail s, across it the offset r of the pin from the rail's axis. A tube touches where |r| exceeds the clearance, a groove where the offset
+along `across` does, on either side. The law is that of a contact (`forces_contact`), with penetration |r| - clearance; friction opposes the sliding
+along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once.
+"""
+
+from __future__ import annotations
+
+from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.forces_contact import normal_force, sliding
+from kinetree.models.compilation.space import Vector, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.description.force_parts import RailForce
+from kinetree.solvers import layout as L
+
+AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
+
+
+def add_rail(builder: Builder, label: str, force: RailForce) -> None:
+    """Contact between pin and rail; names NAME.travel (along the rail) and NAME.penetration."""
+    key = f"forces.{label}"
+    rail, guided = force.between
+    a, b = builder.body[rail.body], builder.body[guided.body]
+    begin, pin = vector_of(builder, rail.point, f"{key}.between"), vector_of(builder, guided.point, f"{key}.between")
+    foot = position(builder, f"{label}.rail", a, begin)
+    offset = position(builder, f"{label}.pin", b, pin).minus(foot)
+    axis = direction(builder, f"{label}.axis", a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
+    carried = velocity(builder, f"{label}.carried", a, begin).plus(spin(builder, f"{label}.spin", a).cross(offset))
+    speed = velocity(builder, f"{label}.velocity", b, pin).minus(carried)
+    builder.define(f"{label}.travel", offset.dot(axis).node)
+    normal, size = across(builder, label, force, a, begin, foot, axis, offset)
+    clearance = E(builder.node(force.clearance, f"{key}.clearance"))
+    depth = choose(inside(builder, key, force, name(f"{label}.travel")), size - clearance, -clearance)
+    load = normal_force(builder, label, force, depth, speed.dot(normal))
+    total = normal.times(-load)
+    if force.friction != 0.0:
+        total = total.plus(Vector(*sliding(builder, label, force, load, speed.across(normal))))
+    add_pair(builder, a, b, registers(builder, begin), registers(builder, pin), total, offset)
+
+
+def across(builder: Builder, label: str, force: RailForce, a: int, begin: Vector, foot: Vector, axis: Vector, offset: Vector) -> tuple[Vector, E]:
+    """Outward unit normal at the pin, and the size of the offset along it."""
+    if force.across is None:
+        radial = offset.across(axis)
+        size = root(radial.dot(radial))
+        return radial.times(1.0 / larger(size, AXIS_LIMIT)), size
+    given = vector_of(builder, force.across, f"forces.{label}.across")
+    side = direction(builder, f"{label}.across", a, begin, foot, given).across(axis).unit()
+    way = offset.dot(side)
+    sign = choose(way < 0.0, -1.0, 1.0)
+    return side.times(sign), way * sign
+
+
+def inside(builder: Builder, key: str, force: RailForce, travel: E) -> E:
+    """1 between the ends of the rail."""
+    after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
+    return after if force.end is None else choose(travel > E(builder.node(force.end, f"{key}.end")), 0.0, after)
+
+
+def add_pair(builder: Builder, a: int, b: int, begin: int, pin: int, force: Vector, offset: Vector) -> None:
+    """The force on the guided body at the pin, the opposite on the rail at the same place."""
+    nothing = registers(builder, (const(0.0),) * 3)
+    if b:
+        builder.add_force(L.Force.PAIR, b, pin, a, registers(builder, force), nothing, 0)
+    else:
+        back = force.times(-1.0)
+        builder.add_force(L.Force.WRENCH, a, begin, registers(builder, back), registers(builder, offset.cross(back)), 0)
