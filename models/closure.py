@@ -99,6 +99,10 @@ class Closure:
         """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("outputs", 0, t)
+        return self.reactions_found()
+
+    def reactions_found(self) -> dict[str, np.ndarray]:
+        """The reactions that the last evaluation of all outputs left."""
         found = {}
         number = self.compiled.body_number
         for i, (joint, turned) in enumerate(self.compiled.all_joints, 1):

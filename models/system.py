@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
     from kinetree.models.equilibrium import Equilibrium
+    from kinetree.models.linearization import Linear
     from kinetree.models.result import Result
+    from kinetree.solvers.chain.unit import Unit
 
 LAGRANGE = {
     "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
@@ -198,8 +200,41 @@ class System(Closure):
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
         return simulate(self, options, inputs or {}, progress)
 
-    def equilibrium(self, inputs: Mapping[str, float] | None = None, t: float | None = None, q: Numbers | None = None) -> Equilibrium:
-        """The state of rest downhill from `q` (default: the start), with its small motions and reactions."""
-        from kinetree.models.equilibrium import equilibrium
+    # -- rest and small motions -----------------------------------------------------------------------------------------------------------
+    def equilibrium(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+        iterations: int = 200,
+    ) -> Equilibrium:
+        """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
+        from kinetree.models.statics import equilibrium
 
-        return equilibrium(self, inputs, t, None if q is None else np.asarray(q, dtype=float))
+        return equilibrium(self, t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+
+    def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+        """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
+        from kinetree.models.preparation import equilibria
+
+        return equilibria(self, steps, inputs)
+
+    def linearize(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        outputs: Sequence[str] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> Linear:
+        """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
+        from kinetree.models.linearization import linearize
+
+        place = self.start()[0] if q is None else np.asarray(q, dtype=float)
+        return linearize(self, self.compiled.start_time if t is None else t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+
+    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
+        """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
+        return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

@@ -1,43 +1,70 @@
 """`kinetree statics`: where a mechanism rests."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.scripts.arguments import Inputs, Settings, Source, held, numbers
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kinetree.models.equilibrium import Equilibrium
 
 
 def statics(
     file: Source,
     settings: Settings = None,
     inputs: Inputs = None,
+    then: Annotated[
+        list[str] | None, typer.Option("--then", metavar="NAME=VALUE,...", help="Go on from there with other values; may be repeated.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Find the state of rest downhill from the start, its small motions and the joint reactions."""
+    """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
     from kinetree.models import load
 
     system = load(file, **numbers(settings)).compile()
-    found = system.equilibrium(held(inputs, system.compiled.inputs))
+    given = held(inputs, system.compiled.inputs)
+    steps = [{}, *(numbers(step.split(","), "--then") for step in then or ())]
+    found = system.equilibria(steps, given)
     if json:
         from json import dumps
 
-        typer.echo(dumps(found.to_dict(), indent=2))
+        plain = [each.to_dict() for each in found]
+        typer.echo(dumps(plain if then else plain[0], indent=2))
         return
 
     from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    for step, each in zip(("", *(then or ())), found, strict=True):
+        show(console, f"{system.name} {step}".strip(), each)
+
+
+def show(console: "Console", title: str, found: "Equilibrium") -> None:
+    """Print a state of rest."""
     from rich.markup import escape
 
     from kinetree.scripts.commands.info import grid
 
-    console = Console(highlight=False, soft_wrap=True)
-    kind = "stable" if found.stable else "unstable"
-    console.print(f"[bold]{escape(system.name)}[/bold]: {kind} rest after {found.iterations} iterations, residual {found.residual:.1e}")
-    console.print(grid("Coordinates", [(name, f"{value:.9g}") for name, value in found.coordinates.items()]))
-    if found.outputs:
-        console.print(grid("Outputs", [(name, f"{value:.9g}") for name, value in found.outputs.items()]))
-    if found.modes:
-        rows = [(f"{frequency:.6g} Hz", f"damping ratio {round(damping, 4) + 0.0:.4f}") for frequency, damping in found.modes]
+    effort = f"{found.iterations} iterations, residual {found.residual:.1e} of the weight"
+    console.print(f"[bold]{escape(title)}[/bold]: {found.stability} rest after {effort}")
+    tables = {"Coordinates": found.coordinates, "States": found.states, "Outputs": found.outputs, "Force elements": found.forces}
+    for heading, values in tables.items():
+        if values:
+            console.print(grid(heading, [(name, f"{value + 0.0:.9g}") for name, value in values.items()]))
+    rows = []
+    for mode in found.modes:
+        moving = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:3]
+        shape = ", ".join(f"{name} {abs(amplitude):.2f}" for name, amplitude in moving if abs(amplitude) > 0.05)
+        rows.append((f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape))
+    if rows:
         console.print(grid("Small motions", rows))
+    growing = [mode for mode in found.linear.modes() if mode.eigenvalue.real > 0.0] if not found.stable else []
+    for mode in growing:
+        console.print(f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(max(mode.shape, key=lambda name: abs(mode.shape[name])))}")
     if found.undetermined:
         console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
-    console.print(grid("Joint reactions (force, moment; body axes)", [(name, *(f"{x:.6g}" for x in row)) for name, row in found.reactions.items()]))
+    wrenches = [(name, *(f"{round(x, 9) + 0.0:.6g}" for x in wrench)) for name, wrench in found.reactions.items()]
+    console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))

@@ -1,0 +1,75 @@
+"""States of rest of successive preparation stages: on wheels, lifted on jacks, at commanded angles; each starts from the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.equilibrium import Equilibrium
+from kinetree.models.stages import Structure, numbering
+from kinetree.models.status import EvaluationError
+from kinetree.models.system import System
+
+STAGE = "stage"
+
+
+def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+    """One state of rest per step; without steps one per stage. What a step sets stays set."""
+    steps = [{STAGE: k} for k in range(len(system.stages))] if steps is None else steps
+    structure, parameters, held = system.stages[0], dict[str, float](), dict(inputs or {})
+    present, found = system, list[Equilibrium]()
+    for step in steps:
+        changed = {name: float(value) for name, value in step.items() if name in system.description.parameters}
+        held |= {name: float(value) for name, value in step.items() if name in system.compiled.inputs}
+        unknown = [name for name in step if name != STAGE and name not in changed and name not in held]
+        if unknown:
+            known = ", ".join((STAGE, *system.description.parameters, *system.compiled.inputs))
+            raise KeyError(f"'{unknown[0]}' can not be set; known: {known}")
+        if STAGE in step:
+            structure = named(system, step[STAGE])
+        if changed or STAGE in step:
+            parameters |= changed
+            present = prepared(system, structure, parameters, found[-1] if found else None)
+        last = found[-1] if found else None
+        states = {name: value for name, value in last.states.items() if name in present.compiled.states} if last else None
+        given = {name: value for name, value in held.items() if name in present.compiled.inputs}
+        found.append(present.equilibrium(q=carried(present, last), inputs=given, states=states))
+    return found
+
+
+def named(system: System, stage: float | str) -> Structure:
+    """A stage by its name or number."""
+    for k, structure in enumerate(system.stages):
+        if stage == structure.name or stage == k:
+            return structure
+    raise KeyError(f"stage {stage!r} is unknown; stages: {', '.join(repr(structure.name) for structure in system.stages)}")
+
+
+def prepared(system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None) -> System:
+    """The system of a stage with other parameters; joints that are locked keep their coordinates."""
+    d = structure.description
+    values = {name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p for name, p in d.parameters.items()}
+    changed = d.model_copy(update={"parameters": values})
+    compiled = compile_structure(changed, numbering(changed, structure.locked), structure.locked, structure.end)
+    image = model_fields(compiled.ints, compiled.floats).val0
+    for name, value in last.coordinates.items() if last else ():
+        if f"locked({name})" in compiled.registers:
+            image[compiled.registers[f"locked({name})"]] = value
+    return System(changed, compiled, system.stages)
+
+
+def carried(system: System, last: Equilibrium | None) -> np.ndarray:
+    """Coordinates to start from: those of the last state of rest as far as they are still there, on the constraints."""
+    if last is None:
+        return system.start()[0]
+    zero = np.zeros(system.n)
+    compiled, val = system.compiled, system._fast.ws.val
+    start = val[compiled.start_q : compiled.start_q + len(system.coordinates)]
+    q = np.array([last.coordinates.get(name, value) for name, value in zip(system.coordinates, start, strict=True)])
+    try:
+        return system.project(compiled.start_time, q, zero)[0]
+    except EvaluationError:  # far from closed
+        return system.assemble(compiled.start_time, q, zero)[0]
