@@ -8,10 +8,11 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.change import least_change, place_loops, retract
-from kinetree.solvers.loops.projection import CLOSED, speed_scale
+from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.rank import survey_ranks
 from kinetree.solvers.loops.residual import largest, norm_squared, position_residual, velocity_residual
 
+CLOSED = 1e-13  # m, rad, and per second: nothing is gained below
 SOFT = 1e-4  # weight of a given start value against a free one once it may give way
 ATTEMPTS = 24
 STEPS = 80
@@ -46,7 +47,7 @@ def close(model, ws, t):
     size = norm_squared(ws)
     damping = 1e-3
     for _ in range(STEPS):
-        if largest(model, ws) <= 0.1 * CLOSED or damping > 1e6:
+        if largest(model, ws) <= CLOSED or damping > 1e6:
             break
         for k in range(ws.q.size):
             ws.loop_q[ws.q.size + k] = ws.q[k]
