@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from bare_host import bare_runner
 from fmpy import simulate_fmu
 from fmpy.validation import validate_fmu
 
@@ -176,6 +177,16 @@ def chain(n: int) -> dict:
             "at": [1.0 if k else 0.0, 0, 0], "coordinates": [f"q{k + 1}"], "start": 0.3 + 0.1 * (k + 1),
         }  # fmt: skip
     return {"format": "kinetree/1", "name": f"chain {n}", "bodies": bodies, "joints": joints, "run": {"stop_time": 3.0, "output_step": 1e-3}}
+
+
+@pytest.mark.slow
+def test_a_million_steps_need_no_more_memory(tmp_path):
+    path = build_fmu(load(chain(24)), tmp_path / "chain.fmu", "native", integrator="rk4")
+    run = bare_runner(path, tmp_path, "q1")
+    found = run("soak", 1e-4, 1_000_000)
+    assert int(found["grown"][0]) <= 256 * 1024  # buffers of the C library
+    assert int(found["per_instance"][0]) <= 2**20
+    assert len(set(run("threads", 1e-3, 500)["value"])) == 1
 
 
 @pytest.mark.slow

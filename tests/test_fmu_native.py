@@ -2,21 +2,18 @@
 
 import math
 import os
-import subprocess
-import zipfile
 
 import numpy as np
 import pytest
 from fmpy import simulate_fmu
 from fmpy.fmi1 import FMICallException
-from stub_unit import SOURCE, stub_calls, stub_shell, stub_unit
+from bare_host import bare_runner
+from stub_unit import stub_calls, stub_shell, stub_unit
 
 from kinetree.fmu.build import pack_unit
-from kinetree.fmu.native.shell import fmi_headers
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.in_process import InProcess
 from kinetree.scripts.verify import verify
-from kinetree.solvers.library.build import compiler
 
 K, M, C, PULL, X0 = 40.0, 2.0, 0.5, 3.0, 0.25
 
@@ -231,31 +228,13 @@ def test_instances_are_independent(archive):
 
 # -- a host without Python -----------------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """Runs the bare host on the FMI 2.0 archive with an empty environment."""
-    folder = tmp_path_factory.mktemp("bare folder %41 ü")
-    program = folder / "bare_host"
-    source = SOURCE.parent / "bare_host.c"
-    subprocess.run([compiler(), "-std=c11", "-O1", f"-I{fmi_headers()}", str(source), "-o", str(program), "-ldl", "-lpthread"], check=True)
-    path = pack_unit(stub_unit(), folder / "x.fmu", "native", 2, shell=stub_shell())
-    with zipfile.ZipFile(path) as archive:
-        archive.extractall(folder)
-    token = Archive(path).description.guid
-    library = next((folder / "binaries" / "linux64").glob("*.so"))
-    uri = (folder / "resources").as_uri()
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("bare folder %41 ü")
 
-    def run(command: str, step: float = 1e-3, count: int = 1000, file: str = "", place: str = uri) -> dict[str, list[str]]:
-        arguments = [str(program), str(library), place, token, command, "6", str(step), str(count), file]
-        done = subprocess.run(arguments, capture_output=True, text=True, env={}, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found: dict[str, list[str]] = {}
-        for line in done.stdout.splitlines():
-            key, _, value = line.partition(" ")
-            found.setdefault(key, []).append(value)
-        return found
 
-    run.folder = folder
-    return run
+@pytest.fixture(scope="module")
+def bare(folder):
+    return bare_runner(pack_unit(stub_unit(), folder / "x.fmu", "native", 2, shell=stub_shell()), folder, "x")
 
 
 def test_bare_host_gets_the_same_motion(bare):
@@ -265,8 +244,8 @@ def test_bare_host_gets_the_same_motion(bare):
 
 
 @pytest.mark.parametrize("form", ["{}", "{}/", "file://localhost{}"])
-def test_resource_locations_of_every_form(bare, form):
-    plain = os.fspath(bare.folder / "resources")
+def test_resource_locations_of_every_form(bare, folder, form):
+    plain = os.fspath(folder / "resources")
     assert "value" in bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
 
 
