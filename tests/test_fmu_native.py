@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 import pytest
+from bare_host import bare_runner
 from fmpy import simulate_fmu
 from fmpy.fmi1 import FMICallException
-from bare_host import bare_runner
 from stub_unit import stub_calls, stub_shell, stub_unit
 
 from kinetree.fmu.build import pack_unit
