@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kinetree.models.system import System
 
 LOCAL = {"v": "shift", "w": "turn"}  # quaternion speeds NAME.vx, NAME.wx belong to local coordinates NAME.shift_x, NAME.turn_x
-CORRECTIONS = 3  # of the independent coordinates after a projection; each one is linear in the size of the step better
+CORRECTIONS = 30  # of the independent coordinates after a projection; each one gains a factor of the order of the step, three do for differences
+EXACT = 1e-15
 
 
 class Evaluation:
@@ -84,10 +85,9 @@ class Chart:
             for _ in range(CORRECTIONS):
                 q = self.system.project(self.t, q, np.zeros(self.system.n))[0]
                 missing = y - self.local(q)[self.independent]
-                if np.abs(missing).max(initial=0.0) < 1e-15:
+                if np.abs(missing).max(initial=0.0) <= EXACT:
                     break
                 q = self.moved(q, self.T @ missing)
-            q = self.system.project(self.t, q, np.zeros(self.system.n))[0]
         return q
 
     def speeds(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -96,7 +96,10 @@ class Chart:
         if self.system.compiled.loops and v.any():
             for _ in range(CORRECTIONS):
                 u = self.system.project(self.t, q, u)[1]
-                u += self.T @ (v - u[self.independent])
+                missing = v - u[self.independent]
+                if np.abs(missing).max() <= EXACT * np.abs(v).max():
+                    break
+                u += self.T @ missing
         return u
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -129,13 +132,14 @@ class Chart:
         return step
 
     def transport(self, u: np.ndarray) -> np.ndarray:
-        """∂ẏ/∂y at y = 0 of all local coordinates: a turn's rate is ω + y×ω/2, a shift's v + y×v."""
+        """∂δ̇/∂δ of the local coordinates δ about a moving position: a turn's rate is δω - ω×δ, a shift's δv + turn×v - ω×δ."""
         K = np.zeros((u.size, u.size))
         for kind, _, j in self.quaternion:
             turn = j + 3 if kind == Element.FREE else j
             if kind == Element.FREE:
                 K[j : j + 3, turn : turn + 3] = -skew(u[j : j + 3])
-            K[turn : turn + 3, turn : turn + 3] = -0.5 * skew(u[turn : turn + 3])
+                K[j : j + 3, j : j + 3] = -skew(u[turn : turn + 3])
+            K[turn : turn + 3, turn : turn + 3] = -skew(u[turn : turn + 3])
         return K
 
 
