@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
+from kinetree.scripts.commands.cosim import cosim
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
@@ -22,6 +23,7 @@ COMMANDS: dict[str, Callable] = {
     "study": study,
     "fmu": fmu,
     "verify": verify,
+    "cosim": cosim,
     "view": view,
     "new": new,
     "list": library,

@@ -1,0 +1,59 @@
+"""What a co-simulation run shows: a few lines, a table of values, a picture beside the reference."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
+
+
+def show(outcome: Outcome, written: list[Path]) -> None:
+    """A summary on the terminal."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    facts = outcome.report()
+    console = Console(highlight=False, soft_wrap=True)
+    state = "[green]stable[/]" if facts["stable"] else "[red]not stable[/]"
+    console.print(f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, step {outcome.step_size:g} s, to {outcome.stop_time:g} s: {state}")
+    if outcome.trace.message:
+        console.print(escape(outcome.trace.message))
+    if facts["peak_pressure_error_bar"] is not None:
+        console.print(f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar")
+    if facts["energy_residual_J"] is not None:
+        console.print(f"energy made by the coupling {facts['energy_residual_J']:.3g} J; {facts['wall_time_s']:.2g} s of computing")
+    for path in written:
+        console.print(f"wrote {escape(str(path))}")
+
+
+def write_csv(outcome: Outcome, path: Path) -> None:
+    """Values at the communication points."""
+    names = list(outcome.trace.columns)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["time", *names])
+        writer.writerows(zip(outcome.trace.time, *(outcome.trace[name] for name in names)))
+
+
+def write_plot(outcome: Outcome, path: Path) -> None:
+    """Pressures and length, beside the reference."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 5.5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    exact = outcome.reference
+    for side, colour in zip(SIDES, ("tab:blue", "tab:red")):
+        above.plot(exact["time"], exact[side] / BAR, color=colour, linewidth=0.8, label=f"{side[-1]}: one system")
+        above.plot(outcome.trace.time, outcome.trace[side] / BAR, color=colour, linestyle="", marker=".", markersize=4, label=f"{side[-1]}: coupled")
+    peak = max(float(exact[side].max()) for side in SIDES) / BAR
+    above.set_ylim(-0.2 * peak, 1.6 * peak)
+    above.set_ylabel("pressure [bar]")
+    above.legend(fontsize="small", ncols=2)
+    below.plot(exact["time"], exact["length"], color="black", linewidth=0.8)
+    below.plot(outcome.trace.time, outcome.trace["length"], color="tab:green", linestyle="", marker=".", markersize=4)
+    below.set_ylim(exact["length"].min() - 0.02, exact["length"].max() + 0.02)
+    below.set_ylabel("length [m]")
+    below.set_xlabel("time [s]")
+    above.set_title(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,138 @@
+"""What a master needs of a unit, and the units of this process that offer it: a mechanism and the hydraulic drive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from kinetree.models.mechanism import Mechanism
+from kinetree.models.status import EvaluationError
+from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.oil import DriveError
+from kinetree.scripts.in_process import InProcess
+from kinetree.solvers import unit_layout as U
+
+
+class CosimError(Exception):
+    """A unit or a coupling failed; says which, when, and what can be done."""
+
+
+class Slave(Protocol):
+    """A unit that is stepped by a master; values are real numbers with names."""
+
+    name: str
+    sloped: bool  # takes slopes of inputs
+
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    def start(self, values: Mapping[str, float]) -> None:
+        """Set start values and initialize."""
+        ...
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        """Give an input its value, and its slope during the next step."""
+        ...
+
+    def get(self, name: str) -> float: ...
+    def step(self, t: float, h: float) -> None: ...
+    def save(self) -> Any: ...
+    def restore(self, state: Any) -> None: ...
+    def close(self) -> None: ...
+
+
+class MechanismSlave:
+    """A mechanism stepped in this process exactly as its FMU would be."""
+
+    sloped = True
+
+    def __init__(self, mechanism: Mechanism, name: str = "mechanism", tolerance: float | None = 1e-8):
+        from kinetree.fmu.unit import fmu_unit
+
+        self.name = name
+        self.unit = fmu_unit(mechanism, tolerance=tolerance)
+        self.instance = InProcess(self.unit)
+        self.inputs = tuple(given.name for given in self.unit.inputs)
+        self.outputs = tuple(v.name for v in self.instance.table.variables if v.causality in ("output", "local"))
+        self._slopes = {given: int(self.unit.ints[U.U_AT_SLOPES]) + k for k, given in enumerate(self.inputs)}
+        self._stale = False
+
+    def start(self, values: Mapping[str, float]) -> None:
+        self._guard(self.instance.start, values)
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        self.instance.work[self.instance.places[name].write] = value
+        self.instance.work[self._slopes[name]] = slope
+        self._stale = True
+
+    def get(self, name: str) -> float:
+        if self._stale:
+            self._guard(self.instance.set, {})
+            self._stale = False
+        return float(self.instance.work[self.instance.places[name].at])
+
+    def step(self, t: float, h: float) -> None:
+        self._guard(self.instance.step, t + h)
+        self._stale = False
+
+    def save(self) -> Any:
+        return self.instance.work.copy()
+
+    def restore(self, state: Any) -> None:
+        self.instance.work[:] = state
+        self._stale = False
+
+    def close(self) -> None:
+        pass
+
+    def _guard(self, call: Any, *arguments: Any) -> None:
+        try:
+            call(*arguments)
+        except EvaluationError as error:
+            raise CosimError(f"{self.name}: {error}") from error
+
+
+class DriveSlave:
+    """The hydraulic drive in this process; names as in its FMU."""
+
+    sloped = True
+
+    INPUTS = {False: ("length", "speed"), True: ("pressure_a", "pressure_b")}
+    outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
+
+    def __init__(self, drive: Drive, name: str = "drive"):
+        self.name, self.drive, self.inputs = name, drive, self.INPUTS[drive.inside]
+        self._slopes = dict.fromkeys(self.inputs, 0.0)
+
+    def start(self, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self.set(name, value)
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        setattr(self.drive, name, value)
+        if name == "speed":
+            self.drive.acceleration = slope
+
+    def get(self, name: str) -> float:
+        drive = self.drive
+        if name in ("flow_a", "flow_b"):
+            return drive.flows[name == "flow_b"]
+        if name == "command":
+            return drive.command(drive.time)
+        return 0.0 if name == "damping" else float(getattr(drive, name))
+
+    def step(self, t: float, h: float) -> None:
+        try:
+            self.drive.step(h)
+        except (DriveError, OverflowError) as error:
+            raise CosimError(f"{self.name}: at t = {t:.6g} s: {error}") from error
+
+    def save(self) -> Any:
+        return self.drive.save()
+
+    def restore(self, state: Any) -> None:
+        self.drive.restore(state)
+
+    def close(self) -> None:
+        pass
