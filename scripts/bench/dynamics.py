@@ -15,6 +15,7 @@ import typer
 
 from kinetree.models.choice import processor
 from kinetree.models.engine import kind
+from kinetree.models.system import HAMILTON
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of
@@ -22,10 +23,11 @@ from kinetree.scripts.bench import dynamics_regions as regions
 from kinetree.scripts.bench import dynamics_trees as trees
 
 SIZES = (5, 7, 10, 20, 50, 100, 200)
+FORMS = ("DEC", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G")
 LARGE = (500, 1000, 2000, 5000, 10000)  # for forms whose cost is linear
 QUICK = (("revolute", 7), ("revolute", 20), ("revolute", 100), ("spherical", 10), ("spherical", 100))
-ALL = ("DEC", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G")
-LINEAR = {"chain": ("DEC", "ABM", "LGR"), "star": ("DEC", "ABM", "CBM", "DRT")}
+ALL = (*FORMS, *HAMILTON)
+LINEAR = {"chain": ("DEC", "ABM", "LGR", "DEC-H", "ABM-H", "LGR-H"), "star": ("DEC", "ABM", "CBM", "DRT", "DEC-H", "ABM-H", "CBM-H")}
 GROWTH = (50, 5000)  # bodies between which exponents are fitted
 AGREEMENT = 1e-9
 
@@ -37,7 +39,8 @@ class Disagreement(Exception):
 def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]) -> list[dict]:
     """One tree: an entry per method and peer."""
     system = trees.system(case)
-    q, u = system.start()
+    forms = own.Forms(system)
+    q, u, p = forms.q, forms.u, forms.p
     udot = system.accelerations(0.0, q, u)
     others = {peer.name: peer for peer in peers.peers(case, q, u)}
     accuracy = {name: {"deviation": own.deviation(peer.udot, udot)} for name, peer in others.items()}
@@ -48,9 +51,11 @@ def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]
         if left > AGREEMENT:
             raise Disagreement(f"{case.topology} of {case.bodies}, {case.joint}: Pinocchio's inverse dynamics leaves {left:.1e} of the forces")
     for method in methods:
-        if method != "DEC":
+        if method in HAMILTON:
+            accuracy[method] = {"deviation": own.deviation(system.hamilton(0.0, q, p, method)[0], u)}
+        elif method != "DEC":
             accuracy[method] = {"deviation": own.deviation(system.accelerations(0.0, q, u, method=method), udot)}
-    found = own.measure(system, methods, {name: peer.call for name, peer in others.items()})
+    found = own.measure(forms, methods, {name: peer.call for name, peer in others.items()})
     rows = []
     for name, us in found.us.items():
         row = {"topology": case.topology, "joint": case.joint, "bodies": case.bodies, "method": name, "us": us - empty.get(name, 0.0)}

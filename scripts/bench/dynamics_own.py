@@ -1,6 +1,7 @@
 """Times of our own forms: DEC as the engine runs it, the literal forms with their kinematics, ITR along a motion.
 
-A time is the least of many short rounds, the methods in turns, so that all see the same load of the machine.
+Momentum forms (in q, p) count with the rates of the momenta, which end their evaluation. A time is the least of many short rounds, the methods in
+turns, so that all see the same load of the machine.
 """
 
 import time
@@ -10,18 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.models.instance import Instance
-from kinetree.models.system import GROUPS, System, entry_name
+from kinetree.models.system import GROUPS, HAMILTON, System, entry_name
 from kinetree.solvers import layout as L
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system
 ROUNDS, FEWEST = 60, 3
 PATIENCE = 0.2  # s for one method of one case, once it has had its fewest rounds
-ITERATED = ("ITR-M", "ITR-G")
+ITERATED = ("ITR-M", "ITR-G", "ITR-DIRECT", "ITR-H")
+AROUND = ("nothing", "literal_state", "literal_places", "literal_rates")  # what stands before and after a literal form
 STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]
 RUNS = 5  # times that it is timed
 TOLERANCE = 1e-10  # relative residual at which ITR stops
 
 Timed = Callable[[int], object]  # evaluates so many times
+State = tuple[np.ndarray, np.ndarray, np.ndarray]  # q, u, p
 
 
 class Measured(NamedTuple):
@@ -31,14 +34,13 @@ class Measured(NamedTuple):
     iterations: dict[str, float]
 
 
-def measure(system: System, methods: Sequence[str], others: Mapping[str, Timed] | None = None, rounds: int = ROUNDS) -> Measured:
+def measure(forms: "Forms", methods: Sequence[str], others: Mapping[str, Timed] | None = None, rounds: int = ROUNDS) -> Measured:
     """Our forms and others in turns; ITR along a motion, everything else at the start."""
-    forms = Forms(system)
-    found = least(forms.calls(methods) | dict(others or {}), rounds)
-    kinematics = found.pop("kinematics", 0.0) - found.pop("nothing", 0.0)
-    us = {name: value + (kinematics if name in methods and name != "DEC" else 0.0) for name, value in found.items()}
     iterated = forms.iterated([method for method in methods if method in ITERATED])
-    return Measured(us | {name: kinematics + value for name, (value, _) in iterated.items()}, {name: count for name, (_, count) in iterated.items()})
+    found = least(forms.calls(methods) | dict(others or {}), rounds) | {name: us for name, (us, _) in iterated.items()}
+    nothing, before, places, after = (found.pop(name, 0.0) for name in AROUND)
+    around = {name: places + after - 2 * nothing if name in HAMILTON else before - nothing for name in methods if name != "DEC"}
+    return Measured({name: us + around.get(name, 0.0) for name, us in found.items()}, {name: count for name, (_, count) in iterated.items()})
 
 
 def least(calls: Mapping[str, Timed], rounds: int = ROUNDS) -> dict[str, float]:
@@ -70,35 +72,55 @@ class Forms:
         self.system = system
         self.q, self.u = system.start()
         self._instances: dict[frozenset[str], Instance] = {}
+        self.p = self.momenta(self.q, self.u)
+
+    def momenta(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """p of a state, in memory of linear size."""
+        instance = self.at(GROUPS["DEC-H"])
+        instance.set_state(q, u)
+        instance.call("momenta")
+        return instance.ws.p.copy()
 
     def at(self, groups: frozenset[str]) -> Instance:
-        """An instance at the start, with the arrays that a form needs."""
+        """An instance with the arrays that a form needs."""
         if groups not in self._instances:
             self._instances[groups] = Instance(self.system.compiled, groups)
-            self._instances[groups].set_state(self.q, self.u)
         return self._instances[groups]
 
+    def before(self, method: str, q: np.ndarray, u: np.ndarray, p: np.ndarray) -> Instance:
+        """An instance at a state, ready for a literal form."""
+        instance = self.at(GROUPS[method])
+        instance.set_state(q, u)
+        instance.ws.p[:] = p
+        instance.call("literal_places" if method in HAMILTON else "literal_state")
+        return instance
+
     def calls(self, methods: Sequence[str]) -> dict[str, Timed]:
-        """What to time; literal forms alone, their kinematics as 'kinematics', an empty call as 'nothing'."""
-        repeat = self.at(frozenset()).entry("repeat")
+        """What to time: forms that do not iterate, and what stands around the literal ones; 'nothing' is an empty call."""
+        engine = self.at(frozenset())
+        engine.set_state(self.q, self.u)
+        repeat = engine.entry("repeat")
         found: dict[str, Timed] = {"DEC": repeating(repeat)} if "DEC" in methods else {}
+        literal = [method for method in methods if method not in ("DEC", *ITERATED)]
+        for method in literal:
+            found[method] = repeating(self.before(method, self.q, self.u, self.p).entry(entry_name(method)))
         if any(method != "DEC" for method in methods):
-            found |= {"nothing": looping(repeat), "kinematics": looping(self.at(GROUPS["ABM"]).entry("literal_state"))}
-        for method in methods:
-            if method not in ("DEC", *ITERATED):
-                instance = self.at(GROUPS[method])
-                instance.call("literal_state")
-                found[method] = repeating(instance.entry(entry_name(method)))
+            linear = Instance(self.system.compiled, GROUPS["DEC-H"])
+            linear.set_state(self.q, self.u)
+            linear.ws.p[:] = self.p
+            for name in ("literal_state", "dec_h"):
+                linear.call(name)
+            found |= {"nothing": looping(repeat)} | {name: looping(linear.entry(name)) for name in AROUND[1:]}
         return found
 
     def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
         """Mean microseconds and iterations of ITR along a motion, the factorisation at its start left out."""
         if not methods:
             return {}
-        states = motion(self.system)
+        states = [(q, u, self.momenta(q, u)) for q, u in motion(self.system)]
         return {method: self.along(method, states) for method in methods}
 
-    def along(self, method: str, states: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
+    def along(self, method: str, states: Sequence[State]) -> tuple[float, float]:
         """The same for one form: the least time of every state, then their mean."""
         instance = self.at(GROUPS[method])
         solve, nothing, head = looping(instance.entry(entry_name(method))), looping(instance.entry("repeat")), instance.ws.head
@@ -107,9 +129,8 @@ class Forms:
         taken, iterations = np.full(len(states), np.inf), np.zeros(len(states))
         for _ in range(RUNS):
             head[L.K_HELD] = 0.0
-            for k, (q, u) in enumerate(states):
-                instance.set_state(q, u)
-                instance.call("literal_state")
+            for k, state in enumerate(states):
+                self.before(method, *state)
                 taken[k] = min(taken[k], seconds(solve, 1) - empty)
                 iterations[k] = head[L.K_ITERATIONS]
         return 1e6 * float(taken[1:].mean()), float(iterations[1:].mean())
