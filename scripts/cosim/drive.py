@@ -30,9 +30,8 @@ class Drive:
         self.pressure_b = max(0.25 * (v.supply - v.tank) + v.tank, v.tank - load / c.area_b)
         self.pressure_a = (load + self.pressure_b * c.area_b) / c.area_a
         if not v.tank <= self.pressure_a <= v.relief:
-            raise DriveError(
-                f"the load of {load:.6g} N needs {self.pressure_a / 1e5:.4g} bar in the cylinder, outside of {v.tank / 1e5:g} to {v.relief / 1e5:g} bar"
-            )
+            needed, low, high = self.pressure_a / 1e5, v.tank / 1e5, v.relief / 1e5
+            raise DriveError(f"the load of {load:.6g} N needs {needed:.4g} bar in the cylinder, outside of {low:g} to {high:g} bar")
 
     # -- what it reports ------------------------------------------------------------------------------------------------------------------
     @property

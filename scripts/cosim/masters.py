@@ -32,6 +32,12 @@ class Wire:
         return f"{self.source.name}.{self.output} -> {self.target.name}.{self.input}"
 
 
+def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
+    """Both ends of a wire must be there."""
+    if name not in names:
+        raise CosimError(f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}")
+
+
 class Master:
     """Base: slaves, wires, and what was on the wires."""
 
@@ -42,19 +48,15 @@ class Master:
         self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
         self.before: np.ndarray | None = None
         for wire in self.wires:
-            for slave, name, names, what in (
-                (wire.source, wire.output, wire.source.outputs, "output"),
-                (wire.target, wire.input, wire.target.inputs, "input"),
-            ):
-                if name not in names:
-                    raise CosimError(f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}")
+            check(wire, wire.source, wire.output, wire.source.outputs, "output")
+            check(wire, wire.target, wire.input, wire.target.inputs, "input")
 
     def read(self) -> np.ndarray:
         """Present outputs at the sources of all wires."""
         return np.array([wire.source.get(wire.output) for wire in self.wires])
 
     def slopes(self, now: np.ndarray, h: float) -> np.ndarray:
-        """Slopes of the outputs as their sources give them, zero without; all of them by differences over the last step where a scheme asks for it."""
+        """Slopes of the outputs as their sources give them; the others zero, or by the difference over the last step where a scheme asks for it."""
         guess = np.zeros_like(now)
         if self.sloped and self.before is not None:
             guess = (now - self.before) / h

@@ -1,7 +1,7 @@
 """The schemes that couple a drive to an actuator of a mechanism: which master, which wires.
 
-In `told` the mechanism hears how the force will change with its own motion, and the drive hears the mean speed of the step that has just been made, so
-that it compresses exactly the oil the mechanism has displaced. In `chambers` the oil is inside the mechanism: flows go in, pressures come out.
+In `told` the mechanism hears how the force will change with its own motion, and the drive hears the mean speed of the step that has just been made,
+so that it compresses exactly the oil the mechanism has displaced. In `chambers` the oil is inside the mechanism: flows go in, pressures come out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Watches a coupling: the energy that it makes or loses, and whether its jumps grow from step to step.
 
-Both sides multiply what they were given with what they did: the mechanism was given F and moved with v, the drive was given v and answered with F. Where
-the two products differ, the coupling itself has made the difference (energy residual). A stable coupling follows the motion: its jumps, the differences
-between what an input was given and what its source then had, are as large as the excitation asks for. In an unstable one they grow without an end.
+Both sides multiply what they were given with what they did: the mechanism was given F and moved with v, the drive was given v and answered with F.
+Where the two products differ, the coupling itself has made the difference (energy residual). A stable coupling follows the motion: its jumps, the
+differences between what an input was given and what its source then had, are as large as the excitation asks for. In an unstable one they grow.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Watch:
         if recent.size <= TIMES or recent[0] < NOTABLE * self.largest or np.any(recent[1:] < GROWTH * recent[:-1]):
             return ""
         wire = master.wires[self.force]
+        times = recent[-1] / recent[0]
         return (
-            f"unstable: the jumps on {wire} have grown {recent[-1] / recent[0]:.3g} times in {TIMES} windows until t = {t:.4g} s; the coupling has made "
+            f"unstable: the jumps on {wire} have grown {times:.3g} times in {TIMES} windows until t = {t:.4g} s; the coupling has made "
             f"{self.residual:.3g} J: take a smaller step, or a scheme that tells the stiffness"
         )
