@@ -122,7 +122,8 @@ def set_options(run: Run, options: Options, moving: bool) -> None:
     w = run.work
     w[U.V_RELATIVE], w[U.V_ABSOLUTE] = options.relative, options.absolute
     w[U.V_STEP], w[U.V_LARGEST_STEP] = options.step, options.largest_step
-    w[U.V_SOFT] = 0.0 if moving or options.integrator in FIXED else 1.0
+    held = bool(run.unit.description.actuators)  # what actuators hold changes at every output
+    w[U.V_SOFT] = 0.0 if moving or held or options.integrator in FIXED else 1.0
 
 
 def check(run: Run, status: int) -> None:

@@ -6,13 +6,13 @@ the communication step. The mean speed is (s - s0)/(t - t0): what a drive must k
 Chambers: V_a = volume_a + area_a (s - shortest), V_b = volume_b + area_b (longest - s),
     V_a dp_a/dt = E(p_a) (flow_a - area_a v - leakage (p_a - p_b)),  V_b dp_b/dt = E(p_b) (flow_b + area_b v + leakage (p_a - p_b)).
 Bulk modulus of oil with a volume fraction of air at 1 bar, polytropic exponent 1.4: E = E0 (1 + a)/(1 + a E0/(1.4 p)), a = air (1 bar/p)^(1/1.4).
-Where oil would have to be pulled (p <= 0) it cavitates: the pressure stays 0.
+Oil that would have to be pulled cavitates: below CAVITATION a fall of the pressure fades, so that it stays above 0.
 """
 
 from __future__ import annotations
 
 from kinetree.models.compilation.additions import HELD, stands
-from kinetree.models.compilation.algebra import E, choose, const, larger, name
+from kinetree.models.compilation.algebra import E, choose, const, larger, name, smaller
 from kinetree.models.compilation.builder import Builder, Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
@@ -23,6 +23,7 @@ from kinetree.solvers import layout as L
 POLYTROPIC = 1.4
 ATMOSPHERE = 1e5  # [Pa]
 LEAST_PRESSURE = 1e3  # pressure below which the air does not expand further [Pa]
+CAVITATION = 2e4  # [Pa]
 LEAST_VOLUME = 0.1  # part of the dead volume that is always left
 
 
@@ -117,7 +118,8 @@ def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, s
         dead, p = part[f"volume_{side}"], pressure[side]
         flow = name(f"{label}.flow_{side}") - sign * (part[f"area_{side}"] * speed + leak)
         rate = bulk_modulus(part["bulk_modulus"], part["air"], p) * flow / larger(dead + volume[side], LEAST_VOLUME * dead)
-        builder.define(f"{label}.pressure_{side}_rate", choose(p > 0.0, rate, larger(rate, 0.0)).node)
+        left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
+        builder.define(f"{label}.pressure_{side}_rate", (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
     value = pressure["a"] * part["area_a"] - pressure["b"] * part["area_b"]
     value = value + rubbing(builder, part["coulomb"], part["viscous"], part["speed"], speed)
     return end_stops(builder, chambers, length, speed, value)[0]
