@@ -50,6 +50,7 @@ def structures(description: Description) -> list[Structure]:
             break
         present, freed = without(present, stage, f"stages[{k}]")
         locked = (locked | set(stage.lock)) & set(present.joints)
+        present = without_work(present, locked)
         name = following.name if following else f"after {stage.name}".strip()
         end = following.ends if following else None
         found.append(Structure(name, present, locked, end, freed, tuple(j for j in stage.lock if j in present.joints), tuple(stage.set)))
@@ -79,6 +80,14 @@ def without(description: Description, stage: Stage, key: str) -> tuple[Descripti
     couplings = description.couplings
     changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs, "couplings": couplings}
     return description.model_copy(update=changed), tuple(freed)
+
+
+def without_work(description: Description, locked: frozenset[str]) -> Description:
+    """The description without forces along coordinates of rigid joints."""
+    rigid = {name for joint in locked for name in joint_elements(description.joints[joint], joint).coordinates}
+    forces = {label: force for label, force in description.forces.items() if getattr(force, "coordinate", None) not in rigid}
+    outputs = {label: output for label, output in description.outputs.items() if output.force is None or output.force in forces}
+    return description.model_copy(update={"forces": forces, "outputs": outputs})
 
 
 def reaches_ground(body: str, joints: dict[str, JointSpec]) -> bool:

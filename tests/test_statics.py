@@ -91,3 +91,118 @@ def test_closed_loop_rests_at_least_potential():
 def test_free_body_rests_anywhere():
     found = load("lib:free-body").compile().equilibrium()
     assert found.iterations == 0 and len(found.undetermined) == 6
+
+
+def hanging_links(count: int):
+    """Point masses on massless rods with rotational springs, held out horizontally."""
+    link = {"mass": 0.5, "com": [0.2, 0, 0], "inertia": [0.0] * 6}
+    joints = {
+        f"j{k}": {
+            "parent": f"b{k - 1}" if k > 1 else "ground",
+            "child": f"b{k}",
+            "transforms": [{"shift": [0.2 if k > 1 else 0.0, 0, 0]}, {"rotate": "y", "coordinate": f"a{k}"}],
+        }
+        for k in range(1, count + 1)
+    }
+    forces = {f"s{k}": {"coordinate": f"a{k}", "stiffness": 1.5, "damping": 0.01} for k in range(1, count + 1)}
+    return load({"bodies": {f"b{k}": link for k in range(1, count + 1)}, "joints": joints, "forces": forces}).compile()
+
+
+def test_chain_with_springs_hangs_in_balance():
+    """Moment balance joint by joint: k a_j = moment about joint j of all weights beyond it, from the positions alone."""
+    count = 12
+    found = hanging_links(count).equilibrium()
+    angles = np.cumsum([found.coordinates[f"a{k}"] for k in range(1, count + 1)])
+    x = np.concatenate(([0.0], np.cumsum(0.2 * np.cos(angles))))  # joints, then masses one further
+    total = count * 0.5 * g
+    for j in range(count):
+        moment = sum(0.5 * g * (x[k] - x[j]) for k in range(j + 1, count + 1))
+        assert abs(1.5 * found.coordinates[f"a{j + 1}"] - moment) < 1e-9 * total
+    assert found.residual < 1e-9 and found.stability == "stable" and len(found.modes) == count
+    assert found.forces["s1"] == pytest.approx(-1.5 * found.coordinates["a1"], rel=1e-12)
+    assert found.reactions["j1"][:3] == pytest.approx((-total * math.sin(angles[0]), 0, total * math.cos(angles[0])), abs=1e-8)
+
+
+def block(forces: dict, start: float = 0.5, **more):
+    """A block of 100 kg that moves up and down."""
+    body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h", "start": start}]}
+    return load({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": forces, **more}).compile()
+
+
+def test_falls_onto_a_one_sided_support():
+    """Nothing holds the block in the air; on the ground m g = k depth, and the contact load is the weight."""
+    system = block({"ground": {"coordinate": "h", "value": "if(h < 0, -4e6*h, 0)"}})
+    found = system.equilibrium()
+    assert found.coordinates["h"] == pytest.approx(-100 * g / 4e6, rel=1e-9)
+    assert found.forces["ground"] == pytest.approx(100 * g, rel=1e-9)
+    assert found.residual < 1e-9 and found.stability == "stable"
+    assert found.modes[0].frequency == pytest.approx(math.sqrt(4e4) / (2 * math.pi), rel=1e-8)
+
+
+def test_preparation_stages_follow_one_another():
+    """On wheels, then on jacks that come down and lift it off, then under load: every state in balance, the springs in series and in parallel."""
+    forces = {
+        "wheel": {"coordinate": "h", "value": "if(h < 0.4, 2e5*(0.4 - h), 0)"},
+        "jack": {"coordinate": "h", "value": "if(h < jack, 1e7*(jack - h), 0)"},
+        "load": {"coordinate": "h", "value": "-extra"},
+    }
+    system = block(forces, parameters={"jack": 0.0}, inputs={"extra": 0.0})
+    wheels, jacks, loaded = system.equilibria([{}, {"jack": 0.5}, {"extra": 500.0}])
+    assert wheels.coordinates["h"] == pytest.approx(0.4 - 100 * g / 2e5, rel=1e-9) and wheels.forces["jack"] == 0.0
+    assert jacks.coordinates["h"] == pytest.approx(0.5 - 100 * g / 1e7, rel=1e-9) and jacks.forces["wheel"] == 0.0
+    assert loaded.coordinates["h"] == pytest.approx(0.5 - (100 * g + 500) / 1e7, rel=1e-9)
+    assert loaded.forces["load"] == -500.0
+    with pytest.raises(KeyError, match="'jacks' can not be set"):
+        system.equilibria([{"jacks": 1.0}])
+
+
+def test_every_stage_has_its_state_of_rest():
+    """A link locked at its rest position in the first stage stays there when the second one hangs on its own."""
+    arm = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0, 0.1, 0.1, 0, 0, 0]}
+    system = load(
+        {
+            "bodies": {"a": arm, "b": arm},
+            "joints": {
+                "shoulder": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p"}]},
+                "elbow": {"parent": "a", "child": "b", "transforms": [{"shift": [1, 0, 0]}, {"rotate": "y", "coordinate": "r"}]},
+            },
+            "forces": {"motor": {"coordinate": "p", "value": "-40*p - der(p)"}, "drive": {"coordinate": "r", "value": "lift - 9*r - der(r)"}},
+            "parameters": {"lift": 0.0},
+            "stages": [{"name": "both", "ends": {"at": 1.0}, "lock": ["shoulder"], "set": {"lift": 6.0}}, {"name": "elbow"}],
+        }
+    ).compile()
+    both, elbow = system.equilibria()
+    assert list(elbow.coordinates) == ["r"] and both.stable and elbow.stable
+    p, r = both.coordinates["p"], elbow.coordinates["r"]
+    assert 6.0 - 9 * r + 0.5 * g * math.cos(p + r) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_state_without_rest_is_named():
+    """An odometer never comes to rest."""
+    system = block({"spring": {"coordinate": "h", "stiffness": 1e4}}, states={"odometer": {"rate": "2.0", "start": 0.0}})
+    with pytest.raises(EvaluationError, match="the state odometer changes at 2 per second"):
+        system.equilibrium()
+
+
+def test_integrating_drive_finds_its_setting():
+    """An integrator of the error has no stiffness of its own: Newton's steps couple it with the position."""
+    system = block({"drive": {"coordinate": "h", "value": "5e4*i - 2e4*h - 300*der(h)"}}, states={"i": {"rate": "0.7 - h", "start": 0.0}})
+    found = system.equilibrium()
+    assert found.coordinates["h"] == pytest.approx(0.7, rel=1e-10)
+    assert found.states["i"] == pytest.approx((100 * g + 2e4 * 0.7) / 5e4, rel=1e-10)
+    assert found.undetermined == ()
+
+
+def test_direction_without_hold_is_named_with_its_partner():
+    """Two blocks on one spring float together: the null space moves both alike."""
+    body = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joints = {name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{name}"}]} for name in "ab"}
+    ends = [{"body": "a", "point": [0, 0, 0]}, {"body": "b", "point": [1, 0, 0]}]
+    system = load(
+        {"bodies": {"a": body, "b": body}, "joints": joints, "forces": {"s": {"between": ends, "stiffness": 90.0, "length": 1.0}}}
+    ).compile()
+    found = system.equilibrium()
+    assert found.stability == "indifferent" and found.undetermined == ("xa", "xb")
+    assert found.directions[0] == pytest.approx({"xa": 1.0, "xb": 1.0})
+    assert found.modes[0].frequency == pytest.approx(math.sqrt(180.0) / (2 * math.pi), rel=1e-9)

@@ -49,7 +49,9 @@ def assemble(builder: Builder) -> Compiled:
     add_magnitudes(builder)
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
+    forces = {key: builder.registers.compile(Name(key)) for key in (f"force('{label}')" for label in d.forces)}
     parts = builder.finish(bodies, joints, rates, gravity)
+    parts["program"].names.update(forces)
     compiled = packed(builder, parts, starts)
     return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
 
