@@ -5,25 +5,28 @@ what remains of mj_forward is kinematics, inertia matrix, its factor, bias force
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.scripts.bench.dynamics_trees import AXES, COM, GRAVITY, INERTIA, MASS, OFFSET, Case
 
-MOST_BODIES = {"pinocchio": 1000, "mujoco": 200}  # larger models are not built: nested text, dense storage
+MOST_FREEDOMS = {"pinocchio": 300, "mujoco": 400}  # Pinocchio keeps arrays of n³ numbers, a gigabyte for 300
 
 
-class Peer:
+class Peer(NamedTuple):
     """A tree at its state in another engine."""
 
-    def __init__(self, name: str, call: Callable[[int], object], udot: np.ndarray):
-        self.name, self.call, self.udot = name, call, udot
+    name: str
+    call: Callable[[int], object]  # evaluates so many times
+    udot: np.ndarray
+    residual: Callable[[np.ndarray], float] | None  # forces that accelerations leave over, as part of the largest force without them
 
 
 def peers(case: Case, q: np.ndarray, u: np.ndarray) -> Iterator[Peer]:
     """Those that are installed and know the joint."""
     for name, make in (("pinocchio", pinocchio), ("mujoco", mujoco)):
-        if case.bodies <= MOST_BODIES[name] and case.joint in ("revolute", "universal", "spherical"):
+        if len(u) <= MOST_FREEDOMS[name] and case.joint in ("revolute", "universal", "spherical"):
             try:
                 yield make(case, q, u)
             except ImportError:
@@ -65,27 +68,21 @@ def pinocchio_coordinates(case: Case, q: np.ndarray) -> np.ndarray:
 
 
 def pinocchio(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
-    """Articulated bodies."""
+    """Articulated bodies; residuals by its inverse dynamics."""
     import pinocchio as pin
 
     model = pinocchio_model(case)
-    data, q, tau, aba = model.createData(), pinocchio_coordinates(case, q), np.zeros(len(u)), pin.aba
+    data, q, none, aba = model.createData(), pinocchio_coordinates(case, q), np.zeros(len(u)), pin.aba
 
     def call(count: int) -> None:
         for _ in range(count):
-            aba(model, data, q, u, tau)
+            aba(model, data, q, u, none)
 
-    return Peer("pinocchio", call, np.array(aba(model, data, q, u, tau)))
+    def residual(udot: np.ndarray) -> float:
+        size = np.abs(pin.rnea(model, data, q, u, none)).max()
+        return float(np.abs(pin.rnea(model, data, q, u, udot)).max() / size)
 
-
-def residual(case: Case, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> float:
-    """Forces that accelerations leave over by Pinocchio's inverse dynamics, as part of the largest force at rest of u."""
-    import pinocchio as pin
-
-    model = pinocchio_model(case)
-    data, q = model.createData(), pinocchio_coordinates(case, q)
-    size = np.abs(pin.rnea(model, data, q, u, np.zeros(len(u)))).max()
-    return float(np.abs(pin.rnea(model, data, q, u, udot)).max() / size)
+    return Peer("pinocchio", call, np.array(aba(model, data, q, u, none)), residual)
 
 
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
@@ -98,7 +95,7 @@ def mujoco_text(case: Case) -> str:
         inside[case.parents[i - 1]] = text + inside[case.parents[i - 1]]
         inside[i] = ""
     flags = '<flag contact="disable" constraint="disable" sensor="disable"/>'
-    return f'<mujoco><option gravity="0 0 -{GRAVITY}">{flags}</option><worldbody>{inside[0]}</worldbody></mujoco>'
+    return f'<mujoco><size memory="16M"/><option gravity="0 0 -{GRAVITY}">{flags}</option><worldbody>{inside[0]}</worldbody></mujoco>'
 
 
 def mujoco_joints(case: Case, i: int) -> str:
@@ -131,7 +128,7 @@ def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
     udot = np.empty_like(u).reshape(case.bodies, -1) if case.bodies else u
     if case.bodies:
         udot[order] = data.qacc.reshape(case.bodies, -1)
-    return Peer("mujoco", call, udot.ravel())
+    return Peer("mujoco", call, udot.ravel(), None)
 
 
 def depth_first(case: Case) -> list[int]:
