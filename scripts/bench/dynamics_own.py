@@ -72,6 +72,7 @@ class Forms:
         self.system = system
         self.q, self.u = system.start()
         self._instances: dict[frozenset[str], Instance] = {}
+        self.around = Instance(system.compiled, GROUPS["DEC-H"])  # kept as long as its entries are called
         self.p = self.momenta(self.q, self.u)
 
     def momenta(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -105,12 +106,12 @@ class Forms:
         for method in literal:
             found[method] = repeating(self.before(method, self.q, self.u, self.p).entry(entry_name(method)))
         if any(method != "DEC" for method in methods):
-            linear = Instance(self.system.compiled, GROUPS["DEC-H"])
-            linear.set_state(self.q, self.u)
-            linear.ws.p[:] = self.p
+            around = self.around
+            around.set_state(self.q, self.u)
+            around.ws.p[:] = self.p
             for name in ("literal_state", "dec_h"):
-                linear.call(name)
-            found |= {"nothing": looping(repeat)} | {name: looping(linear.entry(name)) for name in AROUND[1:]}
+                around.call(name)
+            found |= {"nothing": looping(repeat)} | {name: looping(around.entry(name)) for name in AROUND[1:]}
         return found
 
     def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
