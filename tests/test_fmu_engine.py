@@ -1,6 +1,12 @@
-"""Built archives with the real engine: native, Python back end and process give the same numbers; stages, slopes of time and states survive."""
+"""Built archives with the real engine: native, Python back end and process give the same numbers; stages, inputs and states survive."""
 
+import json
 import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +18,7 @@ from kinetree.fmu.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.models.description.source import library_names
+from kinetree.scripts.bench.fmu import chain
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.in_process import InProcess
 from kinetree.scripts.verify import verify
@@ -155,9 +162,7 @@ def test_derivatives_of_the_model(swing):
 
 def test_documented_size_and_speed(tmp_path):
     """A chain of 24 bodies: packed within a second, a step of 1 ms within 20 µs, an instance within 1 MB."""
-    import time
-
-    mechanism = load("lib:chain", n=24) if "chain" in library_names() else load(chain(24))
+    mechanism = load(chain(24))
     build_fmu(mechanism, tmp_path / "warm.fmu", "native", integrator="rk4")
     begin = time.perf_counter()
     path = build_fmu(mechanism, tmp_path / "chain.fmu", "native", integrator="rk4")
@@ -167,16 +172,41 @@ def test_documented_size_and_speed(tmp_path):
     assert report.good, [check for check in report.checks if not check.good]
 
 
-def chain(n: int) -> dict:
-    """Revolute links with alternating axes."""
-    bodies, joints = {}, {}
-    for k in range(n):
-        bodies[f"link{k + 1}"] = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.01, 0.0833, 0.0833, 0, 0, 0]}
-        joints[f"J{k + 1}"] = {
-            "parent": f"link{k}" if k else "ground", "child": f"link{k + 1}", "type": "revolute", "axis": "y" if k % 2 == 0 else "z",
-            "at": [1.0 if k else 0.0, 0, 0], "coordinates": [f"q{k + 1}"], "start": 0.3 + 0.1 * (k + 1),
-        }  # fmt: skip
-    return {"format": "kinetree/1", "name": f"chain {n}", "bodies": bodies, "joints": joints, "run": {"stop_time": 3.0, "output_step": 1e-3}}
+# what CVODE left of the printed digits grows along the motion, about a thousand times more for each six bodies
+@pytest.mark.parametrize(("n", "accuracy"), [(2, 1e-10), (6, 1e-10), (12, 1e-7)])
+def test_chains_agree_with_openmodelica(n, accuracy, tmp_path):
+    expected = json.loads((Path(__file__).parent / "data" / "openmodelica_chains.json").read_text())["first_angle"][str(n)]
+    with Archive(build_fmu(load(chain(n)), tmp_path / "x.fmu", "native", tolerance=1e-11)) as archive:
+        host = Host(archive).start()
+        for k in range(1, 301):
+            host.step(k * 1e-2)
+        assert host.get(["q1"])[0] == pytest.approx(expected, abs=accuracy)
+        host.fmu.freeInstance()
+
+
+def test_kernels_in_the_archive_give_the_same_motion(swing):
+    """Where the archive has no library for the machine its kernels run; here without the compiler, to be quick."""
+    code = """
+import json, sys
+from kinetree.scripts.fmu_host import Archive, Host
+with Archive(sys.argv[1]) as archive:
+    host = Host(archive).start({"torque": 1.0})
+    for k in range(1, 8):
+        host.step(0.1 * k)
+    print("RESULT", json.dumps([host.get(archive.names("output")), host.integers(["stage"])]))
+    host.fmu.freeInstance()
+"""
+    rows = []
+    for more in ({}, {"KINETREE_FMU_ENGINE": "kernels", "NUMBA_DISABLE_JIT": "1"}):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(swing["python", 2])], capture_output=True, text=True, env={**os.environ, **more}, timeout=300
+        )
+        lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+        assert lines, done.stdout + done.stderr
+        rows.append(json.loads(lines[-1].removeprefix("RESULT ")))
+    assert rows[0][1] == rows[1][1] == [1]
+    # the compiler contracts and reassociates: rounding, amplified along the motion
+    assert rows[0][0] == pytest.approx(rows[1][0], rel=1e-7, abs=1e-7)
 
 
 @pytest.mark.slow
