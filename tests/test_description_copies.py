@@ -165,7 +165,7 @@ def test_library_generators_take_their_arguments(monkeypatch, tmp_path):
 
     module.describe = generate
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    (tmp_path / "two_words.py").write_text("def describe(n=2): ...\n")
+    (tmp_path / "two_words.py").write_text("\n\ndef describe(n=2): ...\n")
     monkeypatch.setattr(reading, "LIBRARY", tmp_path)
     mechanism = describe("lib:two-words", n=3, m=4)
     assert len(mechanism.bodies) == 3
