@@ -140,6 +140,21 @@ def test_state_of_the_first_stage_restores_from_the_second(swing):
             host.fmu.freeInstance()
 
 
+def test_slopes_of_inputs_are_followed_inside_a_step(swing):
+    ends = []
+    with Archive(swing["native", 2]) as archive:
+        for slope, size in ((6.0, 0.05), (0.0, 5e-4)):
+            host = Host(archive).start()
+            for k in range(round(0.5 / size)):
+                host.set({"torque": 6.0 * size * (k if slope else k + 0.5)})  # held at the middle: error of the second order in 5e-4
+                if slope:
+                    host.fmu.setRealInputDerivatives([archive.references["torque"]], [1], [slope])
+                host.step((k + 1) * size)
+            ends.append(host.get(["phi", "der(phi)", "place[3]"]))
+            host.fmu.freeInstance()
+    assert ends[0] == pytest.approx(ends[1], abs=2e-6)
+
+
 def test_derivatives_of_the_model(swing):
     """d(phi'')/d(torque) from the directional derivative equals the difference of two evaluations far apart: the equation is linear in it."""
     with Archive(swing["native", 2]) as archive:
