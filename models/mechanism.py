@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from kinetree.models.chain_system import ChainSystem
 from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
 from kinetree.models.stages import numbering, structures
@@ -23,9 +25,17 @@ class Mechanism:
     def compile(self, **parameters: float) -> System:
         """Compile; keyword arguments override parameters (and structural parameters such as the number of copies)."""
         mechanism = Mechanism(self.source, {**self.overrides, **parameters}) if parameters else self
+        if mechanism.description.chain is not None:
+            raise ModelError(
+                Problem("chain", hint="a linear chain has no bodies to compile: run it, or use chain()", file=mechanism.description.file)
+            )
         stages = structures(mechanism.description)
         first = stages[0]
         return System(mechanism.description, compile_structure(first.description, numbering(first.description), first.locked, first.end), stages)
+
+    def chain(self, **parameters: float) -> ChainSystem:
+        """The linear chain of a description with [chain]; keyword arguments override parameters."""
+        return ChainSystem(Mechanism(self.source, {**self.overrides, **parameters}).description if parameters else self.description)
 
     def __repr__(self) -> str:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"

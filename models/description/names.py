@@ -52,7 +52,7 @@ def output_names(name: str, output: Output) -> list[str]:
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     """All names, and those given twice."""
-    known = Names()
+    known = Names(states={"stage_start": "the time at which the present stage began"})
 
     def add(group: dict[str, str], name: str, what: str, path: Path) -> None:
         before = known.what(name)
@@ -116,7 +116,7 @@ def expressions(value: object, path: Path = ()) -> Iterator[tuple[Path, Expressi
         for index, inner in enumerate(value):
             if not isinstance(inner, float):
                 yield from expressions(inner, (*path, index))
-    elif isinstance(value, dict) and path != ("chain",):
+    elif isinstance(value, dict):
         for name, inner in value.items():
             yield from expressions(inner, (*path, name))
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source
+from kinetree.models.description.chain_parts import Chain, Couplings
 from kinetree.models.description.force_parts import KINDS, Soil
 from kinetree.models.description.parts import Named, Point
 
@@ -25,6 +26,7 @@ WORDS = {
     quantities.Axes: "axis or two",
     schema.Numbers: "numbers",
     schema.Values: "numbers",
+    Couplings: "numbers or rows",
     str: "text",
     bool: "true/false",
     int: "whole number",
@@ -47,6 +49,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "ends": schema.Ends,
     "[run]": schema.Run,
     "tolerances": schema.Tolerances,
+    "[chain]": Chain,
     "point, as in between": Point,
     "soil": Soil,
 }

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
+from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
@@ -262,7 +263,7 @@ class Description(Part):
     events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
     run: Run = Field(default_factory=Run, description="Defaults of a run")
-    chain: dict[str, Any] | None = Field(None, description="Linear multi-mass chain: mass, damping, stiffness, ...")
+    chain: Chain | None = Field(None, description="A linear multi-mass chain in the place of bodies and joints")
 
     _file: str = PrivateAttr("")
 

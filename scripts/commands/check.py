@@ -9,6 +9,11 @@ def check(file: Source, settings: Settings = None) -> None:
     """Read a description and report everything that is wrong with it."""
     from kinetree.models import load
 
-    system = load(file, **numbers(settings)).compile()
+    mechanism = load(file, **numbers(settings))
+    if mechanism.description.chain is not None:
+        masses = mechanism.chain().n
+        typer.echo(f"{file}: good. A chain of {masses} {'mass' if masses == 1 else 'masses'}")
+        return
+    system = mechanism.compile()
     bodies, freedoms = len(system.bodies), system.freedoms
     typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")

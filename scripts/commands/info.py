@@ -18,13 +18,31 @@ def info(
     from kinetree.models import load
     from kinetree.scripts.anatomy import anatomy
 
-    content = anatomy(load(file, **numbers(settings)).compile())
+    mechanism = load(file, **numbers(settings))
+    chain = mechanism.chain() if mechanism.description.chain is not None else None
+    content = chain.anatomy() if chain is not None else anatomy(mechanism.compile())
     if json:
         from json import dumps
 
         typer.echo(dumps(content, indent=2))
+    elif chain is not None:
+        show_chain(content)
     else:
         show(content)
+
+
+def show_chain(content: dict[str, Any]) -> None:
+    """Masses and natural frequencies of a linear chain."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(content['name'])}[/bold]" + (f": {escape(content['text'])}" if content["text"] else ""))
+    console.print(f"chain of {count(content['coordinates'], 'mass', 'masses')}, {content['method']}")
+    frequencies = content["frequencies"]
+    console.print(grid("Natural frequencies", [(f"{k}", f"{value:.6g} Hz") for k, value in enumerate(frequencies[:ROWS], 1)]))
+    if len(frequencies) > ROWS:
+        console.print(f"... {len(frequencies) - ROWS} more up to {frequencies[-1]:.6g} Hz")
 
 
 def show(content: dict[str, Any]) -> None:
