@@ -146,7 +146,7 @@ def choices() -> list[dict]:
         for literal in (False, True):
             told = regions.judgement(points, literal)
             typer.echo(
-                f"  {freedoms} freedoms, {'literal forms' if literal else 'all'}: prediction names the fastest in {100 * told['agree']:.0f} %, "
+                f"  freedoms per joint {freedoms}, {'literal forms' if literal else 'all'}: prediction names the fastest in {100 * told['agree']:.0f} %, "
                 f"following it costs {told['mean_loss']:.2f} times the least in the mean, {told['largest_loss']:.2f} at most"
             )
     return found

@@ -15,8 +15,8 @@ from kinetree.models.system import GROUPS, HAMILTON, System, entry_name
 from kinetree.solvers import layout as L
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system
-ROUNDS, FEWEST = 60, 3
-PATIENCE = 0.2  # s for one method of one case, once it has had its fewest rounds
+ROUNDS, FEWEST = 200, 3
+PATIENCE = 0.3  # s for one method of one case, once it has had its fewest rounds
 ITERATED = ("ITR-M", "ITR-G", "ITR-DIRECT", "ITR-H")
 AROUND = ("nothing", "literal_state", "literal_places", "literal_rates")  # what stands before and after a literal form
 STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]

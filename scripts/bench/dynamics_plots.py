@@ -62,7 +62,7 @@ def draw_regions(points: list[dict], path: Path) -> None:
             found = regions.winners(mine, kind, literal)
             seen |= set(found.values())
             place(area, found)
-            area.set_title(f"{mine[0]['freedoms']} freedoms, {kind}{', literal forms' if literal else ''}", fontsize=9)
+            area.set_title(f"freedoms per joint: {mine[0]['freedoms']}, {kind}{', literal forms' if literal else ''}", fontsize=9)
         line[0].set_ylabel("branch length")
     for area in areas[-1]:
         area.set_xlabel("branches")

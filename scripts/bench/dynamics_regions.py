@@ -23,7 +23,7 @@ def point(joint: str, branches: int, length: int) -> dict:
     predicted = system.costs()
     limit = HOPELESS * min(flops for name, flops in predicted.items())
     methods = [name for name, flops in predicted.items() if flops <= limit]
-    measured = own.measure(own.Forms(system), methods, rounds=12).us
+    measured = own.measure(own.Forms(system), methods, rounds=20).us
     return {"joint": joint, "freedoms": trees.JOINTS[joint], "branches": branches, "length": length, "predicted": predicted, "measured": measured}
 
 
