@@ -1,0 +1,57 @@
+"""Mobile carrier, basic: a base on tyres and outrigger jacks, a slewing platform, a luffing cradle, modules that leave their rails one by one.
+
+    ground -(heave, pitch, roll)- base -(slew)- platform -(luff)- cradle -(s_i, tilt_i, turn_i)- module i, i = 1..modules
+
+Tyres and jacks lift off; the drives are elastic and damped at the commanded angles, or outside (`outside = 1`) on the actuators slew_drive and
+luff_drive. Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is
+dropped. Arguments: modules (1..50); switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on oil), soil (settles
+under the jacks), contacts (pin in its groove, bearing band in its tube, with clearance), outside. Modes of the standing carrier: 1 to 4 Hz.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinetree.models.library import carrier_parts as parts
+
+
+def describe(modules: int = 4, full: int = 0, hydraulic: int = 0, soil: int = 0, contacts: int = 0, outside: int = 0) -> dict[str, Any]:
+    """Base, platform, cradle and so many modules."""
+    n, on = parts.settings(modules, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, outside=outside)
+    rest = parts.upper(n, on["full"], on["contacts"], on["outside"])
+    turn = parts.rotation("z", "slew", start="slew_command")
+    joints = {
+        "base": parts.vehicle_joint("base", on["full"]),
+        "ring": {"parent": "base", "child": "platform", "transforms": [{"shift": parts.RING}, turn]},
+    }
+    stand = parts.ground_forces("base", "base", on["full"], on["hydraulic"], on["soil"])
+    return {
+        "format": "kinetree/1",
+        "name": f"Carrier of {n} modules",
+        "text": "Base with 3 freedoms on tyres and jacks, slewing platform, luffing cradle, modules that leave their rails one after another",
+        "gravity": [0, 0, "-g"],
+        "parameters": parts.parameters(),
+        "outputs": parts.outputs(),
+        "run": {"stop_time": f"pause + {1.2 * n}", "output_step": 0.01},
+        **rest,
+        "bodies": {"base": base(), **rest["bodies"]},
+        "joints": {**joints, **rest["joints"]},
+        "forces": {**stand, **rest["forces"]},
+    }
+
+
+def base() -> dict[str, Any]:
+    """Front, rear and frame of the detailed variant as one body."""
+    shares = [(mass, *part) for mass, part in zip(("front_mass", "rear_mass", "frame_mass"), (parts.FRONT, parts.REAR, parts.FRAME), strict=True)]
+    total = "(" + " + ".join(mass for mass, _, _ in shares) + ")"
+    com = ["(" + " + ".join(f"{mass}*({at[k]})" for mass, at, _ in shares) + f")/{total}" for k in range(3)]
+    about = [" + ".join(terms) for terms in zip(*(shifted(*share) for share in shares), strict=True)]
+    return {"mass": total, "com": com, "inertia_at_origin": about, "shape": {"box": [6.5, 2.2, 0.7]}}
+
+
+def shifted(mass: str, at: list[float], size: tuple[float, float, float]) -> list[str]:
+    """Inertia of a box about the origin of the vehicle's frame."""
+    x, y, z = at
+    own = parts.box(mass, *size)
+    steiner = [y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z]
+    return [f"{each} + {mass}*({part!r})" for each, part in zip(own, steiner, strict=True)]
