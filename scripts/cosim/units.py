@@ -35,7 +35,8 @@ def actuated(scenario: Scenario) -> dict[str, Any]:
     actuators = raw.get("actuators", {})
     if coupling.actuator not in actuators:
         raise BadInput(f"{unit.description} has no actuator '{coupling.actuator}'; actuators: {', '.join(actuators) or 'none'}")
-    actuators[coupling.actuator].pop("chambers", None)
+    for key in ("chambers", "force"):  # the drive brings both
+        actuators[coupling.actuator].pop(key, None)
     return raw
 
 
@@ -75,7 +76,7 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> tuple[Mecha
         raw = deepcopy(raw)
         raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {"pressure_a": drive.pressure_a, "pressure_b": drive.pressure_b}
     mechanism = MechanismSlave(load(raw), coupling.mechanism)
-    mechanism.start({} if inside else {f"{name}.force": force})
+    mechanism.start({f"{name}.force": 0.0 if inside else force})
     return mechanism, DriveSlave(drive, coupling.drive)
 
 
