@@ -143,10 +143,10 @@ def choices() -> list[dict]:
     for joint, freedoms in trees.JOINTS.items():
         points = regions.diagram(joint)
         found += points
-        for literal in (False, True):
+        for literal, among in ((False, "all"), (True, "literal forms")):
             told = regions.judgement(points, literal)
             typer.echo(
-                f"  freedoms per joint {freedoms}, {'literal forms' if literal else 'all'}: prediction names the fastest in {100 * told['agree']:.0f} %, "
+                f"  freedoms per joint {freedoms}, {among}: prediction names the fastest in {100 * told['agree']:.0f} %, "
                 f"following it costs {told['mean_loss']:.2f} times the least in the mean, {told['largest_loss']:.2f} at most"
             )
     return found
