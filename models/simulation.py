@@ -14,7 +14,7 @@ from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.result import Event, Result
 from kinetree.models.status import EvaluationError, message
 from kinetree.models.system import System
-from kinetree.models.unit import Run, make_unit
+from kinetree.models.unit import Run, Unit, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
@@ -79,6 +79,8 @@ def simulate(
     system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress: Callable[[float], None] | None
 ) -> Result:
     """Advance from output to output; an interrupt keeps what was computed."""
+    if options.method not in ("auto", "DEC"):
+        return simulate_form(system, options, inputs, progress)
     unit = make_unit(system, options.integrator)
     run = Run(unit)
     unknown = set(inputs) - set(unit.compiled[0].inputs)
@@ -88,8 +90,7 @@ def simulate(
     moving = {name: value for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
-    table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
-    result = Result(unit, times, table, options)
+    result, table = blank(unit, options, times)
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in inputs.items():
         run.set_input(name, float(value(options.start_time)) if callable(value) else float(value))
@@ -97,10 +98,11 @@ def simulate(
         check(run, run.call("unit_refresh", 0, options.start_time))
     record(run, table[0])
     began = time.perf_counter()
+    k = 1
     try:
         for k in range(1, times.size):
             for name, value in moving.items():
-                run.set_input(name, float(value(times[k - 1])))
+                give_sloped(run, name, value, float(times[k - 1]), float(times[k]))
             check(run, run.call("unit_advance", 0, float(times[k])))
             record(run, table[k])
             collect_events(run, result)
@@ -115,6 +117,27 @@ def simulate(
     collect_events(run, result)
     result.finish(run, time.perf_counter() - began)
     return result
+
+
+def blank(unit: Unit, options: Options, times: np.ndarray) -> tuple[Result, np.ndarray]:
+    """A result without numbers, and its table."""
+    table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
+    return Result(unit, times, table, options), table
+
+
+def simulate_form(system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress) -> Result:
+    """A run by a chosen form, for studies."""
+    from kinetree.models.form_motion import simulate_by_form
+
+    return simulate_by_form(system, options, inputs, progress)
+
+
+def give_sloped(run: Run, name: str, value: Callable[[float], float], begin: float, end: float) -> None:
+    """An input that moves on a straight line between two outputs."""
+    first = float(value(begin))
+    run.set_input(name, first)
+    slopes = int(run.unit.ints[U.U_AT_SLOPES])
+    run.work[slopes + run.unit.compiled[0].inputs.index(name)] = (float(value(end)) - first) / (end - begin)
 
 
 def set_options(run: Run, options: Options, moving: bool) -> None:
