@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kinetree.models.library.chain import count
@@ -34,7 +33,7 @@ PARAMETERS: dict[str, tuple[float | str, str, str]] = {
     "jack_stiffness": (1.2e6, "N/m", "stiffness of a jack beyond its play"),
     "jack_damping": (2e4, "N.s/m", "damping of a jack"),
     "jack_side": (8e5, "N/m", "side stiffness of a standing jack"),
-    "jack_area": (0.01, "m2", "piston area of a hydraulic jack"),
+    "jack_area": (0.0015, "m2", "piston area of a hydraulic jack"),
     "jack_oil": (0.4, "m", "length of the oil column of a hydraulic jack at extension 0"),
     "oil": (1.4e9, "Pa", "bulk modulus of the jacks' oil"),
     "soil_strength": (7e4, "N", "load at which the soil under a jack begins to settle"),
@@ -66,11 +65,16 @@ LIMITS = {"rail_length": {"min": "module_length"}, "module_pitch": {"min": "modu
 NOT_NEGATIVE = ("mass", "stiffness", "damping", "radius", "length", "width")
 
 
-def parameters(names: Mapping[str, float | str] | None = None) -> Table:
-    """The table of parameters; `names` replaces values."""
+def parameters(n: int) -> Table:
+    """The table of parameters; the last ones say where a carrier of n modules stands at the start."""
     found = {}
-    for name, (value, unit, text) in PARAMETERS.items():
-        given = {"value": (names or {}).get(name, value), "unit": unit, "text": text}
+    derived: dict[str, tuple[float | str, str, str]] = {
+        "weight": (f"g*(front_mass + rear_mass + frame_mass + platform_mass + cradle_mass + {n}*module_mass)", "N", "weight of everything"),
+        "jack_travel": ("jack_play + (weight/4 - jack_first*jack_play)/jack_stiffness", "m", "mean compression of the jacks at rest"),
+        "tyre_travel": ("weight/4/tyre_stiffness", "m", "mean compression of the tyres at rest without jacks"),
+    }
+    for name, (value, unit, text) in (PARAMETERS | derived).items():
+        given = {"value": value, "unit": unit, "text": text}
         lowest = {"min": 0} if name.rpartition("_")[2] in NOT_NEGATIVE else {}
         found[name] = given | lowest | LIMITS.get(name, {})
     return found
@@ -101,8 +105,8 @@ def rotation(axis: str | list[int], coordinate: str, **more: Any) -> Table:
 
 
 def vehicle_joint(child: str, full: bool) -> Table:
-    """Heave, pitch and roll, with surge, sway and yaw in the full setting; the frame's origin stands 1.31 m high."""
-    steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": "jack_extension + 0.36"}]
+    """Heave, pitch and roll, with surge, sway and yaw in the full setting; at the start it stands as high as jacks or tyres hold it."""
+    steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"}]
     if full:
         steps += [{"shift": "x", "coordinate": "surge"}, {"shift": "y", "coordinate": "sway"}, rotation("z", "yaw")]
     return {"child": child, "transforms": [*steps, rotation("y", "pitch"), rotation("x", "roll")]}
@@ -216,11 +220,12 @@ def schedule(n: int) -> list[Table]:
     return stages
 
 
-def outputs() -> Table:
+def outputs(n: int) -> Table:
     """What is reported besides coordinates and drives."""
+    heights = {f"module{i}_height": {"quantity": "position", "body": f"module{i}", "axis": "z"} for i in range(1, n + 1)}
     loads = {f"{kind}_load_{name}": {"quantity": "force", "force": f"{kind}_{name}"} for kind in ("wheel", "jack") for name in WHEELS}
-    muzzle = {"quantity": "position", "body": "cradle", "point": [4.0, 0, 0.3]}
-    return loads | {"muzzle": muzzle, "energy": {"quantity": "energy"}}
+    brow = {"quantity": "position", "body": "cradle", "point": [4.0, 0, 0.3]}
+    return loads | heights | {"brow": brow, "energy": {"quantity": "energy"}}
 
 
 def settings(modules: float, **switches: float) -> tuple[int, dict[str, bool]]:
