@@ -21,7 +21,7 @@ class Drive:
         self.time = 0.0
         self.length, self.speed, self.acceleration = 0.5 * (cylinder.shortest + cylinder.longest), 0.0, 0.0
         self.pressure_a = self.pressure_b = valve.tank
-        self.spool = self.last_step = 0.0
+        self.spool = self.mean_spool = self.last_step = 0.0
 
     def settle(self, length: float, load: float) -> None:
         """Pressures at rest under a load: the mean of what the supply could give on both sides; the load decides their difference."""
@@ -44,7 +44,8 @@ class Drive:
 
     @property
     def flows(self) -> tuple[float, float]:
-        return self.valve.flows(self.spool, self.pressure_a, self.pressure_b)
+        """Flows into both sides; with the oil at the partner, who has still to make the step, at the spool's mean place in it."""
+        return self.valve.flows(self.mean_spool if self.inside else self.spool, self.pressure_a, self.pressure_b)
 
     @property
     def force_rate(self) -> float:
@@ -89,20 +90,21 @@ class Drive:
         quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(max(abs(self.spool), opening))
         count = max(1, math.ceil(h / min(LARGEST_STEP, DAMPED / quickest)))
         micro, begin = h / count, self.time
-        length, speed, given = self.length, self.speed, self.acceleration
+        length, speed, given, self.mean_spool = self.length, self.speed, self.acceleration, 0.0
         for k in range(count):
             at = k * micro
-            self.advance(begin + at, micro, length + (speed + 0.5 * given * at) * at, speed + given * at)
+            self.advance(begin + at, micro, count, length + (speed + 0.5 * given * at) * at, speed + given * at)
         self.time, self.last_step = begin + h, h
         self.length = length + (speed + 0.5 * given * h) * h
         self.speed = speed + given * h
 
-    def advance(self, t: float, h: float, length: float, speed: float) -> None:
+    def advance(self, t: float, h: float, count: int, length: float, speed: float) -> None:
         """One internal step: the spool exactly for a command held at its middle, the pressures by the classical Runge-Kutta method."""
         aim = self.command(t + 0.5 * h)
         half = math.exp(-0.5 * h / self.valve.time_constant)
         spools = (self.spool, aim + (self.spool - aim) * half, aim + (self.spool - aim) * half * half)
         self.spool = spools[2]
+        self.mean_spool += (spools[0] + 4.0 * spools[1] + spools[2]) / (6.0 * count)
         if self.inside:
             return
         a, b, gain = self.pressure_a, self.pressure_b, self.acceleration
@@ -115,7 +117,7 @@ class Drive:
         self.pressure_b = b + h / 6.0 * (b1 + 2.0 * (b2 + b3) + b4)
 
     # -- whole state ----------------------------------------------------------------------------------------------------------------------
-    STATE = ("time", "length", "speed", "acceleration", "pressure_a", "pressure_b", "spool", "last_step")
+    STATE = ("time", "length", "speed", "acceleration", "pressure_a", "pressure_b", "spool", "mean_spool", "last_step")
 
     def save(self) -> tuple[float, ...]:
         return tuple(getattr(self, name) for name in self.STATE)

@@ -52,7 +52,7 @@ def told(mechanism: Slave, drive: Slave, actuator: str) -> Master:
 def chambers(mechanism: Slave, drive: Slave, actuator: str) -> Master:
     flows = [Wire(drive, name, mechanism, f"{actuator}.{name}") for name in ("flow_a", "flow_b")]
     pressures = [Wire(mechanism, f"{actuator}.{name}", drive, name) for name in ("pressure_a", "pressure_b")]
-    return Master([mechanism, drive], [*flows, *pressures])
+    return GaussSeidel([drive, mechanism], [*flows, *pressures])
 
 
 MAKERS: dict[str, Callable[[Slave, Slave, str], Master]] = {
