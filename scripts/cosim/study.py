@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,13 @@ class Outcome:
         }
 
 
-def run_coupled(scenario: Scenario, scheme: str, step_size: float, stop_time: float, progress: Callable[[float], None] | None = None) -> Outcome:
+def run_coupled(
+    scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
+) -> Outcome:
     """A drive on an actuator, by one scheme, beside the reference."""
     raw = actuated(scenario)
-    mechanism, drive = coupled(scenario, scheme, raw)
+    with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
+        mechanism, drive = coupled(scenario, scheme, raw, units, Path(folder))
     name = scenario.coupling.actuator if scenario.coupling else ""
     master = MAKERS[scheme](mechanism, drive, name)
     inside = scheme == "chambers"
@@ -67,6 +71,8 @@ def run_coupled(scenario: Scenario, scheme: str, step_size: float, stop_time: fl
     began = time.perf_counter()
     trace = cosimulate(master, stop_time, step_size, recorded, watch_of(master), progress)
     wall = time.perf_counter() - began
+    mechanism.close()
+    drive.close()
     trace.columns = dict(zip((*SIDES, "length", "speed", "spool"), trace.columns.values(), strict=True))
     truth = reference(scenario, raw, stop_time, min(FINE, step_size))
     exact = {"time": truth.time, "length": truth[f"{name}_length"], "speed": truth[f"{name}_speed"], **{side: truth[side] for side in SIDES}}

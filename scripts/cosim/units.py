@@ -7,15 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from kinetree.fmu.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.loader import generated, is_generated, read
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
+from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.monolithic import with_drive
 from kinetree.scripts.cosim.oil import DriveError
 from kinetree.scripts.cosim.scenario import Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.slave import DriveSlave, MechanismSlave, Slave
 from kinetree.scripts.failure import BadInput
 
+UNITS = ("process", "python", "native")  # in this process, or FMUs of a back end
 PROBE = 1e3  # force by which the load of an actuator is found [N or N.m]
 
 
@@ -67,17 +71,28 @@ def load_of(mechanism: Slave, actuator: str) -> float:
     return -accelerations[0] * PROBE / (accelerations[1] - accelerations[0])
 
 
-def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> tuple[MechanismSlave, DriveSlave]:
-    """Mechanism and drive at rest, ready for a scheme."""
+def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path) -> tuple[Slave, Slave]:
+    """Mechanism and drive at rest, ready for a scheme: in this process, or as FMUs that are built into a folder."""
     coupling, inside = scenario.coupling or Coupling(), scheme == "chambers"
     drive = settled(scenario, raw, inside)
-    name, force = coupling.actuator, drive.force
+    name = coupling.actuator
     if inside:
         raw = deepcopy(raw)
         raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {"pressure_a": drive.pressure_a, "pressure_b": drive.pressure_b}
-    mechanism = MechanismSlave(load(raw), coupling.mechanism)
-    mechanism.start({f"{name}.force": 0.0 if inside else force})
-    return mechanism, DriveSlave(drive, coupling.drive)
+    mechanism = mechanism_unit(raw, coupling.mechanism, units, folder)
+    mechanism.start({f"{name}.force": 0.0 if inside else drive.force})
+    if units == "process":
+        return mechanism, DriveSlave(drive, coupling.drive)
+    outside = FmuSlave(build_drive_fmu(drive, folder / f"{coupling.drive}.fmu"), coupling.drive)
+    outside.start({"load": drive.force} | ({} if inside else {"length": drive.length}))
+    return mechanism, outside
+
+
+def mechanism_unit(raw: dict[str, Any], name: str, units: str, folder: Path) -> Slave:
+    """A mechanism in this process, or its FMU."""
+    if units == "process":
+        return MechanismSlave(load(raw), name)
+    return FmuSlave(build_fmu(load(raw), folder / f"{name}.fmu", backend=units), name)
 
 
 def reference(scenario: Scenario, raw: dict[str, Any], stop_time: float, output_step: float):

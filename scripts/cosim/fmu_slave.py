@@ -1,0 +1,78 @@
+"""Any co-simulation FMU as a slave, by fmpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.fmu_host import Archive, Host
+
+DISCARD = 2
+
+
+class FmuSlave:
+    """An instance of an FMU of version 2.0 or 3.0."""
+
+    def __init__(self, path: str | Path, name: str):
+        from fmpy.fmi1 import FMICallException
+
+        self.name, self.failure = name, FMICallException
+        self.archive = Archive(path)
+        kind = self.archive.description.coSimulation
+        if kind is None:
+            raise CosimError(f"{name}: {path} offers no co-simulation")
+        self.messages: list[str] = []
+        self.host = Host(self.archive, self.messages)
+        self.inputs = tuple(self.archive.names("input"))
+        self.outputs = tuple(self.archive.reals)
+        self.rolls_back = bool(kind.canGetAndSetFMUstate)
+        self.sloped = self.archive.version == 2 and bool(kind.canInterpolateInputs)
+
+    def start(self, values: Mapping[str, float]) -> None:
+        for name in values:
+            if name not in self.archive.references:
+                raise CosimError(f"{self.name} has no variable '{name}'")
+        self.guard(0.0, "initialization", self.host.start, values)
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        if not math.isfinite(value):
+            raise CosimError(f"{self.name}.{name} is given {value}, which is not a finite number")
+        self.guard(self.host.time, f"setting {name}", self.host.set, {name: value})
+        if self.sloped:
+            self.guard(self.host.time, f"slope of {name}", self.host.fmu.setRealInputDerivatives, [self.archive.references[name]], [1], [slope])
+
+    def get(self, name: str) -> float:
+        return self.guard(self.host.time, f"reading {name}", self.host.get, [name])[0]
+
+    def step(self, t: float, h: float) -> None:
+        self.host.time = t
+        self.guard(t, f"the step of {h:.6g} s", self.host.step, t + h)
+
+    def save(self) -> Any:
+        if not self.rolls_back:
+            raise CosimError(f"{self.name} cannot go back (canGetAndSetFMUstate is false): take a scheme without rollback, such as told or held")
+        return self.host.save()
+
+    def restore(self, state: Any) -> None:
+        self.host.restore(state)
+
+    def close(self) -> None:
+        try:
+            self.host.close()
+        except self.failure:
+            pass  # an instance after an error need not terminate
+        finally:
+            self.archive.__exit__()
+
+    def guard(self, t: float, what: str, call: Any, *arguments: Any) -> Any:
+        """Call the FMU; what it says when it fails goes into the message."""
+        try:
+            return call(*arguments)
+        except self.failure as error:
+            said = f": {self.messages[-1].strip()}" if self.messages else ""
+            if getattr(error, "status", None) == DISCARD:
+                raise CosimError(f"{self.name} discarded {what} at t = {t:.6g} s{said}; it may accept a smaller one") from error
+            raise CosimError(f"{self.name} failed in {what} at t = {t:.6g} s{said or f': {error}'}") from error
