@@ -6,6 +6,7 @@ KINETREE_ENGINE=library|jit forces one of them.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -22,9 +23,25 @@ def kind() -> str:
         raise ValueError(f"KINETREE_ENGINE is '{wanted}', expected 'library' or 'jit'")
     if wanted:
         return wanted
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "jit"  # kernels run in plain Python
     from kinetree.solvers.library.load import load_library
 
+    if not (load_library("core") and load_library("forms")):
+        build_once()
+        load_library.cache_clear()
     return "library" if load_library("core") and load_library("forms") else "jit"
+
+
+def build_once() -> None:
+    """Build the library when it is first needed; without a C compiler the jitted kernels serve, which start slowly."""
+    from kinetree.solvers.library.build import LibraryError, build
+
+    print("Kinetree prepares its engine for this machine: once, about two minutes ...", file=sys.stderr, flush=True)
+    try:
+        build()
+    except LibraryError as error:
+        print(f"{error}; going on without it, which starts slowly", file=sys.stderr, flush=True)
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:

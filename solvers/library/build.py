@@ -9,17 +9,22 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 
 from kinetree.solvers.cache import cache_root, sources_hash
 from kinetree.solvers.entries import LIBRARIES
 
 LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
+
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: there every process builds for itself
+    fcntl = None
 
 
 class LibraryError(Exception):
@@ -152,29 +157,43 @@ def emit(module_text: str, level: str, path: Path) -> None:
 def build(say: Callable[[str], None] = lambda text: None) -> Path:
     """Build all libraries of all levels unless they are there, one process each; returns their folder."""
     folder = library_folder()
-    wanted = [name for name in LIBRARIES if not all(library_path(name, level).exists() for level in LEVELS)]
-    if wanted:
-        compiler()
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in wanted:
-            say(f"compiling {name}")
-        with whole_program_optimisation(), ProcessPoolExecutor(max_workers=len(wanted), mp_context=get_context("spawn")) as pool:
-            for name in pool.map(build_library, wanted, [str(folder)] * len(wanted)):
-                say(f"{name} is ready")
+    folder.mkdir(parents=True, exist_ok=True)
+    with one_builder(folder):
+        compile_missing(folder, say)
     return folder
 
 
 @contextmanager
-def whole_program_optimisation():
-    """Child processes leave optimisation to `emit`: numba would optimise every kernel again in each of its callers."""
-    before = os.environ.get("NUMBA_OPT")
-    os.environ["NUMBA_OPT"] = "0"
-    try:
+def one_builder(folder: Path):
+    """Processes that want the same library wait for the first one instead of building it again."""
+    with (folder / "lock").open("w") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.environ.pop("NUMBA_OPT")
-        if before is not None:
-            os.environ["NUMBA_OPT"] = before
+
+
+def compile_missing(folder: Path, say: Callable[[str], None]) -> None:
+    """Compile what the folder lacks, one process per library."""
+    wanted = [name for name in LIBRARIES if not all(library_path(name, level).exists() for level in LEVELS)]
+    if not wanted:
+        return
+    compiler()
+    running = {}
+    for name in wanted:
+        say(f"compiling {name}")
+        code = f"from kinetree.solvers.library.build import build_library; build_library({name!r}, {str(folder)!r})"
+        running[name] = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], env=child_environment(), stderr=subprocess.PIPE, text=True)
+    for name, process in running.items():
+        _, errors = process.communicate()
+        if process.returncode:
+            raise LibraryError(f"compiling {name} failed: {errors.strip().splitlines()[-1] if errors.strip() else 'no message'}")
+        say(f"{name} is ready")
+
+
+def child_environment() -> dict[str, str]:
+    """Child processes leave optimisation to `emit`: numba would optimise every kernel again in each of its callers."""
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
+    return environment | {"NUMBA_OPT": "0"}
 
 
 def build_library(library: str, folder: str) -> str:
