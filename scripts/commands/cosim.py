@@ -14,7 +14,7 @@ def cosim(
     scheme: Annotated[str | None, typer.Option("--scheme", help="held, sequential, slope, told, chambers, repeat or jacobian.")] = None,
     step_size: Annotated[float | None, typer.Option("--step-size", help="Communication step in s.")] = None,
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s.")] = None,
-    units: Annotated[str, typer.Option("--units", help="process: both in this process; python, native: FMUs of that back end.")] = "process",
+    units: Annotated[str, typer.Option("--units", help="native, python: FMUs of that back end; process: without FMUs.")] = "native",
     json_file: Annotated[Path | None, typer.Option("--json", help="Report: stable, peak_pressure_error_bar and more.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Values at the communication points: .csv.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg.")] = None,
@@ -26,6 +26,7 @@ def cosim(
     from kinetree.scripts.cosim.schemes import SCHEMES
     from kinetree.scripts.cosim.study import run_coupled, write_json
     from kinetree.scripts.cosim.units import UNITS
+    from kinetree.scripts.cosim.wired import run_wired
     from kinetree.scripts.progress import progress
 
     writable(json_file, (".json",), "--json")
@@ -37,7 +38,7 @@ def cosim(
     step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
     end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
     with progress(scenario.name, end, quiet) as told:
-        outcome = run_coupled(scenario, chosen, step, end, kind, told)
+        outcome = (run_coupled if scenario.coupling else run_wired)(scenario, chosen, step, end, kind, told)
     if json_file:
         write_json(outcome, json_file)
     if output:

@@ -21,8 +21,10 @@ def show(outcome: Outcome, written: list[Path]) -> None:
         console.print(escape(outcome.trace.message))
     if facts["peak_pressure_error_bar"] is not None:
         console.print(f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar")
-    if facts["energy_residual_J"] is not None:
-        console.print(f"energy made by the coupling {facts['energy_residual_J']:.3g} J; {facts['wall_time_s']:.2g} s of computing")
+    if outcome.reference and facts["energy_residual_J"] is not None:
+        console.print(f"energy made by the coupling {facts['energy_residual_J']:.3g} J")
+    for note in outcome.notes:
+        console.print(f"[yellow]{escape(note)}[/]")
     for path in written:
         console.print(f"wrote {escape(str(path))}")
 
@@ -40,6 +42,15 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     """Pressures and length, beside the reference."""
     from matplotlib.figure import Figure
 
+    if not outcome.reference:
+        figure = Figure(figsize=(8.0, 4.0), layout="constrained")
+        axes = figure.subplots()
+        for name, values in outcome.trace.columns.items():
+            axes.plot(outcome.trace.time, values, label=name)
+        axes.set_xlabel("time [s]")
+        axes.legend(fontsize="small")
+        figure.savefig(path, dpi=120)
+        return
     figure = Figure(figsize=(8.0, 5.5), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     exact = outcome.reference

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,6 +37,7 @@ class Outcome:
     reference: dict[str, np.ndarray]
     peak_pressure_error: float  # [Pa]
     wall_time: float
+    notes: list[str] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
         """What --json writes."""
@@ -49,8 +50,9 @@ class Outcome:
             "stable": self.trace.stable,
             "message": self.trace.message,
             "peak_pressure_error_bar": self.peak_pressure_error / BAR if math.isfinite(self.peak_pressure_error) else None,
-            "peak_pressure_bar": float(max(np.max(self.reference[side]) for side in SIDES)) / BAR,
+            "peak_pressure_bar": float(max(np.max(self.reference[side]) for side in SIDES)) / BAR if self.reference else None,
             "energy_residual_J": float(residual[-1]) if residual.size and math.isfinite(residual[-1]) else None,
+            "notes": self.notes,
             "reached_s": float(self.trace.time[-1]),
             "wall_time_s": round(self.wall_time, 4),
         }

@@ -10,6 +10,7 @@ from typing import Any
 from kinetree.fmu.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.loader import generated, is_generated, read
+from kinetree.models.mechanism import Mechanism
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
@@ -79,7 +80,7 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
     if inside:
         raw = deepcopy(raw)
         raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {"pressure_a": drive.pressure_a, "pressure_b": drive.pressure_b}
-    mechanism = mechanism_unit(raw, coupling.mechanism, units, folder)
+    mechanism = mechanism_unit(load(raw), coupling.mechanism, units, folder)
     mechanism.start({f"{name}.force": 0.0 if inside else drive.force})
     if units == "process":
         return mechanism, DriveSlave(drive, coupling.drive)
@@ -88,11 +89,11 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
     return mechanism, outside
 
 
-def mechanism_unit(raw: dict[str, Any], name: str, units: str, folder: Path) -> Slave:
+def mechanism_unit(given: Mechanism, name: str, units: str, folder: Path) -> Slave:
     """A mechanism in this process, or its FMU."""
     if units == "process":
-        return MechanismSlave(load(raw), name)
-    return FmuSlave(build_fmu(load(raw), folder / f"{name}.fmu", backend=units), name)
+        return MechanismSlave(given, name)
+    return FmuSlave(build_fmu(given, folder / f"{name}.fmu", backend=units), name)
 
 
 def reference(scenario: Scenario, raw: dict[str, Any], stop_time: float, output_step: float):
