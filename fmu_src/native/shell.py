@@ -10,15 +10,13 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status
-from kinetree.solvers.library.build import LEVELS, LibraryError, build_library, compiler, library_folder, object_path, whole_program_optimisation
+from kinetree.solvers.library.build import LEVELS, LibraryError, build, compiler, object_path
 
 HERE = Path(__file__).parent
 SUFFIX = "_v3"  # of the entries for the higher processor level
@@ -69,20 +67,11 @@ def shell_library() -> Path:
     """The binary for this machine; built when it is not there yet."""
     objects = [object_path("core", level) for level in LEVELS]
     if not all(path.exists() for path in objects):
-        build_core()
+        try:
+            build()
+        except LibraryError as error:
+            raise FmuError(f"the engine library cannot be built: {error}") from error
     return linked(objects)
-
-
-def build_core() -> None:
-    """Compile the part of the engine that FMUs carry; in a process of its own, as the compiler is told to leave optimisation to the end."""
-    folder = library_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        compiler()
-        with whole_program_optimisation(), ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
-            pool.submit(build_library, "core", str(folder)).result()
-    except LibraryError as error:
-        raise FmuError(f"the engine library cannot be built: {error}") from error
 
 
 def linked(objects: Sequence[Path]) -> Path:
