@@ -108,8 +108,9 @@ def twin_of(archive: Archive) -> InProcess:
 
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
-    """Real variables whose values do not depend on who integrates."""
-    return [n for n in archive.reals if n in twin.places and not n.endswith("_residual") and not n.startswith("event_indicator")]
+    """Real variables whose values do not depend on who integrates, and with which steps."""
+    own = ("_residual", ".mean_speed")
+    return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
 
 
 def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
