@@ -52,8 +52,9 @@ class Equilibrium:
 
     @property
     def modes(self) -> list[Mode]:
-        """Every small oscillation, slowest first."""
-        return [mode for mode in self.linear.modes() if mode.eigenvalue.imag > GROWTH * abs(mode.eigenvalue)]
+        """Every small oscillation, slowest first; pairs that stand for zero are none."""
+        zero = GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
+        return [mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))]
 
     def to_dict(self) -> dict:
         """Plain data for JSON."""

@@ -30,6 +30,8 @@ STILL = 1e-9  # 1/s²: eigenvalues of the differences that stand for zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
 DONE = 1e-13  # a few roundings of the weight
 HALVINGS = 12
+CRAWL = 3  # halvings from which a leap is tried
+RETURNS = 6
 
 
 class Search:
@@ -112,7 +114,24 @@ class Search:
             work, before = (float(each[: self.f] @ self.M @ part[: self.f]) for each in (r, self.r))
             if self.measure(r) < self.size or (shift > 0.0 and work > -0.9 * abs(before)):
                 break
+        if shift > 0.0 or halving < CRAWL or not self.leapt(step):
+            self.q, self.x = q, x
+
+    def leapt(self, step: np.ndarray) -> bool:
+        """The whole step along a curved stiff valley, then back to its floor: whether that lessens the residual; if not, nothing has changed."""
+        q, x, size = self.q, self.x, self.size
+        soft = np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP  # keeps soft directions in place meanwhile, more and more
+        self.q, self.x = self.moved(step)
+        for _ in range(RETURNS):
+            self.settle()
+            if self.size < size:
+                return True
+            soft *= 4.0
+            back = self.newton(soft + 1.5 * ceiling(self.M, self.J, self.f))
+            self.q, self.x = self.moved(back * min(1.0, LARGEST_STEP / max(float(np.abs(back[: self.f]).max(initial=0.0)), 1e-300)))
         self.q, self.x = q, x
+        self.settle()
+        return False
 
     def polish(self) -> bool:
         """One more Newton step if it halves the residual; at the level of roundoff it does not."""

@@ -1,5 +1,6 @@
 """States of rest against hand calculations: positions, reactions, frequencies, what is stable, what nothing holds."""
 
+import json
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.status import EvaluationError
+from kinetree.scripts import cli
 
 g = 9.81
 ROD = {"mass": 2.0, "com": [0, 0, -0.5], "inertia": [1 / 6, 1 / 6, 0.001, 0, 0, 0]}
@@ -206,3 +208,44 @@ def test_direction_without_hold_is_named_with_its_partner():
     assert found.stability == "indifferent" and found.undetermined == ("xa", "xb")
     assert found.directions[0] == pytest.approx({"xa": 1.0, "xb": 1.0})
     assert found.modes[0].frequency == pytest.approx(math.sqrt(180.0) / (2 * math.pi), rel=1e-9)
+
+
+def test_stiff_valley_is_followed_in_leaps():
+    """Springs a hundred thousand times stiffer than the weight: steps along their curved valley are brought back to its floor, not shortened."""
+    found = load("lib:flyball").compile().equilibrium()
+    assert found.iterations < 20 and found.residual < 1e-9
+    assert found.coordinates["beta1"] == pytest.approx(math.pi / 2, abs=1e-3)
+    assert found.undetermined == ("shaft",)
+
+
+@pytest.mark.parametrize("start", [[0, 0, 1.0, 1, 0, 0, 0], [0, 0, 1.0, 0.99, 0.1, 0.1, 0]])
+def test_box_dropped_on_four_contacts(start: list[float]):
+    """A box falls, turns and stands on its corners: each carries a quarter of the weight; nothing holds it sideways at rest."""
+    corners = [(x, y, -0.2) for x in (-0.3, 0.3) for y in (-0.3, 0.3)]
+    contacts = {
+        f"c{k}": {"kind": "contact", "body": "box", "point": p, "stiffness": 1e6, "damping": 1e3, "friction": 0.5} for k, p in enumerate(corners)
+    }
+    box = {"mass": 10.0, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    found = (
+        load({"bodies": {"box": box}, "joints": {"f": {"child": "box", "type": "free", "start": start}}, "forces": contacts}).compile().equilibrium()
+    )
+    assert list(found.forces.values()) == pytest.approx([2.5 * g] * 4, rel=1e-8)
+    assert found.coordinates["f.z"] == pytest.approx(0.2 - 2.5 * g / 1e6, abs=1e-9)
+    assert set(found.undetermined) == {"f.shift_x", "f.shift_y", "f.turn_z"} and found.stability == "indifferent"
+    assert found.residual < 1e-9
+
+
+def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixture):
+    path = tmp_path / "block.json"
+    body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h"}]}
+    spring = {"coordinate": "h", "stiffness": "k", "damping": 300.0}
+    path.write_text(json.dumps({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": {"spring": spring}, "parameters": {"k": 1e4}}))
+    assert cli.main(["statics", str(path), "--then", "k=2e4", "--json"]) == 0
+    soft, stiff = json.loads(capsys.readouterr().out)
+    assert soft["coordinates"]["h"] == pytest.approx(2 * stiff["coordinates"]["h"], rel=1e-9)
+    assert stiff["modes"][0]["damping"] == pytest.approx(300.0 / (2 * math.sqrt(2e4 * 100)), rel=1e-7)
+    assert cli.main(["statics", str(path), "--then", "k=2e4"]) == 0
+    assert "damping ratio 0.1061" in capsys.readouterr().out
+    assert cli.main(["statics", str(path), "--then", "stiffness=2e4"]) == 2
+    assert "--then stiffness: expected one of k" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Inputs, Settings, Source, held, numbers
+from kinetree.scripts.arguments import Inputs, Settings, Source, held, numbers, one_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,9 @@ def statics(
 
     system = load(file, **numbers(settings)).compile()
     given = held(inputs, system.compiled.inputs)
-    steps = [{}, *(numbers(step.split(","), "--then") for step in then or ())]
+    steps: list[dict[str, float]] = [{}, *(numbers(step.split(","), "--then") for step in then or ())]
+    for name in (name for step in steps for name in step):
+        one_of(name, (*system.description.parameters, *system.compiled.inputs), "--then")
     found = system.equilibria(steps, given)
     if json:
         from json import dumps
