@@ -127,8 +127,8 @@ def linearize(
         if name not in columns and name not in c.registers:
             raise KeyError(f"'{name}' is not an output; outputs: {', '.join(columns) or 'none'}")
     registers = [columns[name] if name in columns else c.registers[name] for name in names]
-    evaluation, chart = Evaluation(system, t, inputs), Chart(system, t, np.asarray(q, dtype=float))
-    u = np.zeros(system.n) if u is None else np.asarray(u, dtype=float)
+    q, u = system.project(t, q, np.zeros(system.n) if u is None else u)
+    evaluation, chart = Evaluation(system, t, inputs), Chart(system, t, q)
     v, x = u[chart.independent], evaluation.start_x.copy()
     for name, value in (states or {}).items():
         x[c.states.index(name)] = value

@@ -183,8 +183,9 @@ def equilibrium(
     iterations: int = 200,
 ) -> Equilibrium:
     """The state of rest that is reached downhill from `q` and `states` (default: the start)."""
-    start = system.start()[0] if q is None else np.asarray(q, dtype=float).copy()
-    search = Search(system, system.compiled.start_time if t is None else t, start, inputs, states)
+    t = system.compiled.start_time if t is None else t
+    start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
+    search = Search(system, t, start, inputs, states)
     for k in range(iterations):
         search.settle()
         top = ceiling(search.M, search.J, search.f)

@@ -249,3 +249,12 @@ def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixtu
     assert "damping ratio 0.1061" in capsys.readouterr().out
     assert cli.main(["statics", str(path), "--then", "stiffness=2e4"]) == 2
     assert "--then stiffness: expected one of k" in capsys.readouterr().err
+
+
+def test_guess_that_leaves_a_loop_open_is_closed_first():
+    system = load("lib:four-bar").compile()
+    here = system.equilibrium()
+    guess = here.q + 0.02
+    assert system.constraint_residual(0.0, guess) > 1e-3
+    assert system.equilibrium(q=guess).q == pytest.approx(here.q, abs=1e-9)
+    assert system.linearize(q=here.q + 1e-9).stiffness == pytest.approx(here.linear.stiffness, rel=1e-6)
