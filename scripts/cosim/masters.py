@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.scripts.cosim.slave import CosimError, Slave
+from kinetree.scripts.cosim.slave import Slave
+from kinetree.scripts.failure import BadInput
 
 NEWTON = 6  # repetitions of the interface Jacobian
 SETTLED = 1e-9  # residual of the interface relative to its values
@@ -35,7 +36,7 @@ class Wire:
 def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
     """Both ends of a wire must be there."""
     if name not in names:
-        raise CosimError(f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}")
+        raise BadInput(f"{slave.name} has no {what} '{name}' (wire {wire}); it has {', '.join(names) or 'none'}")
 
 
 class Master:
@@ -91,7 +92,7 @@ class GaussSeidel(Master):
 
 
 class Repeat(Master):
-    """A Jacobi step as a trial, a rollback, and the step again with inputs linear between both ends."""
+    """A trial step with held inputs, a rollback, and the step again, one slave after another, with inputs linear between both ends."""
 
     def step(self, t: float, h: float) -> None:
         states = [slave.save() for slave in self.slaves]
@@ -99,11 +100,10 @@ class Repeat(Master):
         self.give(now, self.slopes(now, h), h)
         for slave in self.slaves:
             slave.step(t, h)
-        reached = self.read()
         for slave, state in zip(self.slaves, states, strict=True):
+            reached = self.read()
             slave.restore(state)
-        self.give(now, (reached - now) / h, h)
-        for slave in self.slaves:
+            self.give(now, (reached - now) / h, h, slave)
             slave.step(t, h)
         self.before = now
 

@@ -1,0 +1,170 @@
+"""Stability of the schemes on a mass and an oil spring that leaks: m dv/dt = F, dF/dt = -k v - 2 zeta omega F, with omega = sqrt(k/m) = 1.
+
+Both sides are solved exactly within a step, so that what is found is the coupling's own. A scheme is stable at H omega when motion does not grow.
+`python -m kinetree.scripts.cosim.oscillator PICTURE` draws the map of all schemes over the damping ratio.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.linalg import expm
+
+from kinetree.scripts.cosim.schemes import MAKERS
+
+NAME = "lift"
+MARGIN = 1.0 + 1e-7  # a spectral radius above it is growth; roots of one belong to the place, which may be anywhere
+LARGEST = 6.0  # H omega up to which is searched
+
+
+class LinearSlave:
+    """dx/dt = A x + B u, y = C x + D u, with inputs linear in a step."""
+
+    sloped = True
+
+    def __init__(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], A, B, C, D, start):
+        self.name, self.inputs, self.outputs = name, inputs, outputs
+        self.A, self.B, self.C, self.D = (np.array(part, dtype=float) for part in (A, B, C, D))
+        self.x, self.u, self.slope = np.array(start, dtype=float), np.zeros(len(inputs)), np.zeros(len(inputs))
+        self.maps: dict[float, np.ndarray] = {}
+
+    def start(self, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self.set(name, value)
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        k = self.inputs.index(name)
+        self.u[k], self.slope[k] = value, slope
+
+    def get(self, name: str) -> float:
+        k = self.outputs.index(name)
+        return float(self.C[k] @ self.x + self.D[k] @ self.u)
+
+    def step(self, t: float, h: float) -> None:
+        n, m = self.B.shape
+        if h not in self.maps:
+            whole = np.zeros((n + 2 * m, n + 2 * m))
+            whole[:n, :n], whole[:n, n : n + m], whole[n : n + m, n + m :] = self.A, self.B, np.eye(m)
+            self.maps[h] = expm(whole * h)
+        moved = self.maps[h] @ np.concatenate([self.x, self.u, self.slope])
+        self.x, self.u = moved[:n], moved[n : n + m]
+
+    def save(self) -> Any:
+        return self.x.copy(), self.u.copy(), self.slope.copy()
+
+    def restore(self, state: Any) -> None:
+        self.x, self.u, self.slope = (part.copy() for part in state)
+
+    def close(self) -> None:
+        pass
+
+
+class ToldMass(LinearSlave):
+    """A mass that is told the stiffness; s0 is the place at the beginning of a step, and the mean speed is kept."""
+
+    def __init__(self, start: tuple[float, float]):
+        names = tuple(f"{NAME}.{key}" for key in ("force", "stiffness", "damping"))
+        outputs = tuple(f"{NAME}.{key}" for key in ("length", "speed", "acceleration", "mean_speed"))
+        # x = (s, v, s0, mean speed)
+        A, B = np.zeros((4, 4)), np.zeros((4, 3))
+        A[0, 1], B[1, 0] = 1.0, 1.0
+        C, D = np.zeros((4, 4)), np.zeros((4, 3))
+        C[0, 0], C[1, 1], C[3, 3], D[2, 0] = 1.0, 1.0, 1.0, 1.0
+        super().__init__("mass", names, outputs, A, B, C, D, (*start, start[0], start[1]))
+
+    def step(self, t: float, h: float) -> None:
+        stiffness = self.u[1]
+        if self.A[1, 0] != stiffness:
+            self.A[1, 0], self.A[1, 2] = stiffness, -stiffness
+            self.maps.clear()
+        self.x[2] = s0 = self.x[0]
+        super().step(t, h)
+        self.x[3] = (self.x[0] - s0) / h
+
+
+def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
+    """Mass and spring, the mass displaced against the spring."""
+    leak = 2.0 * damping
+    if scheme == "chambers":  # the oil's force, as pressure a, inside with the mass; pressure b has no part
+        names = tuple(f"{NAME}.{key}" for key in ("flow_a", "flow_b"))
+        outputs = tuple(f"{NAME}.{key}" for key in ("pressure_a", "pressure_b"))
+        mass = LinearSlave("mass", names, outputs, [[0, 1], [-1, 0]], [[0, 0], [1, 0]], [[0, 1], [0, 0]], np.zeros((2, 2)), (0.0, 1.0))
+        valve = LinearSlave(
+            "drive",
+            ("pressure_a", "pressure_b"),
+            ("flow_a", "flow_b"),
+            np.zeros((1, 1)),
+            np.zeros((1, 2)),
+            np.zeros((2, 1)),
+            [[-leak, 0], [0, 0]],
+            (0,),
+        )
+        return mass, valve
+    outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate")
+    C, D = [[1, 0], [0, -1], [0, 0], [-leak, 0], [-leak, 0]], np.zeros((5, 2))
+    D[3, 1] = -1.0
+    # x = (F, 1)
+    spring = LinearSlave("drive", ("length", "speed"), outputs, [[-leak, 0], [0, 0]], [[0, -1], [0, 0]], C, D, (1.0, 1.0))
+    return ToldMass((-1.0, 0.0)), spring
+
+
+def growth(scheme: str, product: float, damping: float) -> float:
+    """Spectral radius of one step of `product` radians, a linear map of the states and of what the inputs hold."""
+    slaves = pair(scheme, damping)
+    master = MAKERS[scheme](*slaves, NAME)
+    states = [(slave, values, k) for slave in slaves for values in ("x", "u") for k in range(getattr(slave, values).size)]
+    begin = [slave.save() for slave in slaves]
+
+    def stepped(moved: tuple[LinearSlave, str, int] | None) -> np.ndarray:
+        for slave, state in zip(slaves, begin):
+            slave.restore(state)
+        if moved:
+            getattr(moved[0], moved[1])[moved[2]] += 1.0
+        master.before = None
+        master.step(0.0, product)
+        return np.array([getattr(slave, values)[k] for slave, values, k in states])
+
+    base = stepped(None)
+    free = [k for k, state in enumerate(states) if state[0] is slaves[0] or state[1:] != ("x", 1)]  # without the constant of the spring
+    matrix = np.array([stepped(states[k]) - base for k in free])[:, free]
+    return float(np.abs(np.linalg.eigvals(matrix)).max())
+
+
+def largest_step(scheme: str, damping: float) -> float:
+    """The first H omega, from small to large, at which motion grows; LARGEST when there is none."""
+    fine = np.concatenate([np.geomspace(0.005, 0.5, 40), np.arange(0.55, LARGEST + 0.01, 0.05)])
+    below = 0.0
+    for product in fine:
+        if growth(scheme, float(product), damping) > MARGIN:
+            break
+        below = float(product)
+    else:
+        return LARGEST
+    above = float(product)
+    for _ in range(8):
+        middle = 0.5 * (below + above)
+        below, above = (below, middle) if growth(scheme, middle, damping) > MARGIN else (middle, above)
+    return below
+
+
+def draw(path: str) -> None:
+    """The stability map of all schemes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained")
+    axes = figure.subplots()
+    damping = np.geomspace(0.005, 1.0, 9)
+    for scheme in MAKERS:
+        axes.loglog(damping, [max(largest_step(scheme, z), 1e-2) for z in damping], marker=".", label=scheme)
+    axes.set_xlabel("damping ratio of the oil")
+    axes.set_ylabel("largest stable step times frequency")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    draw(sys.argv[1])
