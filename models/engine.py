@@ -51,7 +51,8 @@ def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> C
 
         f = function(name)
         a, b, c = ints.ctypes.data, floats.ctypes.data, work.ctypes.data
-        return lambda option, t: f(a, b, c, option, t)
+        blocks = (ints, floats, work)  # addresses alone would not keep them alive
+        return lambda option, t: f(a, b, c, option, t) if blocks else 0
     from kinetree.solvers.entries import jitted
 
     g = jitted(name)

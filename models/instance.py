@@ -69,4 +69,7 @@ def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
     array = np.asarray(values, dtype=float)
     if array.shape != (size,):
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
+    if not np.isfinite(array).all():
+        k = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name}[{k}] is {array[k]}, expected a finite number")
     return array

@@ -55,6 +55,8 @@ class Options:
         chosen = run.integrator if integrator == "auto" else integrator
         if chosen not in INTEGRATORS:
             raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(INTEGRATORS)}")
+        if chosen == "stormer" and len(system.coordinates) != system.n:
+            raise ValueError("stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams")
         given = run.tolerances
         relative = number(tolerance, given.relative if given else None, 1e-8, "tolerance")
         absolute = number(None if tolerance is None else tolerance * 1e-2, given.absolute if given else None, 1e-10, "tolerance")

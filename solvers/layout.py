@@ -154,6 +154,7 @@ H_GIVEN = 35  # 1 when some joint has a given motion
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes
 B_MASS, B_H, B_J = 0, 1, 4  # mass; h = m*com (3); J about O_i: xx xy xz yy yz zz (6)
 B_E, B_R, B_AXIS = 10, 19, 22  # folded constant part of the joint: rotation parent-from-joint (9, row major), shift in parent axes (3), axis (3)
+B_PLAIN = 26  # 1 when the folded rotation is none
 B_CODE = 25  # 1, 2, 3 when the axis is +x, +y, +z, else 0
 
 ELEMENT = 16  # floats per element in `elem`: derived by `prepare`

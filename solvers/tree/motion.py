@@ -57,6 +57,14 @@ def carry(ws, parent, d):
 
 
 @kernel
+def joint_axes(ws, b, Rp):
+    """Axes of the joint frame: those of the parent, turned by the folded constant rotation if there is one."""
+    if ws.body[b + L.B_PLAIN] == 1.0:
+        return Rp
+    return mm(Rp, get9(ws.body, b + L.B_E))
+
+
+@kernel
 def move_revolute(model, ws, i):
     """Constant part, then a rotation about an axis through O_i."""
     at = i * L.ROW
@@ -65,7 +73,7 @@ def move_revolute(model, ws, i):
     j = model.u_at[i]
     Rp = get9(ws.row, parent + L.W_R)
     d = mv(Rp, get3(ws.body, b + L.B_R))
-    B = mm(Rp, get9(ws.body, b + L.B_E))
+    B = joint_axes(ws, b, Rp)
     axis = get3(ws.body, b + L.B_AXIS)
     a = mv(B, axis)
     om = get3(ws.row, parent + L.W_OM)
@@ -87,7 +95,7 @@ def move_prismatic(model, ws, i):
     b = i * L.BODY
     j = model.u_at[i]
     Rp = get9(ws.row, parent + L.W_R)
-    R = mm(Rp, get9(ws.body, b + L.B_E))
+    R = joint_axes(ws, b, Rp)
     a = mv(R, get3(ws.body, b + L.B_AXIS))
     d = add3(mv(Rp, get3(ws.body, b + L.B_R)), scale(ws.q[model.q_at[i]], a))
     om = get3(ws.row, parent + L.W_OM)
@@ -110,7 +118,7 @@ def move_ball(model, ws, i):
     k = model.q_at[i]
     Rp = get9(ws.row, parent + L.W_R)
     d = mv(Rp, get3(ws.body, b + L.B_R))
-    R = mm(mm(Rp, get9(ws.body, b + L.B_E)), quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]))
+    R = mm(joint_axes(ws, b, Rp), quaternion_matrix(ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]))
     om = get3(ws.row, parent + L.W_OM)
     turning = mv(R, get3(ws.u, j))
     put9(ws.row, at + L.W_R, R)

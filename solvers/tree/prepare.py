@@ -92,6 +92,9 @@ def prepare_element(model, ws, e):
         put9(ws.elem, at + L.E_MATRIX, rotation(a, ws.val[model.e_amount[e]]))
 
 
+UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
 @kernel
 def fold_constants(model, ws, i):
     """Fold the leading constant elements of joint i into one rotation and one shift; keep the axis that follows."""
@@ -112,3 +115,4 @@ def fold_constants(model, ws, i):
     put3(ws.body, at + L.B_R, r)
     put3(ws.body, at + L.B_AXIS, a)
     ws.body[at + L.B_CODE] = axis_code(a)
+    ws.body[at + L.B_PLAIN] = 1.0 if E == UNIT else 0.0
