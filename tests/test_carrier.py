@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
+from kinetree.models.library.carrier import describe
 
 G = 9.81
 JACKS = [f"jack_load_{name}" for name in ("front_left", "front_right", "rear_left", "rear_right")]
@@ -144,3 +145,22 @@ def test_fifty_modules_leave():
     result = load("lib:carrier", modules=50).compile().simulate(output_step=0.05, tolerance=1e-6)
     assert len(result.events) == 101
     assert np.diff([event.time for event in result.events]).min() > 0.1
+
+
+def test_free_decay_follows_the_linearised_mode():
+    """Displaced along its slowest oscillation, the standing carrier moves as exp(λt) says: within 1 % of the displacement over a period."""
+    source = describe(modules=1)
+    source["parameters"]["pause"]["value"] = 10.0
+    rest = load(source).compile().equilibrium()
+    mode = next(mode for mode in rest.modes if mode.oscillates)
+    value, shape, size = mode.eigenvalue, mode.shape, 1e-4
+    for joint in source["joints"].values():
+        for step in joint["transforms"]:
+            name = step.get("coordinate")
+            if name:
+                step["start"] = rest.coordinates[name] + size * shape[name].real
+                step["speed"] = size * (value * shape[name]).real
+    result = load(source).compile().simulate(1 / mode.frequency, output_step=0.02, tolerance=1e-11)
+    for name in rest.coordinates:
+        expected = rest.coordinates[name] + size * (shape[name] * np.exp(value * result.time)).real
+        assert np.abs(result[name] - expected).max() < 0.01 * size

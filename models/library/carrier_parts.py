@@ -46,6 +46,8 @@ PARAMETERS: dict[str, tuple[float | str, str, str]] = {
     "luff_command": (0.5, "rad", "luff angle at which the drive rests"),
     "luff_stiffness": (4e6, "N.m/rad", "stiffness of the luff drive"),
     "luff_damping": (8e4, "N.m.s/rad", "damping of the luff drive"),
+    "balance_pressure": (6e6, "Pa", "pressure of the accumulator on the balancing cylinder of the cradle"),
+    "balance_area": (0.005, "m2", "piston area of the balancing cylinder"),
     "tilt_stiffness": (4e4, "N.m/rad", "elastic moment against tilting and yawing of a module on its rail"),
     "tilt_damping": (200.0, "N.m.s/rad", "damping of these"),
     "guide_stiffness": (5e6, "N/m", "stiffness of a module's guide across its rail"),
@@ -96,6 +98,7 @@ FRAME = ([-0.5, 0, 0.5], (2.4, 1.8, 0.3))
 RING = [-0.5, 0, 0.8]  # slewing ring, where the platform's frame stands
 HINGE = [-1.5, 0, 0.7]  # hinge of the cradle on the platform
 CYLINDER = ([0.8, 0, 0.2], [1.6, 0, -0.1])  # eyes of the luffing cylinder on platform and cradle
+BALANCE = ([0.6, 0.5, 0.2], [1.2, 0.5, -0.1])  # eyes of the balancing cylinder
 WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2.4, 1.1), "rear_right": (-2.4, -1.1)}
 JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}
 
@@ -145,6 +148,8 @@ def upper(n: int, full: bool, contacts: bool, outside: bool) -> Table:
         joints[f"rail{i}"] = rail(i, n, full)
         forces |= module_forces(i, n, full, contacts)
     forces["recoil"] = {"body": "cradle", "point": [4.0, 0, 0.3], "frame": "body", "force": ['-departed*table("blast", t - stage_start)', 0, 0]}
+    eyes = [{"body": name, "point": point} for name, point in zip(("platform", "cradle"), BALANCE, strict=True)]
+    forces["balance"] = {"kind": "cylinder", "between": eyes, "area_a": "balance_area", "pressure_a": "balance_pressure"}
     actuators = {
         "slew_drive": {"coordinate": "slew"},
         "luff_drive": {"between": [{"body": "platform", "point": CYLINDER[0]}, {"body": "cradle", "point": CYLINDER[1]}]},
