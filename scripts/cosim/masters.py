@@ -42,10 +42,8 @@ def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) 
 class Master:
     """Base: slaves, wires, and what was on the wires."""
 
-    sequential = False
-
-    def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], sloped: bool = False):
-        self.slaves, self.wires, self.sloped = tuple(slaves), tuple(wires), sloped
+    def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], sloped: bool = False, ramps: bool = True):
+        self.slaves, self.wires, self.sloped, self.ramps = tuple(slaves), tuple(wires), sloped, ramps
         self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
         self.before: np.ndarray | None = None
         for wire in self.wires:
@@ -64,11 +62,13 @@ class Master:
         return np.array([wire.source.get(wire.slope) if wire.slope else guess[k] for k, wire in enumerate(self.wires)])
 
     def give(self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None) -> None:
-        """Set the inputs (of one slave); a slave that takes no slopes gets the mean over the step."""
+        """Set the inputs (of one slave); without ramps, and where a slave takes no slopes, to their means over the step."""
         for k, wire in enumerate(self.wires):
             if target is None or wire.target is target:
                 self.used[k] = values[k] + 0.5 * h * slopes[k]
-                wire.target.set(wire.input, *((float(values[k]), float(slopes[k])) if wire.target.sloped else (float(self.used[k]), 0.0)))
+                wire.target.set(
+                    wire.input, *((float(values[k]), float(slopes[k])) if self.ramps and wire.target.sloped else (float(self.used[k]), 0.0))
+                )
 
     def step(self, t: float, h: float) -> None:
         """Jacobi: all slaves step with what was on the wires at the beginning."""

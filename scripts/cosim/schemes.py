@@ -1,7 +1,9 @@
 """The schemes that couple a drive to an actuator of a mechanism: which master, which wires.
 
 In `told` the mechanism hears how the force will change with its own motion, and the drive hears the mean speed of the step that has just been made,
-so that it compresses exactly the oil the mechanism has displaced. In `chambers` the oil is inside the mechanism: flows go in, pressures come out.
+so that it compresses exactly the oil the mechanism has displaced. What the flows of the next step will add goes into the told force as its mean over
+the step: as a ramp it would be nearer, but stable only below a step of pi/omega. In `chambers` the oil is inside the mechanism: flows go in,
+pressures come out; the valve steps first.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def jacobian(mechanism: Slave, drive: Slave, actuator: str) -> Master:
 
 def told(mechanism: Slave, drive: Slave, actuator: str) -> Master:
     wires = [Wire(drive, name, mechanism, f"{actuator}.{name}", slope) for name, slope in TOLD]
-    return GaussSeidel([mechanism, drive], [*wires, Wire(mechanism, f"{actuator}.mean_speed", drive, "speed")])
+    return GaussSeidel([mechanism, drive], [*wires, Wire(mechanism, f"{actuator}.mean_speed", drive, "speed")], ramps=False)
 
 
 def chambers(mechanism: Slave, drive: Slave, actuator: str) -> Master:

@@ -1,0 +1,142 @@
+"""A drive on the boom's actuator, by every scheme, beside one system that holds both sides."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
+from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.study import BAR, run_coupled
+
+BOOM = read_scenario("lib:boom")
+
+
+def error_of(scheme: str, step: float, stop: float = 1.2) -> float:
+    """Largest pressure error in bar of a stable run."""
+    outcome = run_coupled(BOOM, scheme, step, stop)
+    assert outcome.trace.stable, outcome.trace.message
+    return outcome.peak_pressure_error / BAR
+
+
+@pytest.mark.parametrize("scheme", ["told", "chambers"])
+def test_long_steps_stay_stable_and_near(scheme: str):
+    """20 ms are 2.3 radians of the oil's oscillation."""
+    assert error_of(scheme, 0.02) < 8.0
+    assert error_of(scheme, 0.005) < 2.0
+
+
+@pytest.mark.parametrize(("scheme", "order"), [("told", 2.0), ("chambers", 1.0), ("jacobian", 2.0), ("sequential", 1.0)])
+def test_schemes_converge_to_the_one_system(scheme: str, order: float):
+    """Half the step, at least 2^order less error, half an order of slack: the masters and the reference solve the same equations."""
+    coarse, fine = error_of(scheme, 0.002, 0.6), error_of(scheme, 0.001, 0.6)
+    assert coarse / fine > 2.0 ** (order - 0.5) and fine < 0.5
+
+
+@pytest.mark.parametrize(("scheme", "step"), [("held", 0.001), ("held", 0.02), ("sequential", 0.02), ("slope", 0.02), ("repeat", 0.02)])
+def test_instability_is_seen_and_said(scheme: str, step: float):
+    trace = run_coupled(BOOM, scheme, step, 2.0).trace
+    assert not trace.stable and "unstable" in trace.message and "smaller step" in trace.message and trace.time[-1] < 2.0
+
+
+def test_interface_jacobian_makes_no_energy():
+    """Both sides use the same trapezoidal values: the works agree up to the residual of Newton's method, 1e-9 of about 1 kJ and 100 steps."""
+    residual = run_coupled(BOOM, "jacobian", 0.01, 1.0).trace.energy_residual
+    assert abs(residual[-1]) < 1e-9 * 1e3 * 100
+
+
+def test_drive_as_a_closed_bottle_is_the_spring_it_tells():
+    """With the valve closed the force follows dF/ds as long as the travel is small: second order in the travel."""
+    drive = Drive(Cylinder(), Valve())
+    drive.settle(1.2, 1e4)
+    before, told = drive.force, drive.stiffness
+    travel, h = 1e-5, 1e-3
+    drive.speed = travel / h
+    drive.step(h)
+    assert drive.length == pytest.approx(1.2 + travel, rel=1e-12)
+    # relative second-order term: travel (A_a/V_a + A_b/V_b) ~ 1e-5 * 3/m
+    assert drive.force - before == pytest.approx(told * travel, rel=1e-4)
+
+
+def test_drive_is_at_rest_under_its_load():
+    drive = Drive(Cylinder(), Valve())
+    drive.settle(1.2, 1e4)
+    assert drive.force == pytest.approx(1e4) and drive.force_rate == 0.0
+
+
+def test_drive_goes_back_exactly():
+    drive = Drive(Cylinder(), Valve(), ((0.0, 0.0), (0.1, 0.5)))
+    drive.settle(1.2, 1e4)
+    drive.speed = 0.05
+    drive.step(0.02)
+    state = drive.save()
+    drive.step(0.01)
+    once = drive.save()
+    drive.restore(state)
+    drive.step(0.01)
+    assert drive.save() == once
+
+
+def test_air_softens_oil():
+    """Without pressure the bubbles decide, under high pressure the oil: between isothermal-like polytropic gas and the oil's own modulus."""
+    oil, mixed = Cylinder(), Cylinder(air=0.02)
+    assert mixed.modulus(1e5) < 1.4 * 1e5 * (1 + 1 / 0.02) < 0.01 * oil.bulk_modulus
+    assert mixed.modulus(300e5) > 0.9 * oil.bulk_modulus
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"bulk_modulus": 0.0}, "bulk_modulus is 0"),
+        ({"area_a": math.nan}, "area_a is nan"),
+        ({"longest": 0.5}, "longest length 0.5 m is not above"),
+    ],
+)
+def test_impossible_cylinders_are_refused(change: dict, text: str):
+    with pytest.raises(DriveError, match=text):
+        Cylinder(**change)
+
+
+def scenario_file(folder: Path, text: str) -> str:
+    path = folder / "scenario.toml"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[units.m]\ndescription = 'lib:boom'\n[units.d.drive]\ncylinder = { bulk_modulus = 0 }\n[coupling]\nmechanism = 'm'\ndrive = 'd'",
+            "bulk_modulus is 0",
+        ),
+        ("[units.m]\ndescription = 'lib:boom'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'\nactuator = 'left'", "no actuator 'left'"),
+        ("[units.m]\ndescription = 'lib:boom'\nfmu = 'x.fmu'", "exactly one of description, fmu, drive"),
+        ("[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.spede'\nto = 'm.lift.force'", "no output 'lift.spede'"),
+        ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'\nscheem = 'told'", "unknown key"),
+        ("step_size = -1\n[units.m]\ndescription = 'lib:boom'", "expected a positive number"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, capsys: pytest.CaptureFixture, text: str, said: str):
+    assert main(["cosim", scenario_file(tmp_path, text), "--units", "process"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_inputs_never_connected_are_told(tmp_path: Path):
+    text = "stop_time = 0.02\n[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.speed'\nto = 'm.lift.damping'"
+    report = tmp_path / "report.json"
+    assert main(["cosim", scenario_file(tmp_path, text), "--units", "process", "--json", str(report), "-q"]) == 0
+    notes = json.loads(report.read_text())["notes"]
+    assert any("lift.force is never connected" in note for note in notes) and not any("lift.damping is" in note for note in notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("units", ["python", "native"])
+def test_fmus_couple_as_the_units_of_this_process(units: str):
+    """Native: the same binary and the same numbers; pythonfmu takes no slopes, so that the mean force of a step stands for a ramp."""
+    here, there = (run_coupled(BOOM, "told", 0.01, 1.0, kind) for kind in ("process", units))
+    limit = 1e-6 if units == "native" else 2.0
+    assert abs(there.trace["pressure_a"] - here.trace["pressure_a"]).max() / BAR < limit
