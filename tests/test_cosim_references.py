@@ -1,0 +1,121 @@
+"""Published co-simulation benchmarks as one system: what couplings are measured against."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+
+DATA = Path(__file__).parent / "data"
+ROOT3 = math.sqrt(3.0)
+
+
+def oscillator() -> dict:
+    """Two masses of 1 kg between walls: 10, 100 and 1000 N/m (LIM co-simulation benchmarks, linear oscillator, case 0)."""
+    bodies = {name: {"mass": 1.0} for name in ("one", "two")}
+    joints = {
+        name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{k}", "speed": v}]} for name, k, v in (("one", 1, 100), ("two", 2, -100))
+    }
+    forces = {
+        "wall1": {"coordinate": "x1", "value": "-10*x1 + 100*(x2 - x1)"},
+        "wall2": {"coordinate": "x2", "value": "-1000*x2 - 100*(x2 - x1)"},
+    }
+    return {"format": "kinetree/1", "name": "linear oscillator", "gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "forces": forces}
+
+
+def manipulator() -> dict:
+    """Two links on a hydraulic cylinder, valve steps of manoeuvre M1 (LIM co-simulation benchmarks; Naya et al. 2011, Rahikainen et al. 2020)."""
+    area, neutral = 65e-4, 0.454345589598051
+    ends = [{"body": "ground", "point": [ROOT3 / 2, 0, 0]}, {"body": "rod", "point": [0.5, 0, 0]}]
+
+    def flow(drop: str) -> str:
+        return f"0.67*sqrt(2*max({drop}, 0)/850)"
+
+    def modulus(p: str) -> str:
+        return f"(1 + 6.53e-10*{p} - 1.19e-18*{p}**2)/(6.53e-10 - 2.38e-18*{p})"
+
+    rate1 = f"{modulus('p1')}/({area}*(0.721 - s))*({area}*v + 5e-4*(kappa*{flow('7.6e6 - p1')} - (1 - kappa)*{flow('p1 - 1e5')}))"
+    rate2 = f"{modulus('p2')}/({area}*(s - 0.279))*(-{area}*v + 5e-4*((1 - kappa)*{flow('7.6e6 - p2')} - kappa*{flow('p2 - 1e5')}))"
+    return {
+        "format": "kinetree/1",
+        "name": "hydraulic manipulator",
+        "gravity": [0, -9.81, 0],
+        "bodies": {
+            "rod": {"mass": 200.0, "com": [0.5, 0, 0], "inertia": [0, 200 / 12, 200 / 12, 0, 0, 0]},
+            "tip": {"mass": 250.0},
+            "bob": {"mass": 100.0, "com": [0.5, 0, 0]},
+        },
+        "joints": {
+            "O": {"child": "rod", "transforms": [{"rotate": "z", "coordinate": "theta1", "start": math.pi / 6}]},
+            "tip": {"parent": "rod", "child": "tip", "type": "rigid", "at": [1, 0, 0]},
+            "Q": {
+                "parent": "rod",
+                "child": "bob",
+                "transforms": [{"shift": [1, 0, 0]}, {"rotate": "z", "coordinate": "bend", "start": 4 * math.pi / 3}],
+            },
+        },
+        "tables": {"kappa": {"x": [0, 2, 2.001, 6, 6.002], "y": [neutral, neutral, neutral - 0.01, neutral - 0.01, neutral + 0.02]}},
+        "states": {"p1": {"start": 3170846.15384615, "rate": rate1}, "p2": {"start": 4529153.84615385, "rate": rate2}},
+        "forces": {"cylinder": {"between": ends, "value": f"(p2 - p1)*{area} - 1e5*v"}},
+        "outputs": {
+            "kappa": {"value": 'table("kappa", t)'},
+            "s": {"quantity": "distance", "between": ends},
+            "v": {"quantity": "distance_rate", "between": ends},
+            "theta2": {"value": "theta1 + bend"},
+        },
+    }
+
+
+def arm() -> dict:
+    """One arm with a simple hydraulic actuator (Exudyn, HydraulicActuatorSimple, with its control continuous in time)."""
+    ends = [{"body": "ground", "point": [0, -0.25, 0]}, {"body": "arm", "point": [0.25, 0, 0]}]
+    aim = "(min(max(1 - cos(pi*t), 0.5), 1.5) - 0.5)*0.1 + sqrt(0.125)"
+
+    def rate(k: int, sign: str) -> str:
+        root = "sign({0})*sqrt(abs({0}))"
+        return f"1e11*({sign}0.01*v + a{k}*2e-5*if(a{k} >= 0, {root.format(f'(2e7 - p{k})')}, {root.format(f'p{k}')}))"
+
+    return {
+        "format": "kinetree/1",
+        "name": "hydraulic arm",
+        "gravity": [0, -9.81, 0],
+        "bodies": {"arm": {"mass": 120.0, "com": [0.5, 0, 0], "inertia": [10, 10, 10, 0, 0, 0]}},
+        "joints": {"pin": {"child": "arm", "transforms": [{"rotate": "z", "coordinate": "theta"}]}},
+        "states": {"p0": {"start": 2e6, "rate": rate(0, "-")}, "p1": {"start": 2e6, "rate": rate(1, "+")}},
+        "forces": {"cylinder": {"between": ends, "value": "0.01*(p0 - p1) - 2e5*v"}},
+        "outputs": {
+            "s": {"quantity": "distance", "between": ends},
+            "v": {"quantity": "distance_rate", "between": ends},
+            "a0": {"value": f"2*({aim} - s)"},
+            "a1": {"value": "-a0"},
+        },
+    }
+
+
+def test_linear_oscillator():
+    """Exact: expm(A t) z0, here at 10 s; eigenvalues +-10i and +-33.3i."""
+    result = load(oscillator()).compile().simulate(stop_time=10.0, output_step=0.1, tolerance=1e-12)
+    end = [result[name][-1] for name in ("x1", "x2", "der(x1)", "der(x2)")]
+    exact = [-4.46079748607743144, -0.964932839103977042, 87.5960608385930251, -99.8736233270147106]
+    assert end == pytest.approx(exact, abs=1e-7)
+
+
+def test_hydraulic_manipulator():
+    """Converged solution (two integrators agree to 4e-12 rad and 0.01 Pa); 1e-7 m is the benchmark's tolerance, pressures to 1e-6 of their size."""
+    with (DATA / "hydraulic_manipulator.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    result = load(manipulator()).compile().simulate(stop_time=10.0, output_step=0.1, tolerance=1e-10, largest_step=0.01)
+    for name, limit in (("theta1", 1e-7), ("theta2", 1e-7), ("s", 1e-7), ("p1", 3.0), ("p2", 3.0)):
+        assert np.abs(result[name] - [float(row[name]) for row in rows]).max() < limit, name
+
+
+def test_hydraulic_arm():
+    """The converged value, and with it that the published test value 7.1304 carries the error of a valve sampled every millisecond."""
+    result = load(arm()).compile().simulate(stop_time=2.0, output_step=0.1, tolerance=1e-9, largest_step=0.005)
+    at = {round(float(t), 3): k for k, t in enumerate(result.time)}
+    assert result["theta"][at[0.4]] == pytest.approx(0.024583595805, abs=1e-7)
+    assert result["theta"][at[2.0]] == pytest.approx(0.00142523103377, abs=1e-7)
+    assert result["p0"][at[0.4]] == pytest.approx(6416127.52924, abs=5.0) and result["p1"][at[0.4]] == pytest.approx(2984560.02025, abs=5.0)
