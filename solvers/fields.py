@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 class Field(NamedTuple):
     name: str
-    # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards, na actions,
-    # npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
+    # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards,
+    # na actions, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
     size: str
     text: str
 
@@ -93,7 +93,7 @@ WORK = (
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
     Field("body", "32*(N+1)", "derived constants of bodies"),
     Field("elem", "16*ne", "derived constants of elements"),
-    Field("row", "96*(N+1)", "fast path per body"),
+    Field("row", "72*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
     # closed loops

@@ -160,7 +160,7 @@ B_CODE = 25  # 1, 2, 3 when the axis is +x, +y, +z, else 0
 ELEMENT = 16  # floats per element in `elem`: derived by `prepare`
 E_AXIS, E_FACTOR, E_MATRIX, E_CODE = 0, 3, 4, 13  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9); as B_CODE
 
-ROW = 96  # floats per body in `row`: the fast path, world axes, moments about O_i
+ROW = 72  # floats per body in `row`: the fast path, world axes, moments about O_i
 W_R = 0  # rotation ground-from-body (9)
 W_D = 9  # O_i - O_kappa (3)
 W_OM = 12  # angular velocity (3)
@@ -171,7 +171,7 @@ W_N, W_F = 42, 45  # bias moment and force (3 + 3)
 W_DA, W_DB = 48, 51  # increments of angular and linear acceleration by u̇ (3 + 3)
 W_P, W_V = 54, 57  # position and velocity of O_i (3 + 3), filled by `tree.motion.positions`
 W_VH = 60  # explicit-time part of the velocity of O_i relative to the parent, angular part (3), linear (3)
-W_INV = 66  # inverse of the eliminated block of a ball (6); of a free joint (6 + 9 more)
+W_INV = 66  # inverse of the eliminated block of a ball (6)
 
 COLUMN = 16  # floats per speed in `col`: linear part (3), angular part (3) of A_j at O_i; U_j (moment 3, force 3); 1/D; g
 C_L, C_A, C_UN, C_UF, C_INV, C_G = 0, 3, 6, 9, 12, 13

@@ -40,7 +40,7 @@ def test_forms_refuse_stages():
 
 
 def test_inputs_follow_straight_lines_between_outputs():
-    """A moving input is interpolated: the error of a parabola is second order in the output step, (dt²/8) times the integral of its second derivative."""
+    """A moving input is interpolated: the error of a parabola is at most dt²/8 times the integral of its second derivative."""
     mass = {
         "format": "kinetree/1",
         "gravity": [0, 0, 0],
