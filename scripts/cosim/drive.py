@@ -88,7 +88,7 @@ class Drive:
         c = self.cylinder
         opening = max(abs(self.command(self.time + k * h / 8.0)) for k in range(9))
         quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(max(abs(self.spool), opening))
-        count = max(1, math.ceil(h / min(LARGEST_STEP, DAMPED / quickest)))
+        count = max(1, math.ceil(h / min(LARGEST_STEP, DAMPED / quickest) - 1e-9))
         micro, begin = h / count, self.time
         length, speed, given, self.mean_spool = self.length, self.speed, self.acceleration, 0.0
         for k in range(count):
