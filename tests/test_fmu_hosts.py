@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from stub_unit import stub_shell, stub_unit
 
-from kinetree.fmu.build import pack_unit
+from kinetree.fmu.build import build_fmu, pack_unit
+from kinetree.models import load
 from kinetree.scripts.fmu_host import Archive, Host
 
 STEP, COUNT = 0.01, 100
@@ -50,11 +52,31 @@ simulation.free()
 """
 
 
-@pytest.fixture(scope="module", params=["native", "python"])
+def spring(k: float) -> dict:
+    """A mass on a spring, pulled."""
+    return {
+        "format": "kinetree/1",
+        "name": f"mass on a spring of {k:g} N/m",
+        "bodies": {"mass": {"mass": 1.0}},
+        "joints": {"rail": {"child": "mass", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.1}]}},
+        "inputs": {"pull": {"start": 0.0, "unit": "N"}},
+        "forces": {"spring": {"coordinate": "x", "value": f"pull - {k}*x"}},
+    }
+
+
+def archive_of(backend: str, engine: str, k: float, path: Path) -> Path:
+    """A model with the stub engine, which needs no compiled kernels, or with the real one."""
+    if engine == "stub":
+        return pack_unit(stub_unit(k=k), path, backend, shell=stub_shell())
+    build_fmu(load(spring(k)), path, backend)
+    return path
+
+
+@pytest.fixture(scope="module", params=[(b, e) for e in ("stub", "engine") for b in ("native", "python")], ids="-".join)
 def pair(request, tmp_path_factory):
     """Two models, and where each stands after the run."""
     folder = tmp_path_factory.mktemp("hosts")
-    paths = [pack_unit(stub_unit(k=k), folder / f"{name}.fmu", request.param, shell=stub_shell()) for name, k in (("a", 40.0), ("b", 10.0))]
+    paths = [archive_of(*request.param, k, folder / f"{name}.fmu") for name, k in (("a", 40.0), ("b", 10.0))]
     expected = []
     for path, values in zip(paths, ({"pull": 5.0}, {})):
         with Archive(path) as archive:
