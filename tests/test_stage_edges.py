@@ -61,6 +61,13 @@ def test_state_that_is_no_number_is_named():
         system.accelerations(0.0, [math.nan], u)
 
 
+def test_accelerations_by_name():
+    """der(der(th)) of the rod at rest, horizontal: -g c m / J about the pin."""
+    system = load({**ROD, "outputs": {"second": {"value": "der(der(th))"}}}).compile()
+    q, u = system.start()
+    assert system.outputs(0.0, q, u)["second"] == pytest.approx(-9.81 * 0.6 * 2.0 / (0.24 + 2.0 * 0.36), rel=1e-12)
+
+
 def test_release_keeps_momentum():
     """A smooth release carries no impulse: momentum and energy are continuous to rounding."""
     result = staged({"name": "held", "ends": {"when": "th < pi/6"}, "free": ["pin"]}, {"name": "flying"}).simulate(stop_time=0.6, tolerance=1e-11)

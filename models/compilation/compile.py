@@ -11,7 +11,7 @@ from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
 from kinetree.models.compilation.events import add_guards
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
-from kinetree.models.compilation.outputs import add_magnitudes, add_outputs
+from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.nodes import Name
@@ -47,6 +47,7 @@ def assemble(builder: Builder) -> Compiled:
     builder.groups = add_groups(builder, joints)
     add_guards(builder)
     add_magnitudes(builder)
+    add_rates(builder)
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
     forces = {key: builder.registers.compile(Name(key)) for key in (f"force('{label}')" for label in d.forces)}

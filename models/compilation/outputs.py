@@ -88,6 +88,15 @@ def add_reaction_output(builder: Builder, label: str, output: Output, frame: int
         add_column(builder, name, output, unit)
 
 
+def add_rates(builder: Builder) -> None:
+    """Sensors for der(SPEED), such as der(der(gamma)), wherever an expression asks for them."""
+    speeds = [name for joint in builder.topology.joint for name in builder.forms[joint].speeds]
+    for index, speed in enumerate(speeds):
+        key = f"der({speed})"
+        if key in builder.used and key not in builder.registers.names:
+            builder.add_sensor(key, Sensor.SPEED_RATE, index)
+
+
 def add_magnitudes(builder: Builder) -> None:
     """Sensors for force('JOINT') and reaction('JOINT') wherever an expression asks for them."""
     for key in sorted(builder.used):
