@@ -53,7 +53,7 @@ def prepared(system: System, structure: Structure, parameters: Mapping[str, floa
     d = structure.description
     values = {name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p for name, p in d.parameters.items()}
     changed = d.model_copy(update={"parameters": values})
-    compiled = compile_structure(changed, numbering(changed, structure.locked), structure.locked, structure.end)
+    compiled = compile_structure(changed, numbering(changed, structure.locked), structure.locked, structure.end, later=True)
     image = model_fields(compiled.ints, compiled.floats).val0
     for name, value in last.coordinates.items() if last else ():
         if f"locked({name})" in compiled.registers:

@@ -51,7 +51,7 @@ def make_unit(system: System, integrator: str = "auto") -> Unit:
     stages = system.stages
     compiled = [system.compiled]
     for stage in stages[1:]:
-        compiled.append(compile_structure(stage.description, numbering(stage.description, stage.locked), stage.locked, stage.end))
+        compiled.append(compile_structure(stage.description, numbering(stage.description, stage.locked), stage.locked, stage.end, later=True))
     unit = Unit(system.description, system, tuple(stages), tuple(compiled), integrator)
     unit.columns = columns_of(unit)
     unit.states = union([[*c.coordinates, *c.speeds, *c.states] for c in compiled])

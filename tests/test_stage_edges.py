@@ -68,6 +68,25 @@ def test_accelerations_by_name():
     assert system.outputs(0.0, q, u)["second"] == pytest.approx(-9.81 * 0.6 * 2.0 / (0.24 + 2.0 * 0.36), rel=1e-12)
 
 
+def test_outputs_whose_names_are_gone_keep_their_last_value():
+    """After the release there is no angle th any more; an output made of it stays where it was, and an event on it falls away."""
+    release = {"name": "held", "ends": {"when": "th < pi/6"}, "free": ["pin"]}
+    extra = {"outputs": {**ROD["outputs"], "twice": {"value": "2*th"}}, "events": {"down": {"when": "th < 0", "set": {"th": "th"}}}}
+    result = load({**ROD, **extra, "stages": [release, {"name": "flying"}]}).compile().simulate(stop_time=0.6, output_step=0.1, tolerance=1e-10)
+    after = result["twice"][result.time > 0.45]
+    assert np.abs(after - math.pi / 3).max() < 1e-8
+
+
+@pytest.mark.parametrize("word", ["force", "reaction"])
+def test_stage_ends_by_the_reaction_of_a_joint(word):
+    """A rod from the horizontal at rest: at the angle a below it the pin carries mg (5/2 sin a, 1/4 cos a) along and across a uniform rod."""
+    stages = [{"name": "held", "ends": {"when": f"{word}('pin') > 30"}, "free": ["pin"]}, {"name": "flying"}]
+    result = load({**ROD, "stages": stages}).compile().simulate(stop_time=1.0, output_step=0.01, tolerance=1e-11)
+    a = math.asin(math.sqrt(((30 / (2.0 * 9.81)) ** 2 - 1 / 16) / (25 / 4 - 1 / 16)))
+    fall = staged().simulate(stop_time=result.events[0].time, output_step=1.0, tolerance=1e-11)
+    assert fall["th"][-1] == pytest.approx(math.pi / 2 - a, abs=1e-9)
+
+
 def test_release_keeps_momentum():
     """A smooth release carries no impulse: momentum and energy are continuous to rounding."""
     result = staged({"name": "held", "ends": {"when": "th < pi/6"}, "free": ["pin"]}, {"name": "flying"}).simulate(stop_time=0.6, tolerance=1e-11)

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.compilation.additions import inputs_of, states_of
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
+from kinetree.models.compilation.patterns import column_kinds, pattern
 from kinetree.models.description.differentiate import time_derivatives
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, parse
@@ -73,8 +74,11 @@ class Compiled:
 class Builder:
     """Collects registers and records of one structure of a mechanism."""
 
-    def __init__(self, description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None):
+    def __init__(
+        self, description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None, later: bool = False
+    ):
         self.description = description
+        self.later = later
         self.locked = locked
         self.end = end
         self.topology = topology
@@ -266,35 +270,3 @@ class Builder:
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
         return {"ints": ints, "floats": {"val0": program.val0, "table_data": program.table_data}, "program": program, "gravity": gravity}
-
-
-def pattern(elements: tuple[ElementForm, ...]) -> int:
-    """The pattern of `layout.Joint` a sequence of elements has."""
-    moving = [k for k, e in enumerate(elements) if e.kind not in (L.Element.SHIFT, L.Element.ROTATE)]
-    if not moving:
-        return L.Joint.FIXED
-    last = elements[-1]
-    if moving != [len(elements) - 1]:
-        return L.Joint.GENERAL
-    if last.kind == L.Element.ROTATE_Q and last.factor == 1.0:
-        return L.Joint.REVOLUTE
-    if last.kind == L.Element.SHIFT_Q and last.factor == 1.0:
-        return L.Joint.PRISMATIC
-    return {L.Element.BALL: L.Joint.SPHERICAL, L.Element.FREE: L.Joint.FREE}.get(last.kind, L.Joint.GENERAL)
-
-
-def column_kinds(elements: tuple[ElementForm, ...], speeds: int) -> list[int]:
-    """Columns that are known to be pure rotations about O_i, or pure shifts."""
-    kinds = [int(L.Column.GENERAL)] * speeds
-    for k in range(speeds):
-        mine = [e for e, each in enumerate(elements) if each.coordinate == k and each.kind in (L.Element.SHIFT_Q, L.Element.ROTATE_Q)]
-        if len(mine) != 1:
-            continue
-        shifts = (L.Element.SHIFT, L.Element.SHIFT_Q, L.Element.SHIFT_T, L.Element.FREE)
-        if elements[mine[0]].kind == L.Element.SHIFT_Q:
-            kinds[k] = int(L.Column.TRANSLATION)
-        elif not any(each.kind in shifts for each in elements[mine[0] + 1 :]):
-            kinds[k] = int(L.Column.ROTATION)
-    if any(e.kind == L.Element.BALL for e in elements) and elements[-1].kind == L.Element.BALL:
-        kinds[-3:] = [int(L.Column.ROTATION)] * 3
-    return kinds

@@ -8,7 +8,7 @@ from kinetree.models.closure import survey
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
-from kinetree.models.compilation.events import add_guards
+from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
@@ -21,9 +21,14 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 
 
-def compile_structure(description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None) -> Compiled:
-    """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes."""
-    builder = Builder(description, with_twins(description, topology), locked, end)
+def compile_structure(
+    description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None, later: bool = False
+) -> Compiled:
+    """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes.
+
+    In a later structure outputs and events fall away whose names are gone with a joint or a body.
+    """
+    builder = Builder(description, with_twins(description, topology), locked, end, later)
     try:
         return assemble(builder)
     except ExpressionError as error:
@@ -48,6 +53,8 @@ def assemble(builder: Builder) -> Compiled:
     add_guards(builder)
     add_magnitudes(builder)
     add_rates(builder)
+    if builder.later:
+        builder.columns = [column for column in builder.columns if resolvable(builder, Name(column.name))]
     for column in builder.columns:
         column.register = builder.registers.compile(Name(column.name))
     forces = {key: builder.registers.compile(Name(key)) for key in (f"force('{label}')" for label in d.forces)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, larger, name, smaller
 from kinetree.models.compilation.builder import NONE, STAGE_START, Builder
-from kinetree.models.description.nodes import Node, Operation
+from kinetree.models.compilation.outputs import add_magnitudes, add_rates
+from kinetree.models.description.nodes import ExpressionError, Node, Operation
 from kinetree.models.description.registers import ACCELERATION
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
@@ -43,13 +44,29 @@ def add_guards(builder: Builder) -> None:
         for condition in conditions:
             add_guard(builder, condition.node, L.G_STAGE, [])
     for label, event in builder.description.events.items():
+        laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
+        if builder.later and not all(resolvable(builder, law) for law in laws):
+            continue
         if all(known(builder, target) for target in event.set):
             actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
             add_guard(builder, guard_of(builder.node(event.when, f"events.{label}.when")).node, L.G_RESET, actions[:LARGEST_ACTIONS])
 
 
+def resolvable(builder: Builder, node: Node) -> bool:
+    """Whether the present structure knows every name of an expression."""
+    add_magnitudes(builder)
+    add_rates(builder)
+    try:
+        builder.registers.phase_of(node)
+    except ExpressionError:
+        return False
+    return True
+
+
 def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]]) -> None:
     """One guard record."""
+    add_magnitudes(builder)
+    add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
     builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions)))
     builder.actions += actions

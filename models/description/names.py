@@ -87,6 +87,7 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
+    known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}
     return known
 
 
