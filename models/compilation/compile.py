@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.models.closure import survey
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.blocks import pack, work_sizes
-from kinetree.models.compilation.builder import NONE, Builder, Column, Compiled
+from kinetree.models.compilation.builder import Builder, Compiled
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
@@ -15,6 +15,7 @@ from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.nodes import Name
+from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
@@ -89,19 +90,10 @@ def add_tables(builder: Builder) -> None:
 
 def parameter_values(description: Description) -> dict[str, float]:
     """Numbers of all parameters, expressions resolved in any order."""
-    values: dict[str, float] = {}
-    waiting = {name: parameter.value for name, parameter in description.parameters.items()}
-    while waiting:
-        ready = {}
-        for name, value in waiting.items():
-            try:
-                ready[name] = evaluate_constant(value, values)
-            except ExpressionError:
-                continue
-        if not ready:
-            raise ModelError(Problem("parameters", hint="cannot be evaluated: " + ", ".join(waiting), file=description.file))
-        values |= ready
-        waiting = {name: value for name, value in waiting.items() if name not in ready}
+    values, errors = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})
+    if errors:
+        problems = [Problem(f"parameters.{name}", hint=error.message, column=error.column, file=description.file) for name, error in errors.items()]
+        raise ModelError(problems)
     return values
 
 
@@ -179,6 +171,3 @@ def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
         if kind >= Element.BALL:
             found.append(int(q) + (3 if kind == Element.FREE else 0))
     return tuple(found)
-
-
-__all__ = ["NONE", "Column", "compile_structure", "parameter_values"]
