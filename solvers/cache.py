@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,11 +15,22 @@ def cache_root() -> Path:
     return Path(base)
 
 
-@lru_cache(maxsize=1)
-def sources_hash() -> str:
-    """Hash over all kernel sources as they were when first asked: the key of every compiled artefact."""
+def hash_of(paths: Iterable[Path]) -> str:
+    """Hash over kernel sources."""
     digest = hashlib.sha256()
-    for path in sorted(SOURCES.rglob("*.py")):
+    for path in sorted(paths):
         digest.update(str(path.relative_to(SOURCES)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def sources_hash() -> str:
+    """Hash over all kernel sources as they were when first asked: the key of every compiled artefact."""
+    return hash_of(SOURCES.rglob("*.py"))
+
+
+@lru_cache(maxsize=1)
+def engine_hash() -> str:
+    """Hash over the sources of the engine library, which knows nothing of the linear chains."""
+    return hash_of(path for path in SOURCES.rglob("*.py") if path.parent.name != "chain")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from kinetree.solvers.cache import cache_root, sources_hash
+from kinetree.solvers.cache import cache_root, engine_hash
 from kinetree.solvers.entries import LIBRARIES
 
 LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
@@ -41,7 +41,7 @@ def compiler() -> str:
 
 def library_folder() -> Path:
     """Where the libraries of the present sources are kept."""
-    return cache_root() / "library" / sources_hash()
+    return cache_root() / "library" / engine_hash()
 
 
 def library_path(library: str, level: str) -> Path:
