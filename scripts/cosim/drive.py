@@ -1,12 +1,13 @@
 """A hydraulic servo drive: proportional valve and cylinder, integrated inside with steps of its own.
 
-States: pressures of both sides and the position of the spool. The command is a profile in time, linear between its points. Standard library only:
-the text of this module travels inside the drive's FMU.
+States: pressures of both sides and the position of the spool. The command is a profile in time, linear between its points, and what a controller
+adds to it. Standard library only: the text of this module travels inside the drive's FMU.
 """
 
 import math
 
 from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
+from kinetree.scripts.cosim.profile import Profile, value_at
 
 LARGEST_STEP = 2.5e-4  # of the internal integration [s]
 DAMPED = 0.5  # largest product of internal step and pressure eigenvalue; Runge-Kutta is stable up to 2.7
@@ -16,9 +17,11 @@ HOLD = ((0.0, 0.0), (0.1, 0.0))
 class Drive:
     """Valve and cylinder; `inside` leaves the oil to the partner: pressures come in, flows go out."""
 
-    def __init__(self, cylinder: Cylinder, valve: Valve, profile: tuple[tuple[float, float], ...] = HOLD, inside: bool = False):
+    INPUTS = {False: ("length", "speed", "control"), True: ("pressure_a", "pressure_b", "control")}
+
+    def __init__(self, cylinder: Cylinder, valve: Valve, profile: Profile = HOLD, inside: bool = False):
         self.cylinder, self.valve, self.profile, self.inside = cylinder, valve, tuple(profile), inside
-        self.time = 0.0
+        self.time = self.control = 0.0
         self.length, self.speed, self.acceleration = 0.5 * (cylinder.shortest + cylinder.longest), 0.0, 0.0
         self.pressure_a = self.pressure_b = valve.tank
         self.spool = self.mean_spool = self.last_step = 0.0
@@ -47,6 +50,20 @@ class Drive:
         """Flows into both sides; with the oil at the partner, who has still to make the step, at the spool's mean place in it."""
         return self.valve.flows(self.mean_spool if self.inside else self.spool, self.pressure_a, self.pressure_b)
 
+    damping = 0.0  # told to the partner beside the stiffness: oil between closed edges damps nothing
+
+    @property
+    def flow_a(self) -> float:
+        return self.flows[0]
+
+    @property
+    def flow_b(self) -> float:
+        return self.flows[1]
+
+    @property
+    def command(self) -> float:
+        return self.command_at(self.time)
+
     @property
     def force_rate(self) -> float:
         """Time derivative of the force at the present speed of the piston."""
@@ -57,21 +74,15 @@ class Drive:
     def resting_rate(self) -> float:
         """Time derivative of the force that the flows alone make, with the spool where it will be in the middle of the next step."""
         half = 0.5 * self.last_step
-        aim = self.command(self.time + 0.5 * half)
+        aim = self.command_at(self.time + 0.5 * half)
         spool = aim + (self.spool - aim) * math.exp(-half / self.valve.time_constant)
         rate_a, rate_b = self.rates(spool, self.length, 0.0, self.pressure_a, self.pressure_b)
         return self.cylinder.force(rate_a, rate_b)
 
     # -- motion in time -------------------------------------------------------------------------------------------------------------------
-    def command(self, t: float) -> float:
-        """The profile at a time."""
-        before = self.profile[0]
-        for point in self.profile:
-            if t < point[0]:
-                width = point[0] - before[0]
-                return before[1] + (point[1] - before[1]) * ((t - before[0]) / width if width > 0.0 else 1.0)
-            before = point
-        return before[1]
+    def command_at(self, t: float) -> float:
+        """The profile at a time and what the controller adds, within the stroke of the spool."""
+        return min(max(value_at(self.profile, t) + self.control, -1.0), 1.0)
 
     def rates(self, spool: float, length: float, speed: float, pressure_a: float, pressure_b: float) -> tuple[float, float]:
         """Rates of the pressures."""
@@ -86,7 +97,7 @@ class Drive:
     def step(self, h: float) -> None:
         """Advance; the partner's speed changes linearly from `speed` by `acceleration` during the step."""
         c = self.cylinder
-        opening = max(abs(self.command(self.time + k * h / 8.0)) for k in range(9))
+        opening = max(abs(self.command_at(self.time + k * h / 8.0)) for k in range(9))
         quickest = max(c.bulk_modulus / v for v in c.volumes(self.length)) * self.valve.fastest(max(abs(self.spool), opening))
         count = max(1, math.ceil(h / min(LARGEST_STEP, DAMPED / quickest) - 1e-9))
         micro, begin = h / count, self.time
@@ -100,7 +111,7 @@ class Drive:
 
     def advance(self, t: float, h: float, count: int, length: float, speed: float) -> None:
         """One internal step: the spool exactly for a command held at its middle, the pressures by the classical Runge-Kutta method."""
-        aim = self.command(t + 0.5 * h)
+        aim = self.command_at(t + 0.5 * h)
         half = math.exp(-0.5 * h / self.valve.time_constant)
         spools = (self.spool, aim + (self.spool - aim) * half, aim + (self.spool - aim) * half * half)
         self.spool = spools[2]
@@ -117,7 +128,7 @@ class Drive:
         self.pressure_b = b + h / 6.0 * (b1 + 2.0 * (b2 + b3) + b4)
 
     # -- whole state ----------------------------------------------------------------------------------------------------------------------
-    STATE = ("time", "length", "speed", "acceleration", "pressure_a", "pressure_b", "spool", "mean_spool", "last_step")
+    STATE = ("time", "length", "speed", "acceleration", "pressure_a", "pressure_b", "spool", "mean_spool", "last_step", "control")
 
     def save(self) -> tuple[float, ...]:
         return tuple(getattr(self, name) for name in self.STATE)

@@ -1,42 +1,32 @@
-"""Packs the hydraulic drive as an FMU of its own, by pythonfmu."""
+"""The hydraulic drive as an FMU of its own."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.program_fmu import pack_program
 
-HERE = Path(__file__).parent
-PARTS = ("oil.py", "drive.py", "drive_script.py")
+PARTS = ("profile.py", "oil.py", "drive.py", "program_script.py", "drive_script.py")
+LINEAR = {
+    "cylinder.area_a": "m2", "cylinder.area_b": "m2", "cylinder.volume_a": "m3", "cylinder.volume_b": "m3", "cylinder.shortest": "m",
+    "cylinder.longest": "m", "cylinder.bulk_modulus": "Pa", "cylinder.leakage": "m3/(s.Pa)", "load": "N", "length": "m", "speed": "m/s",
+    "force": "N", "stiffness": "N/m", "damping": "N.s/m", "force_rate": "N/s", "resting_rate": "N/s",
+}  # fmt: skip
+ROTARY = LINEAR | {
+    "cylinder.area_a": "m3/rad", "cylinder.area_b": "m3/rad", "cylinder.shortest": "rad", "cylinder.longest": "rad", "load": "N.m",
+    "length": "rad", "speed": "rad/s", "force": "N.m", "stiffness": "N.m/rad", "damping": "N.m.s/rad", "force_rate": "N.m/s",
+    "resting_rate": "N.m/s",
+}  # fmt: skip
+VALVE = {
+    "valve.supply": "Pa", "valve.tank": "Pa", "valve.rated_flow": "m3/s", "valve.rated_drop": "Pa", "valve.time_constant": "s",
+    "valve.laminar": "Pa", "valve.relief": "Pa", "valve.relief_gain": "m3/(s.Pa)", "valve.make_up_gain": "m3/(s.Pa)",
+    "pressure_a": "Pa", "pressure_b": "Pa", "flow_a": "m3/s", "flow_b": "m3/s",
+}  # fmt: skip
 
 
-def script_text() -> str:
-    """One script out of the modules, without the imports of each other."""
-    texts = [(HERE / name).read_text(encoding="utf-8") for name in PARTS]
-    return "\n\n".join(re.sub(r"^from kinetree\..*\n", "", text, flags=re.M) for text in texts)
-
-
-def build_drive_fmu(drive: Drive, path: Path) -> Path:
-    """The archive; numbers of the drive travel as a resource and are parameters of the FMU."""
-    from pythonfmu.builder import FmuBuilder
-
+def build_drive_fmu(drive: Drive, path: Path, rotary: bool = False) -> Path:
+    """The archive; numbers of the drive are parameters of the FMU. `rotary`: lengths are angles, areas volumes per radian."""
     spec = {"cylinder": asdict(drive.cylinder), "valve": asdict(drive.valve), "profile": drive.profile, "inside": drive.inside}
-    text, numbers = script_text(), json.dumps(spec)
-    name = f"kinetree_drive_{hashlib.sha256((text + numbers).encode()).hexdigest()[:12]}"
-    before = list(sys.path)
-    with tempfile.TemporaryDirectory(prefix="kinetree-drive-") as scratch:
-        script, resource = Path(scratch) / f"{name}.py", Path(scratch) / "drive.json"
-        script.write_text(text, encoding="utf-8")
-        resource.write_text(numbers, encoding="utf-8")
-        try:
-            FmuBuilder.build_FMU(script, dest=path, project_files=[resource], canGetAndSetFMUstate="true", needsExecutionTool="false")
-        finally:
-            sys.path[:] = before
-            sys.modules.pop(name, None)
-    return path
+    return pack_program("drive", PARTS, spec, (ROTARY if rotary else LINEAR) | VALVE, path)

@@ -1,4 +1,4 @@
-"""What a master needs of a unit, and the units of this process that offer it: a mechanism and the hydraulic drive."""
+"""What a master needs of a unit, and the units of this process that offer it: a mechanism, the hydraulic drive, the position controller."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from kinetree.models.mechanism import Mechanism
 from kinetree.models.status import EvaluationError
+from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.oil import DriveError
 from kinetree.scripts.in_process import InProcess
 from kinetree.solvers import unit_layout as U
 
@@ -93,46 +93,76 @@ class MechanismSlave:
             raise CosimError(f"{self.name}: {error}") from error
 
 
-class DriveSlave:
-    """The hydraulic drive in this process; names as in its FMU."""
+class ProgramSlave:
+    """A program of this project in this process: its attributes are inputs and outputs, as in its FMU."""
 
-    sloped = True
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    sloped = False
 
-    INPUTS = {False: ("length", "speed"), True: ("pressure_a", "pressure_b")}
-    outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
-
-    def __init__(self, drive: Drive, name: str = "drive"):
-        self.name, self.drive, self.inputs = name, drive, self.INPUTS[drive.inside]
-        self._slopes = dict.fromkeys(self.inputs, 0.0)
+    def __init__(self, program: Any, name: str):
+        self.name, self.program = name, program
 
     def start(self, values: Mapping[str, float]) -> None:
         for name, value in values.items():
             self.set(name, value)
 
     def set(self, name: str, value: float, slope: float = 0.0) -> None:
-        setattr(self.drive, name, value)
-        if name == "speed":
-            self.drive.acceleration = slope
+        setattr(self.program, name, value)
 
     def get(self, name: str) -> float:
-        drive = self.drive
-        if name in ("flow_a", "flow_b"):
-            return drive.flows[name == "flow_b"]
-        if name == "command":
-            return drive.command(drive.time)
-        return 0.0 if name == "damping" else float(getattr(drive, name))
+        return float(getattr(self.program, name))
 
     def step(self, t: float, h: float) -> None:
         try:
-            self.drive.step(h)
-        except (DriveError, OverflowError) as error:
+            self.program.time = t
+            self.program.step(h)
+        except (ValueError, ArithmeticError) as error:
             raise CosimError(f"{self.name}: at t = {t:.6g} s: {error}") from error
 
     def save(self) -> Any:
-        return self.drive.save()
+        return self.program.save()
 
     def restore(self, state: Any) -> None:
-        self.drive.restore(state)
+        self.program.restore(state)
 
     def close(self) -> None:
         pass
+
+
+class DriveSlave(ProgramSlave):
+    """The hydraulic drive; it starts at rest under its load, and the speed may change linearly within a step."""
+
+    outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
+    sloped = True
+
+    def __init__(self, drive: Drive, name: str = "drive"):
+        super().__init__(drive, name)
+        self.inputs = drive.INPUTS[drive.inside]
+
+    def start(self, values: Mapping[str, float]) -> None:
+        left = dict(values)
+        try:
+            self.program.settle(left.pop("length", self.program.length), left.pop("load", 0.0))
+        except ValueError as error:
+            raise CosimError(f"{self.name}: {error}") from error
+        super().start(left)
+
+    def set(self, name: str, value: float, slope: float = 0.0) -> None:
+        super().set(name, value)
+        if name == "speed":
+            self.program.acceleration = slope
+
+
+class ControllerSlave(ProgramSlave):
+    """The position controller; it starts at rest where it measures."""
+
+    inputs = ("measured", "target", "target_speed")
+    outputs = ("command", "setpoint", "error", "integral")
+
+    def __init__(self, controller: Controller, name: str = "controller"):
+        super().__init__(controller, name)
+
+    def start(self, values: Mapping[str, float]) -> None:
+        super().start(values)
+        self.program.settle(self.program.measured)
