@@ -31,7 +31,13 @@ class Mechanism:
             )
         stages = structures(mechanism.description)
         first = stages[0]
-        return System(mechanism.description, compile_structure(first.description, numbering(first.description), first.locked, first.end), stages)
+        parts = first.description, numbering(first.description), first.locked, first.end
+        system = System(mechanism.description, compile_structure(*parts), stages)
+        if not mechanism.description.run.prepare:
+            return system
+        from kinetree.models.preparation import rest_starts
+
+        return System(mechanism.description, compile_structure(*parts, starts=rest_starts(system)), stages)
 
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""

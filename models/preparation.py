@@ -7,13 +7,34 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
-from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.compilation.compile import compile_structure, parameter_values
+from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.equilibrium import Equilibrium
 from kinetree.models.stages import Structure, numbering
+from kinetree.models.statics import search_rest
 from kinetree.models.status import EvaluationError
 from kinetree.models.system import System
 
 STAGE = "stage"
+
+
+def rest_starts(system: System) -> dict[str, float]:
+    """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
+    description, starts = system.description, dict[str, float]()
+    values = parameter_values(description)
+    for number, step in enumerate(description.run.prepare, 1):
+        parameters = {name: evaluate_constant(value, values) for name, value in step.set.items()}
+        present = prepared(system, system.stages[0], parameters, None)
+        zero = np.zeros(present.n)
+        q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
+        q = present.project(present.compiled.start_time, q, zero)[0] if starts else q
+        states = {name: value for name, value in starts.items() if name in present.compiled.states}
+        try:
+            search, _ = search_rest(present, present.compiled.start_time, q, None, states)
+        except EvaluationError as error:
+            raise EvaluationError(f"run.prepare[{number - 1}] {step.name!r}: {error}", error.status) from None
+        starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+    return starts
 
 
 def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:

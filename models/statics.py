@@ -174,6 +174,22 @@ def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
     return float(values[-1]) if values[-1] > 1e-6 * float(np.abs(values).max()) + STILL else 0.0
 
 
+def search_rest(
+    system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None, iterations: int = 200
+) -> tuple[Search, int]:
+    """The state of rest downhill from a position, and the number of iterations."""
+    search = Search(system, t, q, inputs, states)
+    for k in range(iterations):
+        search.settle()
+        top = ceiling(search.M, search.J, search.f)
+        if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
+            return search, k
+        if search.size >= CLOSE or top > 0.0:
+            search.advance(*search.downhill(top))
+    text = f"no state of rest found in {iterations} iterations: {search.worst()}"
+    raise EvaluationError(text, Status.NO_CONVERGENCE)
+
+
 def equilibrium(
     system: System,
     t: float | None = None,
@@ -185,13 +201,5 @@ def equilibrium(
     """The state of rest that is reached downhill from `q` and `states` (default: the start)."""
     t = system.compiled.start_time if t is None else t
     start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
-    search = Search(system, t, start, inputs, states)
-    for k in range(iterations):
-        search.settle()
-        top = ceiling(search.M, search.J, search.f)
-        if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
-            return report(system, search.t, search.q, search.x, inputs, search.size, k)
-        if search.size >= CLOSE or top > 0.0:
-            search.advance(*search.downhill(top))
-    text = f"no state of rest found in {iterations} iterations: {search.worst()}"
-    raise EvaluationError(text, Status.NO_CONVERGENCE)
+    search, count = search_rest(system, t, start, inputs, states, iterations)
+    return report(system, search.t, search.q, search.x, inputs, search.size, count)

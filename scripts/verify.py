@@ -123,7 +123,10 @@ def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarra
 
 
 def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> int:
-    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration."""
+    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
+
+    What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it.
+    """
     settable = [v for v in twin.table.variables if v.access == Access.START and v.start is not None]
     if not settable:
         return len(grid) - 1
@@ -131,7 +134,8 @@ def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expect
     change = 1e-9
     twin.start({v.name: v.start + change * (1.0 + abs(v.start)) for v in settable if v.start is not None})
     scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
-    grown = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1) > GROWTH * change
+    moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
+    grown = moved > GROWTH * max(change, float(moved[:2].max()))
     return max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
 
 
@@ -171,7 +175,11 @@ def exchange(report: Report, archive: Archive, grid: Sequence[float], names: lis
     index = np.searchsorted(result["time"], np.array(grid) - 1e-9)
     index = np.minimum(index, len(result) - 1)
     found = np.column_stack([result[name][index] for name in names])
-    report.compare("model exchange (CVode)", deviation(found, expected), bound)
+    clear = np.ones(len(grid), dtype=bool)
+    if "event_time" in names:  # at the very instant of an event one side may still show the values before it
+        instants = np.unique(np.concatenate([table[1:, names.index("event_time")] for table in (found, expected)]))
+        clear[1:] = np.abs(np.subtract.outer(grid[1:], instants)).min(axis=1) > 1e-9
+    report.compare("model exchange (CVode)", deviation(found[clear], expected[clear]), bound)
 
 
 def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:

@@ -100,6 +100,7 @@ class Builder:
         self.states = states_of(description)
         self.forms: dict[str, JointForm] = {}
         self.groups: list[Group] = []
+        self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
     def node(self, value: float | str | Node, key: str = "") -> Node:

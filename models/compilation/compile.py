@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinetree.models.closure import survey
@@ -10,6 +12,7 @@ from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder, Compiled
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
+from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
@@ -23,13 +26,19 @@ from kinetree.solvers.layout import Element, Sensor
 
 
 def compile_structure(
-    description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None, later: bool = False
+    description: Description,
+    topology: Topology,
+    locked: frozenset[str] = frozenset(),
+    end: Ends | None = None,
+    later: bool = False,
+    starts: Mapping[str, float] | None = None,
 ) -> Compiled:
     """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes.
 
-    In a later structure outputs and events fall away whose names are gone with a joint or a body.
+    In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name.
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later)
+    builder.starts |= starts or {}
     try:
         return assemble(builder)
     except ExpressionError as error:
@@ -49,6 +58,7 @@ def assemble(builder: Builder) -> Compiled:
     for label, force in d.forces.items():
         LOWER[force.kind](builder, label, force)
     add_actuators(builder)
+    add_hydraulics(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_guards(builder)
@@ -112,8 +122,8 @@ def add_starts(builder: Builder) -> tuple[int, int, int, int]:
 def add_start_group(builder: Builder, group: list[tuple[str, float | str]]) -> int:
     """First register of one group."""
     first = 0
-    for k, (name, value) in enumerate(group):
-        key = f"start({name})"
+    for k, (name, given) in enumerate(group):
+        key, value = f"start({name})", builder.starts.get(name, given)
         register = builder.registers.add(key, float("nan") if isinstance(value, str) else value)
         first = first if k else register
         if isinstance(value, str):

@@ -43,6 +43,9 @@ def check_elements(checker: Checker) -> None:
     run = checker.description.run
     check_signs(checker, ("run",), run, POSITIVE_RUN)
     check_order(checker, ("run",), run, "start_time", "stop_time")
+    for index, step in enumerate(run.prepare):
+        for name in step.set:
+            checker.known(("run", "prepare", index, "set", name), name, checker.description.parameters, "parameter")
     if run.tolerances is not None:
         check_signs(checker, ("run", "tolerances"), run.tolerances, POSITIVE_RUN)
 

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.force_parts import Force
+from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
 
@@ -226,6 +227,13 @@ class Tolerances(Part):
     absolute: Number = Field(1e-10, description="Absolute tolerance")
 
 
+class Preparation(Part):
+    """A state of rest on the way to the start."""
+
+    name: str = Field("", description="Shown in messages")
+    set: dict[str, Number] = Field(default_factory=dict, description="Parameters that differ from their values in the run")
+
+
 class Run(Part):
     """Defaults of a run."""
 
@@ -236,6 +244,7 @@ class Run(Part):
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
+    prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")
 
 
 def section(text: str) -> Any:
@@ -260,6 +269,7 @@ class Description(Part):
     states: dict[str, State] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
+    hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
     events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
     run: Run = Field(default_factory=Run, description="Defaults of a run")
