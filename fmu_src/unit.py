@@ -10,14 +10,12 @@ from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.expressions import evaluate_constant
-from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.mechanism import Mechanism
 from kinetree.models.simulation import FIXED, Options
 from kinetree.models.system import System
 from kinetree.models.unit import Unit, make_unit, union
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.layout import Element
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 
@@ -90,7 +88,7 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     }  # fmt: skip
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
-        system.description, system, unit.ints, unit.floats, unit.work_size, columns(unit), states(unit), parameters(unit), inputs(unit),
+        system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
         unit.stage_names, bodies, options, run,
     )  # fmt: skip
 
@@ -126,35 +124,8 @@ def inputs(unit: Unit) -> list[Input]:
     return found
 
 
-def columns(unit: Unit) -> list[Column]:
-    """The unit's columns; coordinates and speeds know their units and what they are."""
-    known = joint_units(unit)
-    return [Column(c.name, c.register, c.unit or known.get(c.name, ("", ""))[0], c.text or known.get(c.name, ("", ""))[1]) for c in unit.columns]
-
-
-def joint_units(unit: Unit) -> dict[str, tuple[str, str]]:
-    """Unit and text of the coordinates and speeds of all joints of all stages."""
-    found: dict[str, tuple[str, str]] = {}
-    for stage in unit.stages:
-        for joint, spec in stage.description.joints.items():
-            form = joint_elements(spec, joint)
-            count = len(form.coordinates)
-            if form.quaternion:
-                places = ["m"] * (count - 4) + ["1"] * 4
-                rates = ["m/s"] * (len(form.speeds) - 3) + ["rad/s"] * 3
-            else:
-                kinds = {e.coordinate: e.kind for e in reversed(form.elements)}  # the first element that moves with a coordinate gives its unit
-                places = ["rad" if kinds.get(k) == Element.ROTATE_Q else "m" for k in range(count)]
-                rates = [f"{place}/s" for place in places]
-            for name, place in zip(form.coordinates, places, strict=True):
-                found[name] = (place, f"coordinate of joint {joint}")
-            for name, rate in zip(form.speeds, rates, strict=True):
-                found[name] = (rate, f"speed of joint {joint}")
-    return found
-
-
 def states(unit: Unit) -> list[State]:
     """States of the union with the registers of their start values."""
     registers = unit.compiled[0].registers
-    units = {column.name: column.unit for column in columns(unit)}
+    units = {column.name: column.unit for column in unit.columns}
     return [State(name, registers.get(f"start({name})", -1), units.get(name, "")) for name in unit.states]

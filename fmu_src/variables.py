@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
+from kinetree.models.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace
@@ -179,15 +180,6 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
             table.variables.append(Variable(name, "local", "continuous", "calculated", rates_at + k, derivative_of=table.states[k], **facts))
 
 
-def rate_unit(unit: str) -> str:
-    """The unit of a time derivative."""
-    known = {"": "", "1": "1/s", "rad/s": "rad/s2", "m/s": "m/s2"}
-    if unit in known:
-        return known[unit]
-    above, slash, below = unit.partition("/")
-    return f"{above}/({below.strip('()')}.s)" if slash else f"{unit}/s"
-
-
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
     """How the start of a state is given: by the host, by an expression, or not at all (states of later stages)."""
     if state.register < 0:
@@ -200,11 +192,11 @@ def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
 
 
 def output_names(unit: Any) -> set[str]:
-    """Columns that are outputs: those of the description, and what actuators report."""
+    """Columns that are outputs: those of the description, and what actuators and hydraulic elements report."""
     d = unit.description
     declared = set(d.outputs)
     names = {column.name for column in unit.columns if column.name.split("[")[0] in declared}
-    return names | {column.name for column in unit.columns if column.name.rpartition(".")[0] in d.actuators}
+    return names | {column.name for column in unit.columns if column.name.rpartition(".")[0] in {*d.actuators, *d.hydraulics}}
 
 
 def dependencies(masks: tuple[int, int], inputs: list[int], states: list[int]) -> tuple[tuple[int, str], ...] | None:

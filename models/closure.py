@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.builder import Compiled
 from kinetree.models.instance import Instance, Numbers
+from kinetree.models.joint_reactions import joint_reactions
 from kinetree.models.status import EvaluationError
 from kinetree.solvers import layout as L
 
@@ -103,20 +104,7 @@ class Closure:
 
     def reactions_found(self) -> dict[str, np.ndarray]:
         """The reactions that the last evaluation of all outputs left."""
-        found = {}
-        number = self.compiled.body_number
-        for i, (joint, turned) in enumerate(self.compiled.all_joints, 1):
-            wrench = self._fast.ws.reaction[6 * i : 6 * i + 6].copy()
-            found[joint] = self._on_child(wrench, i, number[self.description.joints[joint].child]) if turned else wrench
-        return found
-
-    def _on_child(self, wrench: np.ndarray, i: int, child: int) -> np.ndarray:
-        """The opposite of the wrench on body i, at the origin and in the axes of the joint's child."""
-        row = self._fast.ws.row.reshape(-1, L.ROW)
-        R, S = (row[k, L.W_R : L.W_R + 9].reshape(3, 3) for k in (i, child))
-        force, moment = -R @ wrench[:3], -R @ wrench[3:]
-        arm = row[i, L.W_P : L.W_P + 3] - row[child, L.W_P : L.W_P + 3]
-        return np.concatenate([S.T @ force, S.T @ (moment + np.cross(arm, force))])
+        return joint_reactions(self._fast, self.description.joints)
 
 
 def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kinetree.models.result import Result
-from kinetree.models.simulation import Options, blank, check, record, set_options
+from kinetree.models.simulation import Options, blank, check, set_options
 from kinetree.models.status import EvaluationError
 from kinetree.models.system import HAMILTON, System
 from kinetree.models.unit import Run, make_unit
@@ -32,7 +32,7 @@ def simulate_by_form(system: System, options: Options, inputs: Inputs, progress:
     set_options(run, options, True)
     check(run, run.call("unit_start", 0, options.start_time))
     times = options.times()
-    result, table = blank(unit, options, times)
+    result = blank(unit, options, times)
     nq, hamiltonian = len(system.coordinates), options.method in HAMILTON
     q, u = system.start()
 
@@ -46,16 +46,16 @@ def simulate_by_form(system: System, options: Options, inputs: Inputs, progress:
             speeds, second = y[nq:], system.accelerations(t, y[:nq], y[nq:], given(t), options.method)
         return np.concatenate([coordinate_rates(run, t, y[:nq], speeds), second])
 
-    def write(t: float, y: np.ndarray, row: np.ndarray) -> None:
+    def write(t: float, y: np.ndarray, row: int) -> None:
         speeds = system.hamilton(t, y[:nq], y[nq:], method=options.method, inputs=given(t))[0] if hamiltonian else y[nq:]
         for name, value in given(t).items():
             run.set_input(name, value)
         coordinate_rates(run, t, y[:nq], speeds)
-        record(run, row)
+        result.record(run, row)
 
     began = time.perf_counter()
     start = np.concatenate([q, system.momenta(options.start_time, q, u) if hamiltonian else u])
-    write(times[0], start, table[0])
+    write(times[0], start, 0)
     method = DOP853(rates, times[0], start, times[-1], rtol=max(options.relative, 1e-13), atol=options.absolute)
     k = 1
     while k < times.size:
@@ -64,7 +64,7 @@ def simulate_by_form(system: System, options: Options, inputs: Inputs, progress:
             raise EvaluationError(f"at t = {method.t:.9g}: {problem}", Status.STEP_TOO_SMALL)
         dense = method.dense_output()
         while k < times.size and (times[k] <= method.t or method.status == "finished"):
-            write(times[k], dense(times[k]), table[k])
+            write(times[k], dense(times[k]), k)
             k += 1
             if progress is not None:
                 progress(float(times[k - 1]))

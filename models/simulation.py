@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.expressions import evaluate_constant
+from kinetree.models.replay import Replay
 from kinetree.models.result import Event, Result
 from kinetree.models.status import EvaluationError, message
 from kinetree.models.system import System
@@ -92,39 +93,40 @@ def simulate(
     moving = {name: value for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
-    result, table = blank(unit, options, times)
+    result = blank(unit, options, times)
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in inputs.items():
         run.set_input(name, float(value(options.start_time)) if callable(value) else float(value))
     if inputs:
         check(run, run.call("unit_refresh", 0, options.start_time))
-    record(run, table[0])
+    result.record(run, 0)
     began = time.perf_counter()
-    k = 1
+    failure: EvaluationError | None = None
     try:
         for k in range(1, times.size):
             for name, value in moving.items():
                 give_sloped(run, name, value, float(times[k - 1]), float(times[k]))
             check(run, run.call("unit_advance", 0, float(times[k])))
-            record(run, table[k])
+            result.record(run, k)
             collect_events(run, result)
             if progress is not None:
                 progress(float(times[k]))
     except (KeyboardInterrupt, EvaluationError) as error:
-        result.truncate(k)
+        result.truncate()
         result.interrupted = str(error) or "interrupted"
-        if isinstance(error, EvaluationError):
-            error.result = result  # type: ignore[attr-defined]
-            raise
+        failure = error if isinstance(error, EvaluationError) else None
     collect_events(run, result)
     result.finish(run, time.perf_counter() - began)
+    if failure is not None:
+        failure.result = result
+        raise failure
     return result
 
 
-def blank(unit: Unit, options: Options, times: np.ndarray) -> tuple[Result, np.ndarray]:
-    """A result without numbers, and its table."""
+def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
+    """A result without numbers."""
     table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
-    return Result(unit, times, table, options), table
+    return Result(unit, times, table, options, Replay(unit))
 
 
 def simulate_form(system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress) -> Result:
@@ -159,14 +161,6 @@ def check(run: Run, status: int) -> None:
         head[0] = run.work[U.V_ITEM]
         text = message(status, head, run.unit.compiled[stage])
         raise EvaluationError(f"at t = {run.work[U.V_TIME]:.9g}: {text}", Status(status))
-
-
-def record(run: Run, row: np.ndarray) -> None:
-    """Write one row of the table."""
-    count = len(run.unit.columns)
-    row[:count] = run.columns
-    w = run.work
-    row[count:] = w[U.V_STAGE], w[U.V_EVENTS], w[U.V_ENERGY], w[U.V_ENERGY_RESIDUAL], w[U.V_CONSTRAINT_RESIDUAL], w[U.V_STEPS]
 
 
 def collect_events(run: Run, result: Result) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.builder import Compiled
 from kinetree.solvers.layout import K_ITEM, Status
+
+if TYPE_CHECKING:
+    from kinetree.models.result import Result
 
 
 class EvaluationError(ArithmeticError):
@@ -15,6 +20,7 @@ class EvaluationError(ArithmeticError):
     def __init__(self, message: str, status: Status):
         super().__init__(message)
         self.status = status
+        self.result: Result | None = None  # what a run had computed until then
 
 
 def message(status: int, head: np.ndarray, compiled: Compiled) -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.description.schema import Description
 from kinetree.models.engine import bind
+from kinetree.models.joint_units import joint_units
 from kinetree.models.stages import Structure, numbering
 from kinetree.models.system import System
 from kinetree.solvers import layout as L
@@ -67,11 +69,11 @@ def union(lists: list[list[str]]) -> list[str]:
 def columns_of(unit: Unit) -> list[Column]:
     """What a host can read: coordinates, speeds, states, outputs of all structures."""
     found: dict[str, Column] = {}
-    units = {name: state.unit for name, state in unit.description.states.items()}
-    for compiled in unit.compiled:
-        registers = compiled.registers
+    known = {name: (state.unit, "") for name, state in states_of(unit.description).items()}
+    for stage, compiled in zip(unit.stages, unit.compiled, strict=True):
+        known |= joint_units(stage.description.joints)
         for name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
-            found.setdefault(name, Column(name, registers[name], compiled.units.get(name, units.get(name, ""))))
+            found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ("", ""))))
     for compiled in unit.compiled:
         for column in compiled.outputs:
             found.setdefault(column.name, column)

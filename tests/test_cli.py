@@ -148,6 +148,19 @@ def test_run_writes_table_and_picture(pendulum: Path, capsys: pytest.CaptureFixt
     assert "phi" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "h5", "mat"])
+def test_run_writes_chosen_columns(ending: str, pendulum: Path):
+    assert cli.main(["run", str(pendulum), "--stop-time", "0.1", "-q", "-o", f"all.{ending}", "--columns", "all"]) == 0
+    assert {"phi", "der(der(phi))", "force('motor')", "reaction('pivot')", "reaction('pivot')[6]"} <= set(Recorded(Path(f"all.{ending}")).names)
+    assert cli.main(["run", str(pendulum), "--stop-time", "0.1", "-q", "-o", f"some.{ending}", "--columns", "x, der(*"]) == 0
+    assert set(Recorded(Path(f"some.{ending}")).names) == {"x", "der(phi)", "der(der(phi))"}
+
+
+def test_unknown_columns_are_refused_before_the_run(pendulum: Path, capsys: pytest.CaptureFixture):
+    said = lines_of_failure(["run", str(pendulum), "-o", "x.csv", "--columns", "der(der(phy))"], 2, capsys)
+    assert len(said) == 1 and "der(der(phi))" in said[0] and not Path("x.csv").exists()
+
+
 def test_quiet_run_says_nothing(pendulum: Path, capsys: pytest.CaptureFixture):
     assert cli.main(["run", str(pendulum), "--stop-time", "0.1", "--quiet"]) == 0
     captured = capsys.readouterr()

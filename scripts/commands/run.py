@@ -7,10 +7,11 @@ import typer
 from typer.exceptions import Exit
 
 from kinetree.scripts.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.failure import BadInput
 from kinetree.scripts.progress import progress
 
 if TYPE_CHECKING:
-    from kinetree.models import Result
+    from kinetree.models import Result, System
     from kinetree.models.chain_system import ChainSystem
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
@@ -28,6 +29,9 @@ def run(
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat.")] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -45,20 +49,22 @@ def run(
     }
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")
+    wanted = None if columns is None else "all" if columns == "all" else tuple(name.strip() for name in columns.split(","))
     mechanism = load(file, **numbers(settings))
     if mechanism.description.chain is not None:
-        return run_chain(mechanism.chain(), stop_time, output_interval, tolerance, output, plot, quiet)
+        return run_chain(mechanism.chain(), stop_time, output_interval, tolerance, output, plot, wanted, quiet)
     system = mechanism.compile()
     options["inputs"] = held(inputs, system.compiled.inputs)
+    check_columns(system, wanted)
     end = stop_time if stop_time is not None else system.description.run.stop_time
     try:
         with progress(system.name, end if isinstance(end, (int, float)) else 0.0, quiet) as told:
             result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
-        if hasattr(error, "result"):
-            write(error.result, output, plot)
+        if getattr(error, "result", None) is not None:
+            write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
-    write(result, output, plot)
+    write(result, output, plot, wanted)
     if not quiet:
         from kinetree.scripts.summary import summary
 
@@ -74,19 +80,34 @@ def run_chain(
     tolerance: float | None,
     output: Path | None,
     plot: Path | None,
+    wanted: "str | tuple[str, ...] | None",
     quiet: bool,
 ) -> None:
     """A linear chain steps by the matrix method, whatever integrator is asked for."""
     result = system.simulate(stop_time, None, output_interval, tolerance)
-    write(result, output, plot)
+    write(result, output, plot, wanted)
     if not quiet:
         from kinetree.scripts.summary import summary
 
         summary(system, result, [path for path in (output, plot) if path])
 
 
-def write(result: "Result", output: Path | None, plot: Path | None) -> None:
+def check_columns(system: "System", wanted: "str | tuple[str, ...] | None") -> None:
+    """Refuse names of columns before the run instead of after it."""
+    if wanted is not None:
+        import numpy as np
+
+        from kinetree.models.simulation import blank
+        from kinetree.models.unit import make_unit
+
+        try:
+            blank(make_unit(system), None, np.zeros(0)).select(wanted)
+        except KeyError as error:
+            raise BadInput(f"--columns: {error.args[0]}") from None
+
+
+def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> None:
     if output:
-        result.save(output)
+        result.save(output, wanted)
     if plot:
         result.plot(plot)
