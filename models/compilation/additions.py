@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.models.description.force_parts import Force, TyreForce
+from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description, Input, State
 
@@ -34,7 +35,7 @@ def held_inputs(description: Description) -> tuple[str, ...]:
 
 
 def states_of(description: Description) -> dict[str, State]:
-    """All first-order states: those of the description, of contacts and of chambers."""
+    """All first-order states: those of the description, of contacts, of chambers and of hydraulic circuits."""
     found = dict(description.states)
     for label, force in description.forces.items():
         found |= contact_states(label, force)
@@ -43,14 +44,29 @@ def states_of(description: Description) -> dict[str, State]:
             for side in "ab":
                 start = getattr(actuator.chambers, f"pressure_{side}")
                 found[f"{label}.pressure_{side}"] = State(rate=f"{label}.pressure_{side}_rate", start=start, unit="Pa")
+    for label, element in description.hydraulics.items():
+        found |= hydraulic_states(label, element)
     return found
 
 
-def stands(actuator: Actuator, description: Description) -> bool:
-    """Whether what an actuator acts on is there."""
-    if actuator.between is not None:
-        return {point.body for point in actuator.between} <= {"ground", *description.bodies}
-    return any(actuator.coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
+def stands(element: Actuator | Hydraulic, description: Description) -> bool:
+    """Whether what an element acts on is there."""
+    between, coordinate = getattr(element, "between", None), getattr(element, "coordinate", None)
+    if between is not None:
+        return {point.body for point in between} <= {"ground", *description.bodies}
+    return coordinate is None or any(coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
+
+
+def hydraulic_states(label: str, element: Hydraulic) -> dict[str, State]:
+    """Pressure of a volume, spool of a valve."""
+    if isinstance(element, VolumePlace):
+        return {f"{label}.pressure": State(rate=f"{label}.pressure_rate", start=element.start, unit="Pa", text=element.text or "Pressure")}
+    if not isinstance(element, ValveElement) or (element.time_constant is None and element.frequency is None):
+        return {}
+    spool = {f"{label}.spool": State(rate=f"{label}.spool_rate", start=element.start, unit="1", text="Position of the spool")}
+    if element.time_constant is not None:
+        return spool
+    return spool | {f"{label}.spool_speed": State(rate=f"{label}.spool_speed_rate", unit="1/s", text="Speed of the spool")}
 
 
 def contact_states(label: str, force: Force) -> dict[str, State]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from kinetree.models.description import bodies_check, elements_check
+from kinetree.models.description import bodies_check, elements_check, hydraulics_check
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
@@ -18,7 +18,7 @@ from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
-PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators")
+PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators", "hydraulics")
 
 
 class Checker:
@@ -87,6 +87,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     bodies_check.check_bodies(checker)
     check_paths(checker)
     elements_check.check_elements(checker)
+    hydraulics_check.check_hydraulics(checker)
     return checker.problems
 
 
@@ -148,7 +149,7 @@ def check_joints(checker: Checker) -> None:
 
 def check_expressions(checker: Checker) -> None:
     tables = {name: table.z is not None for name, table in checker.description.tables.items()}
-    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators")))
+    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators", "hydraulics")))
     constants = checker.whole("parameters")
     for path, text in expressions(checker.description):
         if path[0] == "parameters" and path[2] == "value":

@@ -26,6 +26,10 @@ ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", 
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
 MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
+CIRCUIT = {
+    "source": ("pressure",), "volume": ("pressure",), "accumulator": ("gas", "oil"), "orifice": ("flow",), "check": ("flow",), "pump": ("flow",),
+    "valve": ("spool", "flow_a", "flow_b"), "cylinder": ("length", "speed", "force", "flow_a", "flow_b"), "motor": ("force", "flow_a", "flow_b"),
+}  # fmt: skip
 
 
 @dataclass
@@ -82,6 +86,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name, actuator in description.actuators.items():
         for suffix in (*ACTUATOR, *(CHAMBERS if actuator.chambers else ())):
             add(known.states, f"{name}.{suffix}", f"a variable of actuator '{name}'", ("actuators", name))
+    for name, element in description.hydraulics.items():
+        for suffix in CIRCUIT[element.kind]:
+            add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
     for name, force in description.forces.items():
         for suffix in MEASURED.get(force.kind, ()):
             known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")

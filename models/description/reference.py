@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from kinetree.models.description import copies, quantities, schema, source
 from kinetree.models.description.chain_parts import Chain, Couplings
 from kinetree.models.description.force_parts import KINDS, Soil
+from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
@@ -82,6 +83,8 @@ def reference() -> str:
     parts += [
         "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in KINDS.items()),
+        "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
+        *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
     ]
     return "\n".join(parts)
 

@@ -10,9 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.force_parts import KINDS
+from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
 
+TAGGED = {"forces": KINDS, "hydraulics": HYDRAULICS}  # sections whose tables are of several kinds
 ROUNDS = 5  # each takes away what the one before complained about
 EXPECTED = {
     "string_type": "text",
@@ -48,8 +50,8 @@ def validate(raw: dict[str, Any], origin: Origin) -> tuple[Description | None, l
 
 
 def plain_path(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """A location without the tag that tells the kind of a force."""
-    if len(location) > 2 and location[0] == "forces" and location[2] in KINDS:
+    """A location without the tag that tells the kind of a table."""
+    if len(location) > 2 and location[2] in TAGGED.get(location[0], ()):
         return location[:2] + location[3:]
     return location
 
@@ -70,8 +72,9 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         hint = suggestion(path[-1], [key for key in model.model_fields if key != "copies"] if model else [])
     elif kind in ("union_tag_not_found", "union_tag_invalid"):
         given = error["input"].get("kind") if isinstance(error["input"], dict) else error["input"]
-        found = f"kind {shown(given)}" if given is not None else "keys that tell no kind of force"
-        expected, hint = "kind = one of " + ", ".join(KINDS), suggestion(given, KINDS) if given is not None else ""
+        found = f"kind {shown(given)}" if given is not None else f"keys that tell no kind of {'force' if path[0] == 'forces' else 'element'}"
+        kinds = TAGGED[str(path[0])]
+        expected, hint = "kind = one of " + ", ".join(kinds), suggestion(given, kinds) if given is not None else ""
     elif kind == "literal_error":
         expected = str(context["expected"]).replace(" or ", ", ")
         hint = suggestion(error["input"], [word.strip("'") for word in expected.split(", ")])
@@ -84,8 +87,8 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
 def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
     """The model of the table at a location of a validation error."""
     candidates: list[Any] = [Description]
-    if len(path) > 2 and path[0] == "forces" and path[2] in KINDS:
-        candidates, path = [KINDS[str(path[2])]], path[3:]
+    if len(path) > 2 and path[2] in TAGGED.get(path[0], ()):
+        candidates, path = [TAGGED[path[0]][str(path[2])]], path[3:]
     for part in path:
         found: list[Any] = []
         for candidate in candidates:
