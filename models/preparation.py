@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import compile_structure, parameter_values
-from kinetree.models.description.expressions import evaluate_constant
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.expressions import evaluate_constant, names, parse
+from kinetree.models.description.schema import Output, Preparation
 from kinetree.models.equilibrium import Equilibrium
 from kinetree.models.stages import Structure, numbering
-from kinetree.models.statics import search_rest
+from kinetree.models.statics import Search, search_rest
 from kinetree.models.status import EvaluationError
 from kinetree.models.system import System
 
@@ -20,21 +23,40 @@ STAGE = "stage"
 
 def rest_starts(system: System) -> dict[str, float]:
     """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
-    description, starts = system.description, dict[str, float]()
-    values = parameter_values(description)
-    for number, step in enumerate(description.run.prepare, 1):
-        parameters = {name: evaluate_constant(value, values) for name, value in step.set.items()}
-        present = prepared(system, system.stages[0], parameters, None)
-        zero = np.zeros(present.n)
+    values, starts = parameter_values(system.description), dict[str, float]()
+    for number, step in enumerate(system.description.run.prepare):
+        key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
+        present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
         q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
-        q = present.project(present.compiled.start_time, q, zero)[0] if starts else q
+        q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
         states = {name: value for name, value in starts.items() if name in present.compiled.states}
         try:
             search, _ = search_rest(present, present.compiled.start_time, q, None, states)
         except EvaluationError as error:
-            raise EvaluationError(f"run.prepare[{number - 1}] {step.name!r}: {error}", error.status) from None
+            raise EvaluationError(f"{key}: {error}", error.status) from None
         starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+        judge(search, step, key)
     return starts
+
+
+def watched(system: System, step: Preparation) -> Structure:
+    """The first structure with an output per requirement."""
+    structure = system.stages[0]
+    outputs = structure.description.outputs | {f"require[{k}]": Output(value=law) for k, law in enumerate(step.require.values())}
+    return replace(structure, description=structure.description.model_copy(update={"outputs": outputs}))
+
+
+def judge(search: Search, step: Preparation, key: str) -> None:
+    """Raise when a requirement does not hold in the state of rest."""
+    if not step.require:
+        return
+    search.evaluation.call("outputs", search.q, np.zeros(search.system.n), search.x)
+    c, val = search.system.compiled, search.evaluation.instance.ws.val
+    values = {column.name: float(val[column.register]) for column in c.outputs}
+    for k, (sentence, law) in enumerate(step.require.items()):
+        if not values[f"require[{k}]"]:
+            found = ", ".join(f"{name} = {float(val[c.registers[name]]):.6g}" for name in sorted(names(parse(law))) if name in c.registers)
+            raise ModelError(Problem(f"{key}.require", found or str(law), sentence, file=search.system.description.file))
 
 
 def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:

@@ -61,3 +61,12 @@ def test_what_cannot_rest_or_is_unknown_is_named():
     loose = weight_on_spring(prepare=[{"name": "let go", "set": {"k": 0.0}}])
     with pytest.raises(ArithmeticError, match=r"run\.prepare\[0\] 'let go': no state of rest"):
         load(loose).compile()
+
+
+def test_requirement_that_does_not_hold_is_said():
+    deep = {"the mass hangs less than 1 cm down": "z > -0.01"}
+    with pytest.raises(ModelError, match=r"run\.prepare\[0\] 'hanging'\.require: found z = -0\.04905, expected the mass hangs less than 1 cm down"):
+        load(weight_on_spring(prepare=[{"name": "hanging", "require": deep}])).compile()
+    assert load(weight_on_spring(prepare=[{"require": deep}])).compile(k=1e5).n == 1
+    with pytest.raises(ModelError, match=r"unknown name 'y'"):
+        load(weight_on_spring(prepare=[{"require": {"it": "y > 0"}}]))

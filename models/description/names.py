@@ -20,7 +20,7 @@ from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
-RESULTS = ("outputs", "states", "stages")  # sections whose laws may use accelerations, reactions and forces
+RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}

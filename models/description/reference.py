@@ -50,6 +50,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "ends": schema.Ends,
     "[run]": schema.Run,
     "tolerances": schema.Tolerances,
+    "prepare": schema.Preparation,
     "[chain]": Chain,
     "point, as in between": Point,
     "soil": Soil,
