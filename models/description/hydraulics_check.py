@@ -25,7 +25,7 @@ POSITIVE = (
     "volume", "bulk_modulus", "wall", "gas", "precharge", "exponent", "rated_flow", "rated_drop", "laminar", "area", "discharge", "density", "gain",
     "range", "limit", "time_constant", "rate", "frequency", "damping", "area_a", "displacement", "speed",
 )  # fmt: skip
-PAIRS = (("supply", "tank"), ("a", "b"), ("at",))
+PAIRS: tuple[tuple[str, ...], ...] = (("supply", "tank"), ("a", "b"), ("at",))
 
 
 def check_hydraulics(checker: Checker) -> None:
@@ -42,7 +42,7 @@ def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
             check_place(checker, (*path, key), place)
         if len({place for _, place in places}) < len(places):
             checker.complain(path, f"{pair[0]} and {pair[1]} at the same place {shown(places[0][1])}", "two different places")
-    ends: tuple[str, ...] = getattr(element, "path", ())
+    ends: list[str] = list(getattr(element, "path", ()))
     for index, place in enumerate(ends):
         check_place(checker, (*path, "path", index), place)
     if len(set(ends)) < len(ends):

@@ -89,6 +89,8 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name, element in description.hydraulics.items():
         for suffix in CIRCUIT[element.kind]:
             add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
+        if element.kind == "volume":
+            known.results[f"der({name}.pressure)"] = "the rate of a pressure"
     for name, force in description.forces.items():
         for suffix in MEASURED.get(force.kind, ()):
             known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
