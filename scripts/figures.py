@@ -24,7 +24,7 @@ def hydraulics(path: Path) -> None:
     """The boom with its drive: command and spool, pressures, oil of the accumulator, luff angle."""
     import matplotlib.pyplot as plt
 
-    result = load("lib:boom_drive").compile().simulate()
+    result = load("lib:boom-drive").compile().simulate()
     t = result.time
     figure, rows = plt.subplots(4, 1, figsize=(8.5, 7.6), sharex=True, constrained_layout=True)
     rows[0].plot(t, result["servo.spool"], color=INK)

@@ -183,13 +183,13 @@ def test_work_of_the_oil_in_a_moving_cylinder():
 
 def test_nothing_moves_at_rest():
     """A shut valve, forces in balance: pressures and boom stay."""
-    result = load("lib:boom_drive").compile(pump_flow=3e-4).simulate(0.5, output_step=0.05)
+    result = load("lib:boom-drive").compile(pump_flow=3e-4).simulate(0.5, output_step=0.05)
     assert np.ptp(result["luff"]) < 1e-9 and np.ptp(result["hose_a.pressure"]) < 10.0
 
 
 def test_library_drive_lifts_and_keeps_its_oil():
     """Oil from the tank that the pump brings is in rail, accumulator, cylinder and hoses, or back in the tank: volumes to compressibility."""
-    description = load("lib:boom_drive")
+    description = load("lib:boom-drive")
     result = description.compile().simulate()
     assert result["luff"][150] > 0.6 and result["rail.pressure"].max() < 211e5
     up = result.time < 2.0
