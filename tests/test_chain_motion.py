@@ -116,7 +116,7 @@ def test_band_and_dense_agree(make, monkeypatch):
     n = len(m)
     dt = 0.2 / np.sqrt(np.linalg.eigvalsh(C / np.sqrt(m) / np.sqrt(m)[:, None])[0])
     force = np.random.default_rng(2).normal(size=(31, 2))
-    run = lambda: chain.simulate(m, F, C, np.zeros(n), np.zeros(n), dt, 30, force, [1, n - 1])  # noqa: E731
+    run = lambda: chain.simulate(m, F, C, np.zeros(n), np.zeros(n), dt, 30, force, [1, n - 1], way="matrices")  # noqa: E731
     narrow = run()
     monkeypatch.setattr(energy, "FILL", 0.0)
     for a, b in zip(narrow, run()):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinetree.solvers.chain import kernels
 from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, transposed, zeros
 from kinetree.solvers.chain.factor import factor
 
@@ -43,25 +44,24 @@ def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
         return zeros(n, 0), n
     if isinstance(value, Band):
         return value._replace(data=value.data.copy()), value.data.size // (value.stride + 1)
-    if hasattr(value, "tocoo"):
-        sparse = value.tocoo()
-        shape, rows, columns, elements = sparse.shape, sparse.row, sparse.col, np.asarray(sparse.data, dtype=float)
-    else:
-        full = np.asarray(value, dtype=float)
-        if full.ndim == 1:
-            shape, rows, columns, elements = (len(full),) * 2, np.arange(len(full)), np.arange(len(full)), full
-        elif full.ndim == 2:
-            shape, (rows, columns) = full.shape, np.nonzero(full)
-            elements = full[rows, columns]
-        else:
-            shape, rows, columns, elements = full.shape, None, None, full.reshape(-1)
+    sparse = value.tocoo() if hasattr(value, "tocoo") else None
+    full = np.asarray(value if sparse is None else sparse.data, dtype=float)
+    shape = tuple(sparse.shape) if sparse is not None else full.shape * 2 if full.ndim == 1 else full.shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0 or (n is not None and shape[0] != n):
-        raise ChainError(f"{name}: expected a vector or a square matrix" + (f" for {n} coordinates" if n else "") + f", got shape {tuple(shape)}")
-    if not np.isfinite(elements).all():
+        raise ChainError(f"{name}: expected a vector or a square matrix" + (f" for {n} coordinates" if n else "") + f", got shape {shape}")
+    if not np.isfinite(full).all():
         raise ChainError(f"{name}: contains NaN or infinity")
     n = shape[0]
-    band = zeros(n, int(np.abs(rows - columns).max(initial=0)))
-    np.add.at(band.data, band.base + rows * band.stride + columns, elements)
+    if sparse is not None:
+        band = zeros(n, int(np.abs(sparse.row - sparse.col).max(initial=0)))
+        np.add.at(band.data, band.base + sparse.row * band.stride + sparse.col, full)
+    elif full.ndim == 1:
+        band = zeros(n, 0)
+        diagonals(band, n)[:, 0] = full
+    else:
+        flat = np.ascontiguousarray(full).reshape(-1)
+        band = zeros(n, kernels.reach(flat, n))
+        kernels.add(band.data, band.base, band.stride, band.width, 1.0, flat, 0, n, n)
     return band, n
 
 

@@ -5,8 +5,6 @@ sum_j a_kj, a_ij += a_ki a_kj/d_k, g_j += a_kj g_k/d_k. Nothing is subtracted, s
 gives an exact zero pivot. Other matrices take the Cholesky factor; pivots within rounding of zero count as zero. Cost O(n width^2).
 """
 
-import math
-
 import numpy as np
 
 from kinetree.solvers.chain import kernels
@@ -22,7 +20,8 @@ def factor(C: Band, n: int) -> tuple[Band, np.ndarray] | None:
     below = np.zeros((n, w + 1))
     for d in range(w + 1):
         below[: n - d, d] = 0.5 * (elements[: n - d, w + d] + elements[d:, w - d])
-    sums = np.array([math.fsum(row) for row in elements])
+    sums = np.empty(n)
+    kernels.row_sums(sums, C.data, C.base, C.stride, w, n)
     lower, free = np.zeros(n * (w + 1)), np.zeros(n, dtype=np.bool_)
     if (below[:, 1:] <= 0).all() and (sums >= -4 * EPSILON * np.abs(below[:, 0])).all():
         springs = -below

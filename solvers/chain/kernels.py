@@ -134,6 +134,36 @@ def multiply_rows(out, rows, first, last, count, b, b_base, b_stride, b_width, n
 
 
 @entry
+def row_sums(sums, a, base, stride, width, n):
+    """Sums of the rows of a band in twice the working precision, so that springs that cancel leave nothing behind."""
+    for i in range(n):
+        total, lost = 0.0, 0.0
+        for j in range(max(0, i - width), min(n, i + width + 1)):
+            x = a[base + i * stride + j]
+            new = total + x
+            part = new - total
+            lost += (total - (new - part)) + (x - part)
+            total = new
+        sums[i] = total + lost
+
+
+@entry
+def reach(full, n):
+    """Half-width of the band that holds all elements of a dense matrix which are not zero."""
+    width = 0
+    for i in range(n):
+        for j in range(i - width):
+            if full[i * n + j] != 0.0:
+                width = i - j
+                break
+        for j in range(n - 1, i + width, -1):
+            if full[i * n + j] != 0.0:
+                width = j - i
+                break
+    return width
+
+
+@entry
 def eliminate_springs(B, free, a, g, width, n):
     """Lower factor of a spring matrix: a lower band (width + 1 per row: a_{k+d,k} >= 0 at k*(width+1) + d), g row sums; both overwritten."""
     size = width + 1

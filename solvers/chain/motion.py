@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from kinetree.solvers.chain import energy, excitation, rows, stepping
+from kinetree.solvers.chain import energy, excitation, modes, rows, stepping
 from kinetree.solvers.chain.band import diagonals, rows_product
 from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
 from kinetree.solvers.chain.doubling import Generated, generate
+
+WAYS = ("auto", "modes", "matrices")
 
 
 def simulate(
@@ -23,12 +25,16 @@ def simulate(
     support_motion=None,
     start_time: float = 0.0,
     accuracy: float = 1e-10,
+    way: str = "auto",
 ) -> tuple[np.ndarray, np.ndarray]:
     """x, v (steps + 1 rows) of M x.. + F x. + (C + Z) x = f + Z x_cm.
 
     force: function of time, node values (rows) or a constant row, one column per channel (default: all coordinates); shape: constant, linear,
-    parabolic or spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force.
+    parabolic or spline. supports: diagonal of Z; support_motion: x_cm of the coordinates with Z != 0, like force. way: auto, modes (damping
+    must leave them apart) or matrices (in bands that follow the wave); auto takes the faster one.
     """
+    if way not in WAYS:
+        raise ChainError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
     if not dt > 0.0 or steps < 0:
         raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")
     chain = scale(mass, damping, stiffness, supports)
@@ -38,8 +44,15 @@ def simulate(
         held = np.flatnonzero(Z)
         inputs.append((*sampled(support_motion, held, chain.n, dt, steps, shape, start_time)[:3], Z[held]))
     used, beta = merge(inputs, steps)
-    made = generate(chain, dt, used, beta.shape[1], accuracy)
-    return run(chain, made, np.asarray(x0, dtype=float), np.asarray(v0, dtype=float), beta, steps)
+    x0, v0 = np.asarray(x0, dtype=float), np.asarray(v0, dtype=float)
+    if x0.shape != (chain.n,) or v0.shape != (chain.n,):
+        raise ChainError(f"x0, v0: expected {chain.n} numbers each, got shapes {x0.shape}, {v0.shape}")
+    found = modes.find(chain, accuracy) if way == "modes" or (way == "auto" and modes.pays(chain.n, steps)) else None
+    if way == "modes" and not found:
+        raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
+    if found:
+        return modes.run(chain, found, dt, used, x0, v0, beta, steps, accuracy)
+    return run(chain, generate(chain, dt, used, beta.shape[1], accuracy), x0, v0, beta, steps)
 
 
 def sampled(force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float) -> tuple:
@@ -65,8 +78,6 @@ def merge(inputs: list, steps: int) -> tuple[np.ndarray, np.ndarray]:
 def run(chain: Coefficients, made: Generated, x0: np.ndarray, v0: np.ndarray, beta: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """March from x0, v0 with the matrices made; beta (steps, p, channels)."""
     n, free, R = chain.n, len(chain.free), made.rows
-    if x0.shape != (n,) or v0.shape != (n,):
-        raise ChainError(f"x0, v0: expected {n} numbers each, got shapes {x0.shape}, {v0.shape}")
     E, V, Z = np.zeros((steps + 1, n)), np.zeros((steps + 1, n)), np.zeros((steps + 1, free))
     E[0] = rows_product(x0[None, :], chain.B)[0] if chain.B else to_scaled(chain, x0[None, :])[0]
     V[0], Z[0] = to_scaled(chain, v0[None, :])[0], x0[chain.free]
