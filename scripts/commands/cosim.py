@@ -1,6 +1,8 @@
-"""`kinetree cosim`: couple a mechanism with a drive outside."""
+"""`kinetree cosim`: couple a mechanism with a drive outside, or any FMUs with each other."""
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -10,17 +12,24 @@ from kinetree.scripts.arguments import Quiet, one_of, writable
 
 
 def cosim(
-    file: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario (.toml), or lib:boom.")],
+    file: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario (.toml), system structure (.ssp), or lib:boom.")],
     scheme: Annotated[str | None, typer.Option("--scheme", help="held, sequential, slope, told, chambers, repeat or jacobian.")] = None,
     step_size: Annotated[float | None, typer.Option("--step-size", help="Communication step in s.")] = None,
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s.")] = None,
     units: Annotated[str, typer.Option("--units", help="native, python: FMUs of that back end; process: without FMUs.")] = "native",
+    extrapolation: Annotated[int | None, typer.Option("--extrapolation", help="Order of the inputs' extrapolation: 0, 1 or 2.")] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", help="Control the step by the power the coupling makes (ECCO).")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Report: stable, peak_pressure_error_bar and more.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Values at the communication points: .csv.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg.")] = None,
+    ssp: Annotated[Path | None, typer.Option("--ssp", help="Write the system with its FMUs as .ssp for other hosts, instead of running it.")] = None,
+    ssp_version: Annotated[str, typer.Option("--ssp-version", help="1.0 or 2.0.")] = "1.0",
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario by one scheme, compare it with one system that holds both sides, and say whether the coupling is stable."""
+    from kinetree.scripts.cosim.control import ControlSpec
+    from kinetree.scripts.cosim.imported import scenario_of_ssp
+    from kinetree.scripts.cosim.masters import ORDERS
     from kinetree.scripts.cosim.report import show, write_csv, write_plot
     from kinetree.scripts.cosim.scenario import positive, read_scenario
     from kinetree.scripts.cosim.schemes import SCHEMES
@@ -33,12 +42,21 @@ def cosim(
     writable(output, (".csv",), "--output")
     writable(plot, (".png", ".pdf", ".svg"), "--plot")
     kind = one_of(units, UNITS, "--units")
-    scenario = read_scenario(file)
-    chosen = one_of(scheme, SCHEMES, "--scheme") if scheme else scenario.scheme
-    step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
-    end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
-    with progress(scenario.name, end, quiet) as told:
-        outcome = (run_coupled if scenario.coupling else run_wired)(scenario, chosen, step, end, kind, told)
+    with TemporaryDirectory(prefix="kinetree-ssp-") as folder:
+        scenario = scenario_of_ssp(Path(file), Path(folder)) if file.endswith(".ssp") else read_scenario(file)
+        if extrapolation is not None:
+            scenario = replace(scenario, extrapolation=int(one_of(str(extrapolation), tuple(map(str, ORDERS)), "--extrapolation")))
+        if tolerance is not None:
+            scenario = replace(scenario, control=replace(scenario.control or ControlSpec(), tolerance=positive(tolerance, "--tolerance")))
+        chosen = one_of(scheme, SCHEMES, "--scheme") if scheme else ""
+        step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
+        end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
+        if ssp is not None:
+            export(scenario, chosen, step, end, ssp, kind, ssp_version, quiet)
+            return
+        chosen = chosen or scenario.scheme
+        with progress(scenario.name, end, quiet) as told:
+            outcome = (run_coupled if scenario.coupling else run_wired)(scenario, chosen, step, end, kind, told)
     if json_file:
         write_json(outcome, json_file)
     if output:
@@ -49,3 +67,17 @@ def cosim(
         show(outcome, [path for path in (json_file, output, plot) if path])
     if outcome.trace.message.startswith("stopped"):
         raise Exit(1)
+
+
+def export(scenario, scheme: str, step: float, end: float, path: Path, units: str, ssp_version: str, quiet: bool) -> None:
+    """Write the system structure; without a choice, by the scheme that suits every host."""
+    from kinetree.scripts.cosim.exported import FOR_HOSTS, export_ssp
+    from kinetree.scripts.ssp.structure import VERSIONS
+
+    writable(path, (".ssp",), "--ssp")
+    chosen = scheme or (FOR_HOSTS if scenario.coupling else scenario.scheme)
+    notes = export_ssp(scenario, chosen, step, end, path, units, one_of(ssp_version, VERSIONS, "--ssp-version"))
+    if not quiet:
+        typer.echo(f"wrote {path}: {scenario.name}, scheme {chosen}, step {step:g} s, SSP {ssp_version}")
+        for note in notes:
+            typer.echo(note)

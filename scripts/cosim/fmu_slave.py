@@ -9,8 +9,11 @@ from typing import Any
 
 from kinetree.scripts.cosim.slave import CosimError
 from kinetree.scripts.fmu_host import Archive, Host
+from kinetree.scripts.ssp.structure import INTEGERS, REALS
 
 DISCARD = 2
+NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")
+MAIN_REALS = ("Real", "Float64")  # those the host gets and sets by name
 
 
 class FmuSlave:
@@ -26,26 +29,55 @@ class FmuSlave:
             raise CosimError(f"{name}: {path} offers no co-simulation")
         self.messages: list[str] = []
         self.host = Host(self.archive, self.messages)
-        self.inputs = tuple(self.archive.names("input"))
-        self.outputs = tuple(self.archive.reals)
+        variables = self.archive.description.modelVariables
+        self.types = {v.name: v.type for v in variables}
+        self.inputs = tuple(v.name for v in variables if v.causality == "input" and v.type in NUMBERS)
+        self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
         self.sloped = self.archive.version == 2 and bool(kind.canInterpolateInputs)
 
-    def start(self, values: Mapping[str, float]) -> None:
+    def start(self, values: Mapping[str, Any]) -> None:
         for name in values:
             if name not in self.archive.references:
                 raise CosimError(f"{self.name} has no variable '{name}'")
-        self.guard(0.0, "initialization", self.host.start, values)
+        reals = {name: float(value) for name, value in values.items() if self.types[name] in MAIN_REALS}
+        for name, value in values.items():
+            if name not in reals:
+                self.guard(0.0, f"setting {name}", self.put, name, value)
+        self.guard(0.0, "initialization", self.host.start, reals)
+
+    def access(self, name: str) -> str:
+        """Type of a variable in the names of the functions that get and set it."""
+        kind = self.types[name]
+        return ("Integer" if self.archive.version == 2 else "Int64") if kind == "Enumeration" else kind
+
+    def put(self, name: str, value: Any) -> None:
+        """Set a variable of any type; numbers become those of its type."""
+        kind = self.access(name)
+        if kind in INTEGERS:
+            value = round(value)
+        elif kind == "Boolean":
+            value = bool(value)
+        getattr(self.host.fmu, f"set{kind}")([self.archive.references[name]], [value])
 
     def set(self, name: str, value: float, slope: float = 0.0) -> None:
         if not math.isfinite(value):
             raise CosimError(f"{self.name}.{name} is given {value}, which is not a finite number")
+        if self.types[name] not in MAIN_REALS:
+            self.guard(self.host.time, f"setting {name}", self.put, name, value)
+            return
         self.guard(self.host.time, f"setting {name}", self.host.set, {name: value})
         if self.sloped:
             self.guard(self.host.time, f"slope of {name}", self.host.fmu.setRealInputDerivatives, [self.archive.references[name]], [1], [slope])
 
     def get(self, name: str) -> float:
+        if self.types[name] not in MAIN_REALS:
+            return float(self.guard(self.host.time, f"reading {name}", self.other, name))
         return self.guard(self.host.time, f"reading {name}", self.host.get, [name])[0]
+
+    def other(self, name: str) -> float:
+        """A number that is not of the main type of reals."""
+        return getattr(self.host.fmu, f"get{self.access(name)}")([self.archive.references[name]])[0]
 
     def step(self, t: float, h: float) -> None:
         self.host.time = t

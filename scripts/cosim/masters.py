@@ -1,7 +1,7 @@
 """Masters: who steps when, and which values the inputs have meanwhile.
 
-A master advances slaves over one communication step. `Wire` carries one output to one input. Schemes: Jacobi and Gauss-Seidel with held or sloped
-inputs, one repeat after a rollback, and the interface Jacobian, which solves the trapezoidal rule of the interface by Newton's method.
+A master advances slaves over one communication step. `Wire` carries one output to one input. Here: Jacobi and Gauss-Seidel with inputs held or
+extrapolated by polynomials of order 1 or 2 through what was on the wires, and one repeat after a rollback.
 """
 
 from __future__ import annotations
@@ -14,23 +14,29 @@ import numpy as np
 from kinetree.scripts.cosim.slave import Slave
 from kinetree.scripts.failure import BadInput
 
-NEWTON = 6  # repetitions of the interface Jacobian
-SETTLED = 1e-9  # residual of the interface relative to its values
-NUDGE = 1e-6  # of an input for a difference quotient, relative
+ORDERS = (0, 1, 2)  # of the extrapolation
 
 
 @dataclass(frozen=True)
 class Wire:
-    """One output to one input; `slope` is the output of the same source that is its time derivative."""
+    """input = factor * output + offset; `slope` is the output of the same source that is the time derivative, `mean` gives the mean of its ramp."""
 
     source: Slave
     output: str
     target: Slave
     input: str
     slope: str = ""
+    factor: float = 1.0
+    offset: float = 0.0
+    mean: bool = False
+    bond: str = ""  # power bond that it belongs to
 
     def __str__(self) -> str:
         return f"{self.source.name}.{self.output} -> {self.target.name}.{self.input}"
+
+    def read(self) -> float:
+        """What the source has for the input now."""
+        return self.factor * self.source.get(self.output) + self.offset
 
 
 def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) -> None:
@@ -40,55 +46,76 @@ def check(wire: Wire, slave: Slave, name: str, names: Sequence[str], what: str) 
 
 
 class Master:
-    """Base: slaves, wires, and what was on the wires."""
+    """Jacobi, and the base of the others: slaves, wires, and what was on the wires."""
 
-    def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], sloped: bool = False, ramps: bool = True):
-        self.slaves, self.wires, self.sloped, self.ramps = tuple(slaves), tuple(wires), sloped, ramps
+    def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
+        self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
         self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
-        self.before: np.ndarray | None = None
+        self.before: np.ndarray | None = None  # outputs at the beginning of the last step
+        self.past: list[tuple[float, np.ndarray]] = []  # length of the last steps and outputs at their beginnings, newest first
         for wire in self.wires:
             check(wire, wire.source, wire.output, wire.source.outputs, "output")
             check(wire, wire.target, wire.input, wire.target.inputs, "input")
 
     def read(self) -> np.ndarray:
         """Present outputs at the sources of all wires."""
-        return np.array([wire.source.get(wire.output) for wire in self.wires])
+        return np.array([wire.read() for wire in self.wires])
 
-    def slopes(self, now: np.ndarray, h: float) -> np.ndarray:
-        """Slopes of the outputs as their sources give them; the others zero, or by the difference over the last step where a scheme asks for it."""
-        guess = np.zeros_like(now)
-        if self.sloped and self.before is not None:
-            guess = (now - self.before) / h
-        return np.array([wire.source.get(wire.slope) if wire.slope else guess[k] for k, wire in enumerate(self.wires)])
+    def remember(self, outputs: np.ndarray, h: float) -> None:
+        """Outputs at the beginning of a step that has been made."""
+        self.before = outputs
+        self.past = [(h, outputs), *self.past[:1]]
+
+    def forecast(self, now: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """Values and slopes of ramps over the next step: those the sources give, else the polynomial through the last outputs.
+
+        The ramp of a parabola y + b t + c t2 is the nearest line to it over the step: y - c h2/6 + (b + c h) t.
+        """
+        slopes, bends = np.zeros_like(now), np.zeros_like(now)
+        if self.extrapolation >= 1 and self.past:
+            width, last = self.past[0]
+            slopes = (now - last) / width
+            if self.extrapolation >= 2 and len(self.past) == 2:
+                wider, oldest = self.past[1]
+                bends = (slopes - (last - oldest) / wider) / (width + wider)
+                slopes = slopes + bends * width
+        for k, wire in enumerate(self.wires):
+            if wire.slope or wire.mean:
+                slopes[k], bends[k] = wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0, 0.0
+        return now - bends * h * h / 6.0, slopes + bends * h
 
     def give(self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None) -> None:
-        """Set the inputs (of one slave); without ramps, and where a slave takes no slopes, to their means over the step."""
+        """Set the inputs (of one slave); where a slave takes no slopes or a wire wants none, to their means over the step."""
         for k, wire in enumerate(self.wires):
             if target is None or wire.target is target:
                 self.used[k] = values[k] + 0.5 * h * slopes[k]
-                wire.target.set(
-                    wire.input, *((float(values[k]), float(slopes[k])) if self.ramps and wire.target.sloped else (float(self.used[k]), 0.0))
-                )
+                ramp = wire.target.sloped and not wire.mean
+                wire.target.set(wire.input, *((float(values[k]), float(slopes[k])) if ramp else (float(self.used[k]), 0.0)))
 
     def step(self, t: float, h: float) -> None:
-        """Jacobi: all slaves step with what was on the wires at the beginning."""
+        """All slaves step with what was on the wires at the beginning."""
         now = self.read()
-        self.give(now, self.slopes(now, h), h)
+        self.give(*self.forecast(now, h), h)
         for slave in self.slaves:
             slave.step(t, h)
-        self.before = now
+        self.remember(now, h)
 
 
 class GaussSeidel(Master):
-    """One slave after another; each sees what those before it have reached."""
+    """One slave after another; each sees what those before it have reached: held at the new values, or on a line to them."""
 
     def step(self, t: float, h: float) -> None:
         begin = self.read()
+        stepped = np.zeros(begin.size, dtype=bool)
+        lines = np.array([not wire.mean and (bool(wire.slope) or self.extrapolation > 0) for wire in self.wires], dtype=bool)
         for slave in self.slaves:
             now = self.read()
-            self.give(now, self.slopes(now, h), h, slave)
+            values, slopes = self.forecast(begin, h)
+            values = np.where(stepped & ~lines, now, np.where(stepped, begin, values))
+            self.give(values, np.where(stepped & lines, (now - begin) / h, slopes), h, slave)
             slave.step(t, h)
-        self.before = begin
+            stepped |= [wire.source is slave for wire in self.wires]
+        self.remember(begin, h)
 
 
 class Repeat(Master):
@@ -97,7 +124,7 @@ class Repeat(Master):
     def step(self, t: float, h: float) -> None:
         states = [slave.save() for slave in self.slaves]
         now = self.read()
-        self.give(now, self.slopes(now, h), h)
+        self.give(*self.forecast(now, h), h)
         for slave in self.slaves:
             slave.step(t, h)
         for slave, state in zip(self.slaves, states, strict=True):
@@ -105,46 +132,4 @@ class Repeat(Master):
             slave.restore(state)
             self.give(now, (reached - now) / h, h, slave)
             slave.step(t, h)
-        self.before = now
-
-
-class InterfaceJacobian(Master):
-    """Inputs linear over the step whose ends agree with the outputs there: w = y(w), by Newton's method with difference quotients and rollback."""
-
-    def step(self, t: float, h: float) -> None:
-        states = [slave.save() for slave in self.slaves]
-        now = self.read()
-        end = now + h * self.slopes(now, h)
-
-        def outputs(w: np.ndarray, moved: Slave | None = None) -> np.ndarray:
-            for slave, state in zip(self.slaves, states, strict=True):
-                if moved is None or slave is moved:
-                    slave.restore(state)
-                    self.give(now, (w - now) / h, h, slave)
-                    slave.step(t, h)
-            return self.read()
-
-        size = np.maximum(np.abs(now), 1e-3 * np.max(np.abs(now), initial=1.0))
-        matrix = None
-        for _ in range(NEWTON):
-            residual = outputs(end) - end
-            if np.all(np.abs(residual) <= SETTLED * size):
-                break
-            if matrix is None:
-                matrix = self.jacobian(outputs, end, residual + end, size)
-            end = end + np.linalg.solve(np.eye(end.size) - matrix, residual)
-        else:
-            outputs(end)
-        self.before = now
-
-    def jacobian(self, outputs, end: np.ndarray, base: np.ndarray, size: np.ndarray) -> np.ndarray:
-        """d(outputs)/d(inputs) at the end of the step, column by column; only the slave that has the input repeats its step."""
-        matrix = np.zeros((end.size, end.size))
-        for k, wire in enumerate(self.wires):
-            moved = end.copy()
-            moved[k] += NUDGE * size[k]
-            reached = outputs(moved, wire.target)
-            for row, other in enumerate(self.wires):
-                if other.source is wire.target:
-                    matrix[row, k] = (reached[row] - base[row]) / (NUDGE * size[k])
-        return matrix
+        self.remember(now, h)

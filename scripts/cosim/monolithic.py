@@ -1,12 +1,18 @@
-"""The reference: mechanism and drive in one description, the pressures and the spool as first-order states beside the coordinates."""
+"""The reference: mechanism, drive and controller in one description; pressures, spool, integral and derivative are states beside the coordinates."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from typing import Any
 
+from kinetree.models import load
+from kinetree.models.result import Result
+from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder, Valve
+from kinetree.scripts.cosim.profile import Profile, value_at
+
+BIT = 1e-6  # over which the slope of the setpoint is taken [s]
 
 
 def modulus(c: Cylinder, pressure: str) -> str:
@@ -30,15 +36,23 @@ def flow(v: Valve, pressure: str, opens: str, drains: str) -> str:
     )
 
 
-def with_drive(source: dict[str, Any], actuator: str, drive: Drive) -> dict[str, Any]:
+def reference(raw: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None, stop_time: float, output_step: float) -> Result:
+    """Mechanism, drive and controller as one system, integrated with error control."""
+    longest = min(0.01, stop_time / 20.0)  # a system at rest would let the integrator step past the command
+    whole = load(with_drive(raw, actuator, drive, controller))
+    return whole.compile().simulate(stop_time=stop_time, output_step=output_step, tolerance=1e-9, largest_step=longest)
+
+
+def with_drive(source: dict[str, Any], actuator: str, drive: Drive, controller: Controller | None = None) -> dict[str, Any]:
     """The description with its actuator replaced by a cylinder force and the drive's states; outputs drive.* and ACTUATOR.length stay readable."""
     d, c, v = deepcopy(source), drive.cylinder, drive.valve
-    between = d["actuators"].pop(actuator)["between"]
+    place = d["actuators"].pop(actuator)
+    at = {"between": place["between"]} if "between" in place else {"coordinate": place["coordinate"]}
     length, speed = f"{actuator}_length", f"{actuator}_speed"
     leak = f"{c.leakage!r}*(pressure_a - pressure_b)"
     d.setdefault("outputs", {}).update({
-        length: {"quantity": "distance", "between": between},
-        speed: {"quantity": "distance_rate", "between": between},
+        length: {"quantity": "distance", **at} if "between" in at else {"value": at["coordinate"]},
+        speed: {"quantity": "distance_rate", **at} if "between" in at else {"value": f"der({at['coordinate']})"},
         "flow_a": {"value": flow(v, "pressure_a", "spool", "-spool"), "unit": "m3/s"},
         "flow_b": {"value": flow(v, "pressure_b", "-spool", "spool"), "unit": "m3/s"},
     })  # fmt: skip
@@ -51,8 +65,38 @@ def with_drive(source: dict[str, Any], actuator: str, drive: Drive) -> dict[str,
         "pressure_b": {
             "rate": f"{modulus(c, 'pressure_b')}/{volume_b}*(flow_b + {c.area_b!r}*{speed} + {leak})", "start": drive.pressure_b, "unit": "Pa"
         },
-        "spool": {"rate": f'(table("command", t) - spool)/{v.time_constant!r}', "start": drive.spool},
+        "spool": {"rate": f"(command - spool)/{v.time_constant!r}", "start": drive.spool},
     })  # fmt: skip
-    d.setdefault("tables", {})["command"] = {"x": [point[0] for point in drive.profile], "y": [point[1] for point in drive.profile]}
-    d.setdefault("forces", {})[actuator] = {"between": between, "value": f"{c.area_a!r}*pressure_a - {c.area_b!r}*pressure_b"}
+    add_profile(d, "commands", drive.profile)
+    command = 'table("commands", t)'
+    if controller is not None:
+        add_controller(d, controller, length, speed)
+        command += " + control"
+    d["outputs"]["command"] = {"value": f"min(max({command}, -1), 1)"}
+    d.setdefault("forces", {})[actuator] = {**at, "value": f"{c.area_a!r}*pressure_a - {c.area_b!r}*pressure_b"}
     return d
+
+
+def add_profile(d: dict[str, Any], name: str, profile: Profile) -> None:
+    """A table over time; one of a single point is constant."""
+    points = profile if len(profile) > 1 else [(0.0, value_at(profile, 0.0)), (1.0, value_at(profile, 0.0))]
+    d.setdefault("tables", {})[name] = {"x": [point[0] for point in points], "y": [point[1] for point in points]}
+
+
+def add_controller(d: dict[str, Any], controller: Controller, length: str, speed: str) -> None:
+    """The controller without samples: the limit of short steps."""
+    p = controller.pid
+    add_profile(d, "setpoints", controller.profile)
+    slope = f'(table("setpoints", t + {BIT!r}) - table("setpoints", t))/{BIT!r} + {controller.target_speed!r}'
+    derivative = f"-{p.derivative_time!r}*({speed} - smooth_speed)"
+    d["states"]["smooth_speed"] = {"rate": "0", "start": 0.0}
+    if p.filter_time > 0.0:
+        derivative = f"-{p.derivative_time!r}*smooth_speed"
+        d["states"]["smooth_speed"]["rate"] = f"({speed} - smooth_speed)/{p.filter_time!r}"
+    back = f" + (control - wanted)/{p.gain * p.tracking!r}" if p.integral_time > 0.0 else ""
+    d["states"]["integral"] = {"rate": f"deviation/{p.integral_time!r}{back}" if p.integral_time > 0.0 else "0", "start": controller.integral}
+    d["outputs"].update({
+        "deviation": {"value": f'table("setpoints", t) + {controller.target!r} - {length}'},
+        "wanted": {"value": f"{p.bias!r} + {p.feed_forward!r}*({slope}) + {p.gain!r}*(deviation + integral + {derivative})"},
+        "control": {"value": f"min(max(wanted, {p.lower!r}), {p.upper!r})"},
+    })  # fmt: skip

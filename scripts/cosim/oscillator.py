@@ -114,7 +114,7 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
 def growth(scheme: str, product: float, damping: float) -> float:
     """Spectral radius of one step of `product` radians, a linear map of the states and of what the inputs hold."""
     slaves = pair(scheme, damping)
-    master = MAKERS[scheme](*slaves, NAME)
+    master = MAKERS[scheme](*slaves, NAME).make()
     states = [(slave, values, k) for slave in slaves for values in ("x", "u") for k in range(getattr(slave, values).size)]
     begin = [slave.save() for slave in slaves]
 
@@ -123,7 +123,7 @@ def growth(scheme: str, product: float, damping: float) -> float:
             slave.restore(state)
         if moved:
             getattr(moved[0], moved[1])[moved[2]] += 1.0
-        master.before = None
+        master.past = []
         master.step(0.0, product)
         return np.array([getattr(slave, values)[k] for slave, values, k in states])
 

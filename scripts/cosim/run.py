@@ -1,4 +1,4 @@
-"""Runs a master over time, records outputs, and stops when the coupling has become unstable."""
+"""Runs a master over time, records outputs and the energy of the coupling, and stops when the coupling has become unstable."""
 
 from __future__ import annotations
 
@@ -8,23 +8,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.signs import crossed
 from kinetree.scripts.cosim.slave import CosimError, Slave
-from kinetree.scripts.cosim.watch import Watch
+from kinetree.scripts.cosim.watch import Bond, Watch
 
 
 @dataclass
 class Trace:
-    """What was recorded, and how it ended."""
+    """What was recorded, the energy that each bond has made, and how it ended."""
 
     time: np.ndarray
     columns: dict[str, np.ndarray]
     stable: bool = True
     message: str = ""
-    energy_residual: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    energies: dict[str, np.ndarray] = field(default_factory=dict)
+    residual_power: float = 0.0  # largest of all bonds [W]
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
+
+    @property
+    def energy_residual(self) -> np.ndarray:
+        """Sum over the bonds."""
+        return np.sum(list(self.energies.values()), axis=0) if self.energies else np.zeros(self.time.size)
 
 
 def cosimulate(
@@ -32,35 +40,43 @@ def cosimulate(
     stop_time: float,
     step_size: float,
     recorded: Sequence[tuple[Slave, str]],
-    watch: Watch | None = None,
+    bonds: Sequence[Bond] = (),
     progress: Callable[[float], None] | None = None,
+    control: StepControl | None = None,
 ) -> Trace:
-    """Steps of equal size from zero; times come from the count of steps."""
+    """Steps of equal size from zero, their times from their count; or as long as a step control wants them."""
     if not (math.isfinite(step_size) and step_size > 0.0):
         raise ValueError(f"the step size is {step_size:g} s, expected a positive number")
-    steps = max(1, math.ceil(stop_time / step_size - 1e-9))
-    rows = np.full((steps + 1, len(recorded)), np.nan)
-    residual = np.zeros(steps + 1)
-    reached, message = 0, ""
-    rows[0] = [slave.get(name) for slave, name in recorded]
+    watches = [Watch(bond) for bond in bonds]
+    times, rows, energies = [0.0], [[slave.get(name) for slave, name in recorded]], [[0.0] * len(watches)]
+    t, h, count, power, message = 0.0, step_size, 0, 0.0, ""
     try:
-        for k in range(steps):
-            t = k * step_size
-            master.step(t, min((k + 1) * step_size, stop_time) - t)
-            reached = k + 1
-            rows[reached] = [slave.get(name) for slave, name in recorded]
-            if not np.isfinite(rows[reached]).all():
-                message = f"unstable: values are no longer finite at t = {t + step_size:.6g} s"
-            elif watch is not None:
-                message = watch.look(master, t, step_size)
-                residual[reached] = watch.residual
-            if message:
-                break
+        message = crossed(master, bonds, t, h)
+        while t < stop_time * (1.0 - 1e-12) and not message:
+            count += 1
+            target = min(t + h if control else count * step_size, stop_time)
+            if stop_time - target < 1e-9 * step_size:
+                target = stop_time
+            master.step(t, target - t)
+            taken, t = target - t, target
+            row = [slave.get(name) for slave, name in recorded]
+            times.append(t)
+            rows.append(row)
+            if not np.isfinite(row).all():
+                message = f"unstable: values are no longer finite at t = {t:.6g} s"
+            elif watches:
+                now = master.read()
+                told = [watch.look(master, now, t - taken, taken) for watch in watches]
+                message = next((text for text in told if text), "")
+                power = max(power, *(abs(watch.error) for watch in watches))
+            energies.append([watch.residual for watch in watches])
+            if control is not None:
+                h = control.following(watches, taken)
             if progress is not None:
-                progress(t + step_size)
+                progress(t)
     except (CosimError, FloatingPointError, OverflowError, np.linalg.LinAlgError) as error:
         message = f"stopped: {error}"
-    time = np.minimum(step_size * np.arange(reached + 1), stop_time)
     names = [f"{slave.name}.{name}" for slave, name in recorded]
-    columns = {name: rows[: reached + 1, k] for k, name in enumerate(names)}
-    return Trace(time, columns, not message, message, residual[: reached + 1])
+    table, made = np.array(rows), np.array(energies + [energies[-1]] * (len(times) - len(energies)))
+    columns = {name: table[:, k] for k, name in enumerate(names)}
+    return Trace(np.array(times), columns, not message, message, {w.bond.name: made[:, k] for k, w in enumerate(watches)}, power)

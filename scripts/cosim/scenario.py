@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from kinetree.scripts.cosim.control import ControlSpec
+from kinetree.scripts.cosim.controller import Pid
+from kinetree.scripts.cosim.masters import ORDERS
 from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.profile import Profile
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.failure import BadInput
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-KINDS = ("description", "fmu", "drive")
+KINDS = ("description", "fmu", "drive", "controller")
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """A drive on an actuator; the scheme decides what they exchange."""
+    """A drive on an actuator, and a controller of the drive; the scheme decides what they exchange."""
 
     mechanism: str = "mechanism"
     actuator: str = "lift"
     drive: str = "drive"
+    controller: str = ""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """An output to an input, each as UNIT.NAME; `slope` is the output that is the time derivative."""
+    """input = factor * output + offset, each as UNIT.NAME; `slope` is the output that is the time derivative, `mean` gives the mean of its ramp."""
 
     source: str
     target: str
     slope: str = ""
+    factor: float = 1.0
+    offset: float = 0.0
+    mean: bool = False
+    bond: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,18 +50,29 @@ class DriveSpec:
 
     cylinder: Cylinder = field(default_factory=Cylinder)
     valve: Valve = field(default_factory=Valve)
-    profile: tuple[tuple[float, float], ...] = ((0.0, 0.0),)
+    profile: Profile = ((0.0, 0.0),)
+    rotary: bool = False  # lengths are angles, areas volumes per radian
+
+
+@dataclass(frozen=True)
+class ControllerSpec:
+    """Numbers of a position controller, and the setpoint over time."""
+
+    pid: Pid = field(default_factory=Pid)
+    profile: Profile = ()
+    unit: str = "m"
 
 
 @dataclass(frozen=True)
 class UnitSpec:
-    """A unit: exactly one of a description, an FMU, a drive; start values of its variables."""
+    """A unit: exactly one of a description, an FMU, a drive, a controller; start values of its variables."""
 
     name: str
     description: str = ""
     fmu: str = ""
     drive: DriveSpec | None = None
-    start: dict[str, float] = field(default_factory=dict)
+    controller: ControllerSpec | None = None
+    start: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +88,9 @@ class Scenario:
     stop_time: float = 1.0
     step_size: float = 0.01
     scheme: str = "held"
+    extrapolation: int = 0
+    control: ControlSpec | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -96,24 +120,38 @@ def read_scenario(source: str) -> Scenario:
 
 def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
     """Checks a scenario key by key."""
-    table = keys(raw, {"name", "units", "coupling", "wires", "outputs", "stop_time", "step_size", "scheme"}, file, "")
+    known = {"name", "units", "coupling", "wires", "outputs", "stop_time", "step_size", "scheme", "extrapolation", "step_control"}
+    table = keys(raw, known, file, "")
     units = tuple(unit_of(name, spec, file) for name, spec in table.get("units", {}).items())
     if not units:
         raise BadInput(f'{file}: units: at least one is needed, for example [units.mechanism] with description = "lib:boom"')
-    coupling = Coupling(**keys(table["coupling"], {"mechanism", "actuator", "drive"}, file, "coupling.")) if "coupling" in table else None
-    wires = []
-    for k, wire in enumerate(table.get("wires", [])):
-        given = keys(wire, {"from", "to", "slope"}, file, f"wires[{k}].")
-        if not {"from", "to"} <= set(given):
-            raise BadInput(f'{file}: wires[{k}]: expected from = "UNIT.OUTPUT" and to = "UNIT.INPUT"')
-        wires.append(Connection(given["from"], given["to"], given.get("slope", "")))
+    names = {"mechanism", "actuator", "drive", "controller"}
+    coupling = Coupling(**keys(table["coupling"], names, file, "coupling.")) if "coupling" in table else None
+    wires = tuple(connection(wire, file, f"wires[{k}]") for k, wire in enumerate(table.get("wires", [])))
     if coupling and wires:
         raise BadInput(f"{file}: [coupling] chooses the wires itself; leave out either it or [[wires]]")
     scheme = table.get("scheme", "told" if coupling else "held")
     if scheme not in SCHEMES:
         raise BadInput(f"{file}: scheme: found '{scheme}', expected one of {', '.join(SCHEMES)}")
     times = {key: positive(table[key], f"{file}: {key}") for key in ("stop_time", "step_size") if key in table}
-    return Scenario(file, table.get("name", Path(file).stem), units, coupling, tuple(wires), tuple(table.get("outputs", ())), scheme=scheme, **times)
+    order = table.get("extrapolation", 0)
+    if order not in ORDERS:
+        raise BadInput(f"{file}: extrapolation: found {order!r}, expected one of {', '.join(map(str, ORDERS))}")
+    control = None
+    if "step_control" in table:
+        numbers = keys(table["step_control"], {f.name for f in fields(ControlSpec)}, file, "step_control.")
+        control = ControlSpec(**{key: positive(value, f"{file}: step_control.{key}") for key, value in numbers.items()})
+    name, outputs = table.get("name", Path(file).stem), tuple(table.get("outputs", ()))
+    return Scenario(file, name, units, coupling, wires, outputs, scheme=scheme, extrapolation=order, control=control, **times)
+
+
+def connection(raw: Any, file: str, place: str) -> Connection:
+    """One wire."""
+    given = keys(raw, {"from", "to", "slope", "factor", "offset", "mean", "bond"}, file, f"{place}.")
+    if not {"from", "to"} <= set(given):
+        raise BadInput(f'{file}: {place}: expected from = "UNIT.OUTPUT" and to = "UNIT.INPUT"')
+    numbers = {key: number(given[key], f"{file}: {place}.{key}") for key in ("factor", "offset") if key in given}
+    return Connection(given["from"], given["to"], given.get("slope", ""), mean=bool(given.get("mean")), bond=given.get("bond", ""), **numbers)
 
 
 def keys(table: Any, known: set[str], file: str, place: str) -> dict[str, Any]:
@@ -126,6 +164,13 @@ def keys(table: Any, known: set[str], file: str, place: str) -> dict[str, Any]:
             hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(sorted(known))}"
             raise BadInput(f"{file}: {place}{key}: unknown key; {hint}")
     return table
+
+
+def number(value: Any, place: str) -> float:
+    """A finite number of a scenario."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadInput(f"{place}: found {value!r}, expected a number")
+    return float(value)
 
 
 def positive(value: Any, place: str) -> float:
@@ -143,20 +188,41 @@ def unit_of(name: str, raw: Any, file: str) -> UnitSpec:
     if len(given) != 1:
         raise BadInput(f"{file}: units.{name}: expected exactly one of {', '.join(KINDS)}, found {', '.join(given) or 'none'}")
     drive = drive_of(table["drive"], file, f"{place}drive.") if "drive" in table else None
-    return UnitSpec(name, table.get("description", ""), table.get("fmu", ""), drive, {k: float(v) for k, v in table.get("start", {}).items()})
+    controller = controller_of(table["controller"], file, f"{place}controller.") if "controller" in table else None
+    start = {key: number(value, f"{file}: {place}start.{key}") for key, value in table.get("start", {}).items()}
+    return UnitSpec(name, table.get("description", ""), table.get("fmu", ""), drive, controller, start)
+
+
+def part_of(kind: type, raw: Any, file: str, place: str) -> Any:
+    """Numbers of a part whose class checks them; what is left out has its default."""
+    numbers = keys(raw, {f.name for f in fields(kind)}, file, f"{place}.")
+    try:
+        return kind(**{name: number(value, name) for name, value in numbers.items()})
+    except (ValueError, BadInput) as error:
+        raise BadInput(f"{file}: {place}: {error}") from error
+
+
+def profile_of(raw: Any, file: str, place: str) -> Profile:
+    """Points [time, value] in the order of their times."""
+    try:
+        profile = tuple((number(t, place), number(x, place)) for t, x in raw)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{file}: {place}: expected points [time, value]") from error
+    if any(b[0] < a[0] for a, b in zip(profile, profile[1:])):
+        raise BadInput(f"{file}: {place}: times must ascend")
+    return profile
 
 
 def drive_of(raw: Any, file: str, place: str) -> DriveSpec:
-    """Numbers of a drive; what is left out has the default of `oil.py`."""
-    table = keys(raw, {"cylinder", "valve", "profile"}, file, place)
-    parts = {}
-    for key, kind in (("cylinder", Cylinder), ("valve", Valve)):
-        numbers = keys(table.get(key, {}), {f.name for f in fields(kind)}, file, f"{place}{key}.")
-        try:
-            parts[key] = kind(**{name: float(value) for name, value in numbers.items()})
-        except (ValueError, TypeError) as error:
-            raise BadInput(f"{file}: {place}{key}: {error}") from error
-    profile = tuple((float(t), float(x)) for t, x in table.get("profile", ((0.0, 0.0),)))
-    if any(b[0] < a[0] for a, b in zip(profile, profile[1:])):
-        raise BadInput(f"{file}: {place}profile: times must ascend")
-    return DriveSpec(parts["cylinder"], parts["valve"], profile)
+    """Numbers of a drive."""
+    table = keys(raw, {"cylinder", "valve", "profile", "rotary"}, file, place)
+    parts = {key: part_of(kind, table.get(key, {}), file, f"{place}{key}") for key, kind in (("cylinder", Cylinder), ("valve", Valve))}
+    profile = profile_of(table.get("profile", ((0.0, 0.0),)), file, f"{place}profile")
+    return DriveSpec(parts["cylinder"], parts["valve"], profile, bool(table.get("rotary", False)))
+
+
+def controller_of(raw: Any, file: str, place: str) -> ControllerSpec:
+    """Numbers of a position controller."""
+    table = keys(raw, {"pid", "profile", "unit"}, file, place)
+    pid = part_of(Pid, table.get("pid", {}), file, f"{place}pid")
+    return ControllerSpec(pid, profile_of(table.get("profile", ()), file, f"{place}profile"), table.get("unit", "m"))

@@ -3,60 +3,77 @@
 In `told` the mechanism hears how the force will change with its own motion, and the drive hears the mean speed of the step that has just been made,
 so that it compresses exactly the oil the mechanism has displaced. What the flows of the next step will add goes into the told force as its mean over
 the step: as a ramp it would be nearer, but stable only below a step of pi/omega. In `chambers` the oil is inside the mechanism: flows go in,
-pressures come out; the valve steps first.
+pressures come out; the valve steps first. A controller steps just before the drive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.scripts.cosim.masters import GaussSeidel, InterfaceJacobian, Master, Repeat, Wire
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.slave import Slave
 
-TOLD = (("force", "resting_rate"), ("stiffness", ""), ("damping", ""))
-SCHEMES = ("held", "sequential", "slope", "told", "chambers", "repeat", "jacobian")
+SIDES = ("a", "b")
 
 
-def exchanged(mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False) -> list[Wire]:
+def exchanged(mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False) -> tuple[Wire, ...]:
     """Force against motion."""
-    return [
+    return (
         Wire(mechanism, f"{actuator}.length", drive, "length"),
-        Wire(mechanism, f"{actuator}.speed", drive, "speed", f"{actuator}.acceleration" if sloped else ""),
-        Wire(drive, "force", mechanism, f"{actuator}.force", "force_rate" if sloped else ""),
-    ]
+        Wire(mechanism, f"{actuator}.speed", drive, "speed", f"{actuator}.acceleration" if sloped else "", bond=actuator),
+        Wire(drive, "force", mechanism, f"{actuator}.force", "force_rate" if sloped else "", bond=actuator),
+    )
 
 
-def held(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    return Master([mechanism, drive], exchanged(mechanism, drive, actuator))
+def held(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("held", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-def sequential(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    return GaussSeidel([drive, mechanism], exchanged(mechanism, drive, actuator))
+def sequential(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("sequential", (drive, mechanism), exchanged(mechanism, drive, actuator))
 
 
-def slope(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    return Master([mechanism, drive], exchanged(mechanism, drive, actuator, sloped=True))
+def slope(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("slope", (mechanism, drive), exchanged(mechanism, drive, actuator, sloped=True))
 
 
-def repeat(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    return Repeat([mechanism, drive], exchanged(mechanism, drive, actuator))
+def repeat(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("repeat", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-def jacobian(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    return InterfaceJacobian([mechanism, drive], exchanged(mechanism, drive, actuator)[1:])
+def jacobian(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("jacobian", (mechanism, drive), exchanged(mechanism, drive, actuator)[1:])
 
 
-def told(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    wires = [Wire(drive, name, mechanism, f"{actuator}.{name}", slope) for name, slope in TOLD]
-    return GaussSeidel([mechanism, drive], [*wires, Wire(mechanism, f"{actuator}.mean_speed", drive, "speed")], ramps=False)
+def told(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    wires = (
+        Wire(drive, "force", mechanism, f"{actuator}.force", "resting_rate", mean=True, bond=actuator),
+        Wire(drive, "stiffness", mechanism, f"{actuator}.stiffness", bond=actuator),
+        Wire(drive, "damping", mechanism, f"{actuator}.damping"),
+        Wire(mechanism, f"{actuator}.mean_speed", drive, "speed", mean=True, bond=actuator),
+    )
+    return Plan("sequential", (mechanism, drive), wires)
 
 
-def chambers(mechanism: Slave, drive: Slave, actuator: str) -> Master:
-    flows = [Wire(drive, name, mechanism, f"{actuator}.{name}") for name in ("flow_a", "flow_b")]
-    pressures = [Wire(mechanism, f"{actuator}.{name}", drive, name) for name in ("pressure_a", "pressure_b")]
-    return GaussSeidel([drive, mechanism], [*flows, *pressures])
+def chambers(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    flows = [Wire(drive, f"flow_{side}", mechanism, f"{actuator}.flow_{side}", bond=f"{actuator}.{side}") for side in SIDES]
+    pressures = [Wire(mechanism, f"{actuator}.pressure_{side}", drive, f"pressure_{side}", bond=f"{actuator}.{side}") for side in SIDES]
+    return Plan("sequential", (drive, mechanism), (*flows, *pressures))
 
 
-MAKERS: dict[str, Callable[[Slave, Slave, str], Master]] = {
+MAKERS: dict[str, Callable[[Slave, Slave, str], Plan]] = {
     "held": held, "sequential": sequential, "slope": slope, "told": told, "chambers": chambers, "repeat": repeat, "jacobian": jacobian,
 }  # fmt: skip
+SCHEMES = tuple(MAKERS)
+
+
+def couple(scheme: str, mechanism: Slave, drive: Slave, actuator: str, controller: Slave | None = None) -> Plan:
+    """A drive on an actuator by a scheme; a controller measures the length and commands the valve."""
+    plan = MAKERS[scheme](mechanism, drive, actuator)
+    if controller is None:
+        return plan
+    slaves = list(plan.slaves)
+    slaves.insert(slaves.index(drive), controller)
+    loop = (Wire(mechanism, f"{actuator}.length", controller, "measured"), Wire(controller, "command", drive, "control"))
+    return Plan(plan.master, tuple(slaves), (*plan.wires, *loop))

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.control import StepControl
+from kinetree.scripts.cosim.monolithic import reference
 from kinetree.scripts.cosim.run import Trace, cosimulate
 from kinetree.scripts.cosim.scenario import Scenario
-from kinetree.scripts.cosim.schemes import MAKERS
-from kinetree.scripts.cosim.units import actuated, coupled, reference
-from kinetree.scripts.cosim.watch import Watch
+from kinetree.scripts.cosim.schemes import couple
+from kinetree.scripts.cosim.units import actuated, coupled, settled
+from kinetree.scripts.cosim.watch import bonds_of
 
 BAR = 1e5
 FINE = 5e-4  # largest output step of the reference [s]
@@ -52,6 +53,9 @@ class Outcome:
             "peak_pressure_error_bar": self.peak_pressure_error / BAR if math.isfinite(self.peak_pressure_error) else None,
             "peak_pressure_bar": float(max(np.max(self.reference[side]) for side in SIDES)) / BAR if self.reference else None,
             "energy_residual_J": float(residual[-1]) if residual.size and math.isfinite(residual[-1]) else None,
+            "energy_residuals_J": {name: float(made[-1]) if math.isfinite(made[-1]) else None for name, made in self.trace.energies.items()},
+            "largest_residual_power_W": self.trace.residual_power if math.isfinite(self.trace.residual_power) else None,
+            "steps": len(self.trace.time) - 1,
             "notes": self.notes,
             "reached_s": float(self.trace.time[-1]),
             "wall_time_s": round(self.wall_time, 4),
@@ -64,31 +68,25 @@ def run_coupled(
     """A drive on an actuator, by one scheme, beside the reference."""
     raw = actuated(scenario)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
-        mechanism, drive = coupled(scenario, scheme, raw, units, Path(folder))
-    name = scenario.coupling.actuator if scenario.coupling else ""
-    master = MAKERS[scheme](mechanism, drive, name)
+        slaves = coupled(scenario, scheme, raw, units, Path(folder))
+    (mechanism, drive), name = slaves[:2], scenario.coupling.actuator if scenario.coupling else ""
+    plan = couple(scheme, mechanism, drive, name, *slaves[2:])
     inside = scheme == "chambers"
     sides = [(mechanism, f"{name}.{side}") if inside else (drive, side) for side in SIDES]
     recorded = [*sides, (mechanism, f"{name}.length"), (mechanism, f"{name}.speed"), (drive, "spool")]
+    control = StepControl(scenario.control) if scenario.control else None
     began = time.perf_counter()
-    trace = cosimulate(master, stop_time, step_size, recorded, watch_of(master), progress)
+    try:
+        trace = cosimulate(plan.make(scenario.extrapolation), stop_time, step_size, recorded, bonds_of(plan.wires), progress, control)
+    finally:
+        for slave in slaves:
+            slave.close()
     wall = time.perf_counter() - began
-    mechanism.close()
-    drive.close()
     trace.columns = dict(zip((*SIDES, "length", "speed", "spool"), trace.columns.values(), strict=True))
-    truth = reference(scenario, raw, stop_time, min(FINE, step_size))
+    truth = reference(raw, name, *settled(scenario, raw, False), stop_time, min(FINE, step_size))
     exact = {"time": truth.time, "length": truth[f"{name}_length"], "speed": truth[f"{name}_speed"], **{side: truth[side] for side in SIDES}}
     worst = max(float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side])))) for side in SIDES)
     return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall)
-
-
-def watch_of(master: Master) -> Watch | None:
-    """Watches the wire that carries the force, or else the pressure, and the one that answers."""
-    places = {wire.input.rpartition(".")[2]: k for k, wire in enumerate(master.wires)}
-    for effort, flow in (("force", "speed"), ("pressure_a", "flow_a")):
-        if effort in places and flow in places:
-            return Watch(places[effort], places[flow], places.get("stiffness"))
-    return None
 
 
 def write_json(outcome: Outcome, path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Makes the units of a scenario: mechanisms from descriptions, foreign FMUs, hydraulic drives."""
+"""Makes the units of a scenario: mechanisms from descriptions, foreign FMUs, drives, controllers; in this process or as FMUs."""
 
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,46 @@ from kinetree.fmu.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.loader import generated, is_generated, read
 from kinetree.models.mechanism import Mechanism
+from kinetree.scripts.cosim.controller import Controller
+from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
-from kinetree.scripts.cosim.monolithic import with_drive
 from kinetree.scripts.cosim.oil import DriveError
-from kinetree.scripts.cosim.scenario import Coupling, DriveSpec, Scenario, UnitSpec
-from kinetree.scripts.cosim.slave import DriveSlave, MechanismSlave, Slave
+from kinetree.scripts.cosim.scenario import ControllerSpec, Coupling, DriveSpec, Scenario, UnitSpec
+from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
 from kinetree.scripts.failure import BadInput
 
 UNITS = ("process", "python", "native")  # in this process, or FMUs of a back end
 PROBE = 1e3  # force by which the load of an actuator is found [N or N.m]
 
 
+@dataclass(frozen=True)
+class Packed:
+    """An FMU of a unit and what it starts with."""
+
+    name: str
+    path: Path
+    start: dict[str, Any]
+
+    def opened(self) -> FmuSlave:
+        """An instance that has been started."""
+        slave = FmuSlave(self.path, self.name)
+        slave.start(self.start)
+        return slave
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a coupling consists of; the mechanism with the oil inside where a scheme wants it."""
+
+    mechanism: Mechanism
+    drive: Drive
+    controller: Controller | None
+    start: dict[str, float]  # of the mechanism
+
+
+# -- units of written-out scenarios ---------------------------------------------------------------------------------------------------------
 def raw_description(source: str, folder: Path) -> dict[str, Any]:
     """The description as a table; files are looked for beside the scenario."""
     if is_generated(source):
@@ -32,6 +59,45 @@ def raw_description(source: str, folder: Path) -> dict[str, Any]:
     return deepcopy(read(place)[0])
 
 
+def drive_of(spec: DriveSpec, inside: bool = False) -> Drive:
+    return Drive(spec.cylinder, spec.valve, spec.profile, inside)
+
+
+def controller_of(spec: ControllerSpec, start: dict[str, Any]) -> Controller:
+    controller = Controller(spec.pid, spec.profile)
+    controller.measured, controller.target = (float(start.get(name, 0.0)) for name in ("measured", "target"))
+    return controller
+
+
+def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Slave:
+    """A unit by what it is made of, not yet started."""
+    if spec.fmu or units != "process":
+        packed = pack_unit(spec, scenario, units, folder)
+        return FmuSlave(packed.path, packed.name)
+    if spec.drive is not None:
+        return DriveSlave(drive_of(spec.drive), spec.name)
+    if spec.controller is not None:
+        return ControllerSlave(controller_of(spec.controller, spec.start), spec.name)
+    return MechanismSlave(load(raw_description(spec.description, scenario.folder)), spec.name)
+
+
+def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) -> Packed:
+    """The FMU of a unit, built into a folder where it is not given."""
+    path = folder / f"{spec.name}.fmu"
+    if spec.fmu:
+        path = scenario.folder / spec.fmu
+        if not path.exists():
+            raise FileNotFoundError(2, "no such file", str(path))
+    elif spec.drive is not None:
+        build_drive_fmu(drive_of(spec.drive), path, spec.drive.rotary)
+    elif spec.controller is not None:
+        build_controller_fmu(controller_of(spec.controller, spec.start), path, spec.controller.unit)
+    else:
+        build_fmu(load(raw_description(spec.description, scenario.folder)), path, backend=backend)
+    return Packed(spec.name, path, spec.start)
+
+
+# -- units of a coupling ---------------------------------------------------------------------------------------------------------------------
 def actuated(scenario: Scenario) -> dict[str, Any]:
     """The coupled mechanism's description; its actuator is there, and drives from outside."""
     coupling = scenario.coupling or Coupling()
@@ -45,20 +111,25 @@ def actuated(scenario: Scenario) -> dict[str, Any]:
     return raw
 
 
-def settled(scenario: Scenario, raw: dict[str, Any], inside: bool) -> Drive:
-    """The drive with the pressures at which it carries the actuator's load at the start."""
+def settled(scenario: Scenario, raw: dict[str, Any], inside: bool) -> tuple[Drive, Controller | None]:
+    """The drive with the pressures at which it carries the actuator's load at the start, and a controller at rest there."""
     coupling = scenario.coupling or Coupling()
-    spec = scenario.unit(coupling.drive).drive or DriveSpec()
     mechanism = MechanismSlave(load(raw), coupling.mechanism)
     mechanism.start({})
     length = mechanism.get(f"{coupling.actuator}.length")
-    drive = Drive(spec.cylinder, spec.valve, spec.profile, inside)
+    drive = drive_of(scenario.unit(coupling.drive).drive or DriveSpec(), inside)
     try:
         drive.settle(length, load_of(mechanism, coupling.actuator))
-        spec.cylinder.volumes(length)
+        drive.cylinder.volumes(length)
     except DriveError as error:
         raise BadInput(f"{scenario.file}: units.{coupling.drive}.drive: {error}") from error
-    return drive
+    if not coupling.controller:
+        return drive, None
+    unit = scenario.unit(coupling.controller)
+    controller = controller_of(unit.controller or ControllerSpec(), unit.start)
+    controller.settle(length)
+    drive.control = controller.command
+    return drive, controller
 
 
 def load_of(mechanism: Slave, actuator: str) -> float:
@@ -72,36 +143,39 @@ def load_of(mechanism: Slave, actuator: str) -> float:
     return -accelerations[0] * PROBE / (accelerations[1] - accelerations[0])
 
 
-def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path) -> tuple[Slave, Slave]:
-    """Mechanism and drive at rest, ready for a scheme: in this process, or as FMUs that are built into a folder."""
-    coupling, inside = scenario.coupling or Coupling(), scheme == "chambers"
-    drive = settled(scenario, raw, inside)
-    name = coupling.actuator
+def parts_of(scenario: Scenario, scheme: str, raw: dict[str, Any]) -> Parts:
+    """Mechanism, drive and controller at rest, ready for a scheme."""
+    name, inside = (scenario.coupling or Coupling()).actuator, scheme == "chambers"
+    drive, controller = settled(scenario, raw, inside)
     if inside:
         raw = deepcopy(raw)
         raw["actuators"][name]["chambers"] = asdict(drive.cylinder) | {"pressure_a": drive.pressure_a, "pressure_b": drive.pressure_b}
-    mechanism = mechanism_unit(load(raw), coupling.mechanism, units, folder)
-    mechanism.start({f"{name}.force": 0.0 if inside else drive.force})
-    if units == "process":
-        return mechanism, DriveSlave(drive, coupling.drive)
-    outside = FmuSlave(build_drive_fmu(drive, folder / f"{coupling.drive}.fmu"), coupling.drive)
-    outside.start({"load": drive.force} | ({} if inside else {"length": drive.length}))
-    return mechanism, outside
+    return Parts(load(raw), drive, controller, {f"{name}.force": 0.0 if inside else drive.force})
 
 
-def mechanism_unit(given: Mechanism, name: str, units: str, folder: Path) -> Slave:
-    """A mechanism in this process, or its FMU."""
-    if units == "process":
-        return MechanismSlave(given, name)
-    return FmuSlave(build_fmu(given, folder / f"{name}.fmu", backend=units), name)
+def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, folder: Path) -> list[Slave]:
+    """Mechanism, drive and, where there is one, controller, started: in this process, or as FMUs that are built into a folder."""
+    coupling = scenario.coupling or Coupling()
+    if units != "process":
+        return [packed.opened() for packed in pack_coupled(scenario, scheme, raw, units, folder)]
+    parts = parts_of(scenario, scheme, raw)
+    mechanism = MechanismSlave(parts.mechanism, coupling.mechanism)
+    mechanism.start(parts.start)
+    controller = [] if parts.controller is None else [ControllerSlave(parts.controller, coupling.controller)]
+    return [mechanism, DriveSlave(parts.drive, coupling.drive), *controller]
 
 
-def reference(scenario: Scenario, raw: dict[str, Any], stop_time: float, output_step: float):
-    """Mechanism and drive as one system, integrated with error control."""
-    drive = settled(scenario, raw, False)
-    name = (scenario.coupling or Coupling()).actuator
-    longest = min(0.01, stop_time / 20.0)  # a system at rest would let the integrator step past the command
-    return load(with_drive(raw, name, drive)).compile().simulate(stop_time=stop_time, output_step=output_step, tolerance=1e-9, largest_step=longest)
-
-
-__all__ = ["UnitSpec", "actuated", "coupled", "load_of", "reference", "settled"]
+def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path) -> list[Packed]:
+    """FMUs of mechanism, drive and, where there is one, controller."""
+    coupling, parts = scenario.coupling or Coupling(), parts_of(scenario, scheme, raw)
+    spec, drive = scenario.unit(coupling.drive).drive or DriveSpec(), parts.drive
+    start = {"load": drive.force, "control": drive.control} | ({} if drive.inside else {"length": drive.length})
+    made = [
+        Packed(coupling.mechanism, build_fmu(parts.mechanism, folder / f"{coupling.mechanism}.fmu", backend=backend), parts.start),
+        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", spec.rotary), start),
+    ]
+    if parts.controller is not None:
+        unit = (scenario.unit(coupling.controller).controller or ControllerSpec()).unit
+        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit)
+        made.append(Packed(coupling.controller, path, {"measured": parts.controller.measured, "target": parts.controller.target}))
+    return made

@@ -9,8 +9,11 @@ whose inputs are wrong by a good part of everything that was ever on the wire, w
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.masters import Master, Wire
+from kinetree.scripts.failure import BadInput
 
 PART = 0.1  # of the work, made by the coupling
 WRONG = 0.2  # mean jump of an input, relative to the range of the values on its wire
@@ -18,33 +21,76 @@ TIMES = 4  # windows in a row in which one of them has been exceeded
 STEPS = 4  # smallest number of steps per window
 SPAN = 0.02  # s per window
 SMALL = 0.01  # ranges below this part of the value are rest
+EFFORTS = ("force", "torque", "moment", "pressure", "effort", "voltage")
+FLOWS = ("speed", "velocity", "rate", "flow", "current")
+STIFFNESS = "stiffness"
+
+
+@dataclass(frozen=True)
+class Bond:
+    """Wires whose values multiply to a power: effort one way, flow the other; a third may tell how the effort follows the motion within a step."""
+
+    name: str
+    effort: int
+    flow: int
+    stiffness: int | None = None
+    sign: float = 1.0  # -1: the flow enters the side whose effort is on the wire, as with pressures
+
+
+def kind_of(wire: Wire) -> str:
+    """Effort, flow or stiffness by the names at its ends; empty where they do not say."""
+    words = f"{wire.input} {wire.output}".lower()
+    if STIFFNESS in wire.input.lower():
+        return STIFFNESS
+    effort, flow = any(word in words for word in EFFORTS), any(word in words for word in FLOWS)
+    return "effort" if effort and not flow else "flow" if flow and not effort else ""
+
+
+def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
+    """Bonds by the names on the wires: an effort and a flow between the same two units in opposite directions."""
+    bonds = []
+    for name in dict.fromkeys(wire.bond for wire in wires if wire.bond):
+        places = [k for k, wire in enumerate(wires) if wire.bond == name]
+        told = next((k for k in places if kind_of(wires[k]) == STIFFNESS), None)
+        pair = [k for k in places if k != told]
+        if len(pair) != 2 or wires[pair[0]].source is not wires[pair[1]].target or wires[pair[0]].target is not wires[pair[1]].source:
+            found = ", ".join(str(wires[k]) for k in pair)
+            raise BadInput(f"bond '{name}': expected two wires in opposite directions between two units, found {found}")
+        effort, flow = pair if kind_of(wires[pair[0]]) == "effort" or kind_of(wires[pair[1]]) == "flow" else pair[::-1]
+        enters = "pressure" in wires[effort].output.lower()
+        bonds.append(Bond(name, effort, flow, told, -1.0 if enters else 1.0))
+    return bonds
 
 
 class Watch:
-    """Energy residual of one pair of wires, effort and flow; a wire with the stiffness says how the effort follows the motion within a step."""
+    """Energy residual of one bond."""
 
-    def __init__(self, effort: int, flow: int, stiffness: int | None = None):
-        self.effort, self.flow, self.stiffness = effort, flow, stiffness
+    def __init__(self, bond: Bond):
+        self.bond = bond
         self.given = self.answered = self.largest = 0.0  # work on one side, on the other, and the most of both
+        self.power = self.error = 0.0  # exchanged in the last step, and the difference of both sides [W]
         self.steps, self.judged, self.made, self.times = 0, 0.0, 0.0, 0
         self.jumps, self.lowest, self.highest = 0.0, math.inf, -math.inf
 
     @property
     def residual(self) -> float:
         """Energy that the coupling has made so far."""
-        return self.given - self.answered
+        return self.bond.sign * (self.given - self.answered)
 
-    def look(self, master: Master, t: float, h: float) -> str:
-        """A message when the coupling has become unstable, else nothing."""
-        now, used, before = master.read(), master.used, master.before
+    def look(self, master: Master, now: Sequence[float], t: float, h: float) -> str:
+        """A message when the coupling has become unstable, else nothing; `now` is on the wires after the step."""
+        used, before, bond = master.used, master.before, self.bond
         if before is None:
             return ""
-        effort, flow = (0.5 * (before[k] + now[k]) for k in (self.effort, self.flow))
-        given = used[self.effort]
-        if self.stiffness is not None:  # on average over half of the travel
-            given += 0.5 * h * used[self.stiffness] * used[self.flow]
-        self.given += h * given * flow
-        self.answered += h * effort * used[self.flow]
+        effort, flow = (0.5 * (before[k] + now[k]) for k in (bond.effort, bond.flow))
+        given = used[bond.effort]
+        if bond.stiffness is not None:  # on average over half of the travel
+            given += 0.5 * h * used[bond.stiffness] * used[bond.flow]
+        factors = master.wires[bond.effort].factor * master.wires[bond.flow].factor
+        scale = 1.0 / abs(factors) if factors else 1.0  # in the units of one side
+        self.power, self.error = scale * given * flow, scale * (given * flow - effort * used[bond.flow])
+        self.given += h * scale * given * flow
+        self.answered += h * scale * effort * used[bond.flow]
         self.largest = max(self.largest, abs(self.given), abs(self.answered))
         self.jumps += abs(given - effort)
         self.lowest, self.highest = min(self.lowest, effort), max(self.highest, effort)
@@ -58,7 +104,7 @@ class Watch:
         return self.message(master, t + h) if self.times >= TIMES else ""
 
     def message(self, master: Master, t: float) -> str:
-        wire, part = master.wires[self.effort], 100.0 * self.residual / self.largest
+        wire, part = master.wires[self.bond.effort], 100.0 * self.residual / self.largest
         what = f"has made {self.residual:.3g} J, {part:.0f} % of the work of either side, and makes more"
         if self.residual <= PART * self.largest:
             what = "jumps from step to step by a good part of all that was ever on the wire"

@@ -7,24 +7,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kinetree.models import load
-from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.fmu_slave import FmuSlave
-from kinetree.scripts.cosim.masters import GaussSeidel, InterfaceJacobian, Master, Repeat, Wire
+from kinetree.scripts.cosim.control import StepControl
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.plan import MASTERS, Plan
 from kinetree.scripts.cosim.run import cosimulate
-from kinetree.scripts.cosim.scenario import Connection, Scenario, UnitSpec
-from kinetree.scripts.cosim.slave import DriveSlave, Slave
+from kinetree.scripts.cosim.scenario import Connection, Scenario
+from kinetree.scripts.cosim.slave import Slave
 from kinetree.scripts.cosim.study import Outcome
-from kinetree.scripts.cosim.units import mechanism_unit, raw_description
+from kinetree.scripts.cosim.units import unit_of
+from kinetree.scripts.cosim.watch import bonds_of
 from kinetree.scripts.failure import BadInput
-
-MASTERS: dict[str, Callable[[Sequence[Slave], Sequence[Wire]], Master]] = {
-    "held": Master,
-    "sequential": GaussSeidel,
-    "slope": lambda slaves, wires: Master(slaves, wires, sloped=True),
-    "repeat": Repeat,
-    "jacobian": InterfaceJacobian,
-}
 
 
 def run_wired(
@@ -35,45 +27,39 @@ def run_wired(
         raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling] that names an actuator; wires take {', '.join(MASTERS)}")
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
-    wires = [wire_of(connection, slaves, scenario.file) for connection in scenario.connections]
-    notes = unconnected(scenario, slaves, wires)
-    for spec in scenario.units:
-        slaves[spec.name].start(spec.start)
-    master = MASTERS[scheme](list(slaves.values()), wires)
-    recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
-    began = time.perf_counter()
-    trace = cosimulate(master, stop_time, step_size, recorded, None, progress)
-    wall = time.perf_counter() - began
-    for slave in slaves.values():
-        slave.close()
+    try:
+        wires = [wire_of(connection, slaves, scenario.file) for connection in scenario.connections]
+        notes = [*scenario.notes, *unconnected(scenario, slaves, wires)]
+        for spec in scenario.units:
+            slaves[spec.name].start(spec.start)
+        master = Plan(scheme, tuple(slaves.values()), tuple(wires)).make(scenario.extrapolation)
+        recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
+        control = StepControl(scenario.control) if scenario.control else None
+        bonds = bonds_of(wires)
+        if control and not bonds:
+            raise BadInput(f'{scenario.file}: step_control needs power bonds: give bond = "NAME" to the wire of the effort and to that of the flow')
+        began = time.perf_counter()
+        trace = cosimulate(master, stop_time, step_size, list(dict.fromkeys(recorded)), bonds, progress, control)
+        wall = time.perf_counter() - began
+    finally:
+        for slave in slaves.values():
+            slave.close()
     return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes)
 
 
-def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Slave:
-    """A unit by what it is made of."""
-    if spec.fmu:
-        path = scenario.folder / spec.fmu
-        if not path.exists():
-            raise FileNotFoundError(2, "no such file", str(path))
-        return FmuSlave(path, spec.name)
-    if spec.drive is not None:
-        return DriveSlave(Drive(spec.drive.cylinder, spec.drive.valve, spec.drive.profile), spec.name)
-    return mechanism_unit(load(raw_description(spec.description, scenario.folder)), spec.name, units, folder)
-
-
 def end_of(text: str, slaves: dict[str, Slave], file: str, place: str) -> tuple[Slave, str]:
-    """UNIT.NAME as slave and name; names may have dots."""
-    unit, _, name = text.partition(".")
-    if unit not in slaves or not name:
-        raise BadInput(f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(slaves)}")
-    return slaves[unit], name
+    """UNIT.NAME as slave and name; both may have dots."""
+    for unit in sorted(slaves, key=len, reverse=True):
+        if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:
+            return slaves[unit], text[len(unit) + 1 :]
+    raise BadInput(f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(slaves)}")
 
 
 def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire:
     source, output = end_of(connection.source, slaves, file, "wires.from")
     target, given = end_of(connection.target, slaves, file, "wires.to")
     slope = end_of(connection.slope, slaves, file, "wires.slope")[1] if connection.slope else ""
-    return Wire(source, output, target, given, slope)
+    return Wire(source, output, target, given, slope, connection.factor, connection.offset, connection.mean, connection.bond)
 
 
 def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wire]) -> list[str]:
@@ -86,5 +72,5 @@ def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wi
         f"input {spec.name}.{name} is never connected and keeps its start value; give it in units.{spec.name}.start if that is meant"
         for spec in scenario.units
         for name in slaves[spec.name].inputs
-        if (spec.name, name) not in fed and name not in spec.start
+        if (spec.name, name) not in fed and name not in spec.start and not (spec.drive and name == "control")
     ]

@@ -1,0 +1,50 @@
+"""Step control by the energy that the coupling makes (ECCO: Sadjina, Kyllingstad, Skjong, Pedersen, Engineering with Computers 33, 2017).
+
+Residual power of a bond: what one side believes to give less what the other believes to get. Its root mean square over the bonds, each relative to
+the largest power that the bond has carried, is kept near a tolerance by a proportional-integral controller of the step; no step is repeated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.scripts.cosim.watch import Watch
+
+SAFETY = 0.8  # part of the tolerance that is aimed at
+INTEGRAL, PROPORTIONAL = 0.3, 0.2  # exponents
+SHRINK, GROW = 0.2, 1.5  # limits of the change from step to step
+
+
+@dataclass(frozen=True)
+class ControlSpec:
+    """Numbers of the step control; lengths of steps in s."""
+
+    tolerance: float = 0.02  # residual power relative to the largest power of a bond
+    smallest: float = 1e-6
+    largest: float = 0.1
+
+
+class StepControl:
+    """The length of the next step."""
+
+    def __init__(self, spec: ControlSpec):
+        self.spec, self.before = spec, 1.0
+        self.peaks: dict[str, float] = {}
+
+    def error(self, watches: Sequence[Watch]) -> float:
+        """Residual power of the last step relative to the tolerance."""
+        total = 0.0
+        for watch in watches:
+            name = watch.bond.name
+            peak = self.peaks[name] = max(self.peaks.get(name, 0.0), abs(watch.power))
+            total += (watch.error / (self.spec.tolerance * peak)) ** 2 if peak > 0.0 else 0.0
+        return math.sqrt(total / len(watches)) if watches else 1.0
+
+    def following(self, watches: Sequence[Watch], h: float) -> float:
+        """The next step after one of length h."""
+        error = max(self.error(watches), 1e-3)
+        change = SAFETY ** (INTEGRAL + PROPORTIONAL) * error ** -(INTEGRAL + PROPORTIONAL) * self.before**PROPORTIONAL
+        self.before = error
+        return min(max(h * min(max(change, SHRINK), GROW), self.spec.smallest), self.spec.largest)

@@ -1,0 +1,117 @@
+"""A scenario as a system structure: FMUs of its units, their connectors and values, the wires of a scheme, the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.plan import MASTERS
+from kinetree.scripts.cosim.scenario import Scenario
+from kinetree.scripts.cosim.schemes import couple
+from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_coupled, pack_unit
+from kinetree.scripts.failure import BadInput
+from kinetree.scripts.ssp.structure import INTEGERS, REALS, Base, Component, Connector, Link, Structure, Value
+from kinetree.scripts.ssp.write import write_ssp
+
+KINDS = ("input", "output", "parameter")
+FOR_HOSTS = "chambers"  # the scheme that stays stable where a host steps all units at once
+
+
+def export_ssp(
+    scenario: Scenario, scheme: str, step_size: float, stop_time: float, path: Path, units: str = "native", ssp_version: str = "1.0"
+) -> list[str]:
+    """Write the archive; notes on what a host should know."""
+    if units == "process":
+        raise BadInput("--units process has no FMUs, which an SSP needs: take native or python")
+    with TemporaryDirectory(prefix="kinetree-ssp-") as place:
+        folder = Path(place)
+        if scenario.coupling is None:
+            if scheme not in MASTERS:
+                raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling]; wires take {', '.join(MASTERS)}")
+            packed, master = [pack_unit(spec, scenario, units, folder) for spec in scenario.units], scheme
+            links = links_of_scenario(scenario)
+        else:
+            raw = actuated(scenario)
+            slaves = coupled(scenario, scheme, raw, "process", folder)
+            plan = couple(scheme, slaves[0], slaves[1], scenario.coupling.actuator, *slaves[2:])
+            made = {unit.name: unit for unit in pack_coupled(scenario, scheme, raw, units, folder)}
+            packed, master = [made[slave.name] for slave in plan.slaves], plan.master
+            links = links_of_wires(plan.wires)
+        known: dict[str, Base] = {}
+        components = tuple(component_of(unit, known) for unit in packed)
+        text = f"{scenario.name}, scheme {scheme}"
+        structure = Structure(scenario.name, components, links, known, 0.0, stop_time, step_size, master, text)
+        write_ssp(structure, path, {unit.name: unit.path for unit in packed}, ssp_version)
+    return notes_on(scheme, master)
+
+
+def notes_on(scheme: str, master: str) -> list[str]:
+    """What becomes of a scheme in hosts that step all units at once."""
+    if scheme == FOR_HOSTS or master == "held":
+        return []
+    return [f"hosts that step all units at once turn {scheme} into held values; {FOR_HOSTS} stays stable there"]
+
+
+def links_of_wires(wires: Sequence[Wire]) -> tuple[Link, ...]:
+    return tuple(Link(w.source.name, w.output, w.target.name, w.input, w.factor, w.offset, w.slope, w.mean, w.bond) for w in wires)
+
+
+def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
+    names = [spec.name for spec in scenario.units]
+    found = []
+    for c in scenario.connections:
+        (start, output), (end, given) = (parted(text, names, scenario.file) for text in (c.source, c.target))
+        slope = parted(c.slope, names, scenario.file)[1] if c.slope else ""
+        found.append(Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.bond))
+    return tuple(found)
+
+
+def parted(text: str, names: Sequence[str], file: str) -> tuple[str, str]:
+    """UNIT.NAME in its parts."""
+    for name in names:
+        if text.startswith(f"{name}."):
+            return name, text[len(name) + 1 :]
+    raise BadInput(f"{file}: wires: '{text}': expected UNIT.NAME with one of the units {', '.join(names)}")
+
+
+def component_of(unit: Packed, known: dict[str, Base]) -> Component:
+    """Inputs, outputs and parameters of an FMU, with the values of its parameters and those it starts with; units go into `known`."""
+    from fmpy import read_model_description
+
+    variables = [v for v in read_model_description(str(unit.path), validate=False).modelVariables if v.causality in KINDS]
+    if not variables:
+        raise BadInput(f"{unit.path} has no inputs, outputs or parameters to connect")
+    connectors, values = [], {}
+    for v in variables:
+        kind = "Real" if v.type in REALS else "Integer" if v.type in INTEGERS else "Boolean" if v.type == "Boolean" else "String"
+        if v.type == "Enumeration" or v.dimensions:
+            continue  # arrays and enumerations are no connectors of a system of scalars
+        connectors.append(Connector(v.name, v.causality, kind, base_of(v, known)))
+        if v.causality == "parameter" and v.start is not None:
+            values[v.name] = value_of(kind, v.start)
+    kinds = {c.name: c.type for c in connectors}
+    values |= {name: value_of(kinds.get(name, "Real"), value) for name, value in unit.start.items()}
+    return Component(unit.name, f"resources/{unit.name}.fmu", tuple(connectors), values)
+
+
+def value_of(kind: str, value: Any) -> Value:
+    """A value of a model description, which may be a text, in its own type."""
+    if kind == "Boolean":
+        return value in (True, "true", "1")
+    return float(value) if kind == "Real" else int(value) if kind == "Integer" else str(value)
+
+
+def base_of(variable: Any, known: dict[str, Base]) -> str:
+    """The unit of a variable when its base units can be found; they go into `known`."""
+    name = variable.unit or getattr(variable.declaredType, "unit", None) or ""
+    if name and name not in known:
+        try:
+            unit = parse_unit(name)
+        except UnitError:
+            return ""
+        known[name] = Base(unit.base, unit.factor, unit.offset)
+    return name

@@ -1,0 +1,56 @@
+"""Finds crossed signs before they do harm.
+
+A drive answers motion with a force against it: dF/dv < 0, and a force makes motion along it: dv/dF > 0. Where the product around a bond is positive,
+every motion is fed and grows. Both are found by difference quotients over one step and its rollback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.scripts.cosim.masters import Master
+from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.cosim.watch import Bond
+
+NUDGE = 1e-3  # of an input, relative; and absolute where it is zero
+LEAST = 1e-9  # product around the loop that is more than rounding
+
+
+def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> str:
+    """A message that names the wires, or nothing; units that cannot go back are not asked."""
+    try:
+        states = [slave.save() for slave in master.slaves]
+    except CosimError:
+        return ""
+    now, found = master.read(), ""
+    for bond in bonds:
+        product = response(master, now, bond.effort, bond.flow, t, h, states) * response(master, now, bond.flow, bond.effort, t, h, states)
+        if product > LEAST:
+            wires = f"{master.wires[bond.effort]} and {master.wires[bond.flow]}"
+            what = "one of its wires has the wrong sign; give that one factor = -1"
+            found = f"stopped: crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"
+            break
+    return found
+
+
+def response(master: Master, now: np.ndarray, given: int, answered: int, t: float, h: float, states: Sequence) -> float:
+    """d(what the wire `answered` has after a step)/d(what the wire `given` gives); everything is put back."""
+    wire, values = master.wires[given], []
+    nudge = NUDGE * (abs(now[given]) or 1.0)
+    for amount in (0.0, nudge):
+        moved = now.copy()
+        moved[given] += amount
+        try:
+            master.give(moved, np.zeros_like(now), h, wire.target)
+            wire.target.step(t, h)
+            values.append(master.wires[answered].read())
+        except CosimError:
+            values.append(np.nan)
+        finally:
+            for slave, state in zip(master.slaves, states, strict=True):
+                if slave is wire.target:
+                    slave.restore(state)
+    change = (values[1] - values[0]) / nudge
+    return change if np.isfinite(change) else 0.0

@@ -1,0 +1,257 @@
+"""Reads a system structure; what Kinetree does not run is refused by name.
+
+Subsystems are flattened: their components get the names SYSTEM.COMPONENT, and connections through their connectors become direct ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, ParseError, parse
+from zipfile import BadZipFile, ZipFile
+
+from kinetree.scripts.failure import BadInput
+from kinetree.scripts.ssp.structure import (
+    INTEGERS,
+    MAIN,
+    OMS,
+    OSP,
+    OURS,
+    OWN,
+    REALS,
+    SSC,
+    SSD,
+    SSV,
+    Base,
+    Component,
+    Connector,
+    Link,
+    Structure,
+    Value,
+)
+from kinetree.scripts.ssp.wiring import Edge, Ends, direct
+
+FMU = "application/x-fmu-sharedlibrary"
+PARAMETERS = "application/x-ssp-parameter-set"
+
+
+def unpack(path: Path, folder: Path) -> Path:
+    """Unpack an archive; the folder that holds SystemStructure.ssd."""
+    try:
+        with ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.startswith("/") or ".." in PurePosixPath(name).parts:
+                    raise BadInput(f"{path}: the archive holds '{name}', which leads out of it")
+            archive.extractall(folder)
+    except BadZipFile as error:
+        raise BadInput(f"{path} is not an SSP archive: {error}") from error
+    if not (folder / MAIN).exists():
+        raise BadInput(f"{path} holds no {MAIN}")
+    return folder
+
+
+def read_ssd(folder: Path, name: str) -> Structure:
+    """The structure of an unpacked archive; `name` is what messages call it."""
+    return Reader(folder, f"{name}: {MAIN}").structure()
+
+
+class Reader:
+    """One file, and what has been found in it."""
+
+    def __init__(self, folder: Path, place: str):
+        self.folder, self.place = folder, place
+        self.root = self.parsed(folder / MAIN)
+        self.components: list[Component] = []
+        self.edges: list[Edge] = []
+        self.notes: list[str] = []
+        self.units = read_units(self.root.find(f"{{{SSD}}}Units"))
+
+    def refuse(self, text: str) -> BadInput:
+        return BadInput(f"{self.place}: {text}")
+
+    def parsed(self, path: Path) -> Element:
+        """The root of an XML file."""
+        try:
+            return parse(path).getroot()
+        except ParseError as error:
+            raise self.refuse(f"{path.name} is not well-formed XML: {error}") from error
+        except OSError as error:
+            raise self.refuse(f"{path.name} cannot be read: {error.strerror}") from error
+
+    def structure(self) -> Structure:
+        root = self.root
+        if root.tag != f"{{{SSD}}}SystemStructureDescription":
+            raise self.refuse(f"the root is <{root.tag}>, expected <SystemStructureDescription> of {SSD} (SSP 1.0 or 2.0)")
+        number = root.get("version", "")
+        if number.split(".")[0] not in ("1", "2"):
+            raise self.refuse(f"version '{number}' of SSP is not known, expected 1.0 or 2.0")
+        system = root.find(f"{{{SSD}}}System")
+        if system is None:
+            raise self.refuse("there is no <System>")
+        self.read_system(system, "")
+        if not self.components:
+            raise self.refuse("the system has no components")
+        experiment = root.find(f"{{{SSD}}}DefaultExperiment")
+        times = {} if experiment is None else experiment.attrib
+        facts, wires = own_facts(experiment)
+        links = tuple(self.link(edge, wires) for edge in direct(self.edges, self.ends(), self.refuse))
+        step = facts.get("stepSize") or other_step(self.root)
+        stop = times.get("stopTime")
+        return Structure(
+            root.get("name", "system"), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
+            None if stop is None else self.real(stop), None if step is None else self.real(step), facts.get("scheme", ""),
+            system.get("description", ""), tuple(self.notes),
+        )  # fmt: skip
+
+    def real(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise self.refuse(f"found '{text}', expected a finite number")
+        return value
+
+    # -- systems --------------------------------------------------------------------------------------------------------------------------
+    def read_system(self, system: Element, path: str) -> None:
+        """Elements and connections of a system; `path` is empty for the root, else ends with a dot."""
+        for element in system.findall(f"{{{SSD}}}Elements/*"):
+            kind, name = element.tag.rpartition("}")[2], element.get("name", "")
+            if kind == "System":
+                self.read_system(element, f"{path}{name}.")
+            elif kind == "Component":
+                self.read_component(element, f"{path}{name}")
+            else:
+                raise self.refuse(f"<{kind}> '{path}{name}' is not supported, only components and systems")
+        for connection in system.findall(f"{{{SSD}}}Connections/{{{SSD}}}Connection"):
+            self.edges.append(self.edge(connection, path))
+        if system.find(f"{{{SSD}}}ParameterBindings") is not None:
+            self.bind(system, path)
+
+    def read_component(self, element: Element, name: str) -> None:
+        kind, source = element.get("type", FMU), unquote(element.get("source", ""))
+        if kind != FMU:
+            raise self.refuse(f"component '{name}' is of type {kind}; only FMUs ({FMU}) are supported")
+        if element.get("implementation") == "ModelExchange":
+            raise self.refuse(f"component '{name}' asks for model exchange; masters step co-simulation FMUs only")
+        if "://" in source or source.startswith(("/", "#", "file:")) or ".." in PurePosixPath(source).parts:
+            raise self.refuse(f"component '{name}': source '{source}' is not inside the archive")
+        if not (self.folder / source).is_file():
+            raise self.refuse(f"component '{name}': the archive has no '{source}'")
+        connectors = tuple(self.connector(c, name) for c in element.findall(f"{{{SSD}}}Connectors/{{{SSD}}}Connector"))
+        self.components.append(Component(name, source, connectors, {}))
+        if element.find(f"{{{SSD}}}ParameterBindings") is not None:
+            self.bind(element, f"{name}.")
+
+    def connector(self, element: Element, component: str) -> Connector:
+        kinds = [child for child in element if child.tag.startswith(f"{{{SSC}}}") and child.tag.rpartition("}")[2] != "Dimension"]
+        if element.find(f"{{{SSC}}}Dimension") is not None or element.find(f"{{{SSD}}}Dimension") is not None:
+            raise self.refuse(f"connector {component}.{element.get('name')} is an array; only scalars are supported")
+        found = kinds[0] if kinds else None
+        name = "" if found is None else found.tag.rpartition("}")[2]
+        return Connector(element.get("name", ""), element.get("kind", ""), name, "" if found is None else found.get("unit", ""))
+
+    def edge(self, element: Element, path: str) -> Edge:
+        def end(which: str) -> tuple[str, str]:
+            inner = element.get(f"{which}Element")
+            return f"{path}{inner}" if inner else path.rstrip("."), element.get(f"{which}Connector", "")
+
+        factor, offset = 1.0, 0.0
+        for child in element:
+            kind = child.tag.rpartition("}")[2]
+            if kind == "LinearTransformation":
+                factor, offset = self.real(child.get("factor", "1")), self.real(child.get("offset", "0"))
+            elif kind.endswith("Transformation"):
+                wire = f"{'.'.join(end('start'))} -> {'.'.join(end('end'))}"
+                raise self.refuse(f"connection {wire}: <{kind}> is not supported, only LinearTransformation")
+        return Edge(end("start"), end("end"), factor, offset, element.get("suppressUnitConversion") in ("true", "1"))
+
+    def ends(self) -> Ends:
+        return {(component.name, c.name): c for component in self.components for c in component.connectors}
+
+    def link(self, edge: Edge, wires: Mapping[str, Mapping[str, str]]) -> Link:
+        """A direct connection with its conversion of units and our own additions."""
+        (start, output), (end, given) = edge.start, edge.end
+        ends = self.ends()
+        for place in (edge.start, edge.end):
+            kind = ends[place].type if place in ends else ""
+            if kind and kind not in (*REALS, *INTEGERS, "Boolean"):
+                raise self.refuse(f"connector {'.'.join(place)} is of type {kind}; numbers and booleans are supported")
+        factor, offset = edge.factor, edge.offset
+        units = [self.units.get(ends[place].unit) if place in ends else None for place in (edge.start, edge.end)]
+        if units[0] and units[1] and not edge.plain:
+            if dict(units[0].exponents) != dict(units[1].exponents):
+                raise self.refuse(f"connection {start}.{output} -> {end}.{given}: {ends[edge.start].unit} cannot become {ends[edge.end].unit}")
+            # first the conversion, then the transformation
+            factor, offset = factor * units[0].factor / units[1].factor, factor * (units[0].offset - units[1].offset) / units[1].factor + offset
+        more = wires.get(f"{end}.{given}", {})
+        return Link(start, output, end, given, factor, offset, more.get("slope", ""), more.get("mean") == "true", more.get("bond", ""))
+
+    # -- values ---------------------------------------------------------------------------------------------------------------------------
+    def bind(self, element: Element, path: str) -> None:
+        """Values of one element and, with names of parts, of those inside it."""
+        for binding in element.findall(f"{{{SSD}}}ParameterBindings/{{{SSD}}}ParameterBinding"):
+            if binding.get("type", PARAMETERS) != PARAMETERS or binding.get("sourceBase", "SSD") != "SSD":
+                raise self.refuse(f"values of '{path.rstrip('.')}': only sets inside the archive ({PARAMETERS}) are supported")
+            if binding.find(f"{{{SSD}}}ParameterMapping") is not None:
+                raise self.refuse(f"values of '{path.rstrip('.')}': a ParameterMapping is not supported; give the variables their own names")
+            source = binding.get("source")
+            inline = binding.find(f"{{{SSD}}}ParameterValues/{{{SSV}}}ParameterSet")
+            root = inline if source is None else self.parsed(self.folder / unquote(source))
+            if root is None:
+                raise self.refuse(f"values of '{path.rstrip('.')}': neither a source nor a ParameterSet")
+            for parameter in root.findall(f"{{{SSV}}}Parameters/{{{SSV}}}Parameter"):
+                self.assign(path + binding.get("prefix", "") + parameter.get("name", ""), parameter)
+
+    def assign(self, name: str, parameter: Element) -> None:
+        """A value to the component whose name the parameter's name begins with; the value of an outer system wins."""
+        owner = next((k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None)
+        if owner is None:
+            self.notes.append(f"value '{name}' belongs to no component and is ignored")
+            return
+        component, value = self.components[owner], parameter[0]
+        kind, text = value.tag.rpartition("}")[2], value.get("value", "")
+        if kind in REALS:
+            found: Value = self.real(text)
+        elif kind in INTEGERS:
+            found = int(self.real(text))
+        elif kind in ("Boolean", "String"):
+            found = text in ("true", "1") if kind == "Boolean" else text
+        else:
+            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported")
+        values = {**component.values, name.removeprefix(f"{component.name}."): found}
+        self.components[owner] = Component(component.name, component.source, component.connectors, values)
+
+
+def read_units(units: Element | None) -> dict[str, Base]:
+    """Definitions of units."""
+    found = {}
+    for unit in [] if units is None else units.findall(f"{{{SSC}}}Unit"):
+        base = unit.find(f"{{{SSC}}}BaseUnit")
+        facts = {} if base is None else dict(base.attrib)
+        scale = float(facts.pop("factor", "1")), float(facts.pop("offset", "0"))
+        found[unit.get("name", "")] = Base({key: int(exponent) for key, exponent in facts.items() if int(exponent)}, *scale)
+    return found
+
+
+def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Scheme and step, and additions to wires, as Kinetree has written them."""
+    for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
+        ours = note.find(f"{{{OWN}}}CoSimulation") if note.get("type") == OURS else None
+        if ours is not None:
+            return dict(ours.attrib), {wire.get("to", ""): dict(wire.attrib) for wire in ours.findall(f"{{{OWN}}}Wire")}
+    return {}, {}
+
+
+def other_step(root: Element) -> str | None:
+    """The step that OMSimulator or libcosim would take."""
+    for note in root.iter(f"{{{SSC}}}Annotation"):
+        for element in note.iter():
+            kind = element.tag.rpartition("}")[2]
+            if note.get("type") == OMS and kind == "FixedStepMaster":
+                return element.get("stepSize")
+            if note.get("type") == OSP and kind == "FixedStepAlgorithm":
+                return element.get("baseStepSize")
+    return None

@@ -1,0 +1,87 @@
+"""What a system structure says: components, connectors, connections, values, units, and how it is meant to be run.
+
+Names of elements and namespaces are those of SSP 1.0 and 2.0, which share them (Modelica Association, ssp-standard.org).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SSP = "http://ssp-standard.org/SSP1/SystemStructure"
+SSD, SSC, SSV = f"{SSP}Description", f"{SSP}Common", f"{SSP}ParameterValues"
+VERSIONS = ("1.0", "2.0")
+MAIN = "SystemStructure.ssd"
+SET = "initialValues"  # name of every parameter set, so that a host applies all of them by one name
+OURS, OMS, OSP = "org.kinetree", "org.openmodelica", "com.opensimulationplatform"  # annotations that say how to step
+OWN = "urn:kinetree:cosimulation"
+REALS = ("Real", "Float64", "Float32")
+INTEGERS = ("Integer", "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64")
+
+Value = float | int | bool | str
+
+
+@dataclass(frozen=True)
+class Base:
+    """value in base units = factor * value + offset, with exponents by base unit."""
+
+    exponents: Mapping[str, int]
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Connector:
+    """A variable that is seen from outside; kind is input, output, inout, parameter or calculatedParameter."""
+
+    name: str
+    kind: str
+    type: str = "Real"
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Component:
+    """An FMU in the archive, and values for its variables."""
+
+    name: str
+    source: str
+    connectors: tuple[Connector, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def connector(self, name: str) -> Connector | None:
+        return next((connector for connector in self.connectors if connector.name == name), None)
+
+
+@dataclass(frozen=True)
+class Link:
+    """end = factor * start + offset; `slope` is the start element's output that is the time derivative, `mean` asks for the mean over a step."""
+
+    start: str
+    start_connector: str
+    end: str
+    end_connector: str
+    factor: float = 1.0
+    offset: float = 0.0
+    slope: str = ""
+    mean: bool = False
+    bond: str = ""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A system without subsystems; components stand in the order in which they are stepped one after another."""
+
+    name: str
+    components: tuple[Component, ...]
+    links: tuple[Link, ...]
+    units: Mapping[str, Base] = field(default_factory=dict)
+    start_time: float = 0.0
+    stop_time: float | None = None
+    step_size: float | None = None
+    scheme: str = ""
+    text: str = ""
+    notes: tuple[str, ...] = ()
+
+    def component(self, name: str) -> Component | None:
+        return next((component for component in self.components if component.name == name), None)
