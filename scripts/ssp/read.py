@@ -65,6 +65,7 @@ class Reader:
         self.root = self.parsed(folder / MAIN)
         self.components: list[Component] = []
         self.edges: list[Edge] = []
+        self.systems: set[str] = set()
         self.notes: list[str] = []
         self.units = read_units(self.root.find(f"{{{SSD}}}Units"))
 
@@ -96,7 +97,9 @@ class Reader:
         experiment = root.find(f"{{{SSD}}}DefaultExperiment")
         times = {} if experiment is None else experiment.attrib
         facts, wires = own_facts(experiment)
-        links = tuple(self.link(edge, wires) for edge in direct(self.edges, self.ends(), self.refuse))
+        links = tuple(
+            self.link(edge, wires) for edge in direct(self.edges, self.ends(), {c.name for c in self.components}, self.systems, self.refuse)
+        )
         step = facts.get("stepSize") or other_step(self.root)
         stop = times.get("stopTime")
         return Structure(
@@ -117,6 +120,7 @@ class Reader:
     # -- systems --------------------------------------------------------------------------------------------------------------------------
     def read_system(self, system: Element, path: str) -> None:
         """Elements and connections of a system; `path` is empty for the root, else ends with a dot."""
+        self.systems.add(path.rstrip("."))
         for element in system.findall(f"{{{SSD}}}Elements/*"):
             kind, name = element.tag.rpartition("}")[2], element.get("name", "")
             if kind == "System":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from kinetree.scripts.ssp.structure import Connector
@@ -22,9 +22,8 @@ class Edge:
     plain: bool = False
 
 
-def direct(edges: Sequence[Edge], ends: Ends, refuse: Callable[[str], Exception]) -> list[Edge]:
+def direct(edges: Sequence[Edge], ends: Ends, components: Set[str], systems: Set[str], refuse: Callable[[str], Exception]) -> list[Edge]:
     """One edge per component input that a component output feeds; inputs fed from the connectors of the root are left to their start values."""
-    components = {place[0] for place in ends}
     feeders: dict[Place, Edge] = {}
     for edge in edges:
         if edge.end in ends and ends[edge.end].kind in ("output", "calculatedParameter"):
@@ -34,6 +33,8 @@ def direct(edges: Sequence[Edge], ends: Ends, refuse: Callable[[str], Exception]
         feeders[edge.end] = edge
     for edge in edges:
         for element, connector in (edge.start, edge.end):
+            if element not in components | systems:
+                raise refuse(f"there is no element '{element}', which a connection names")
             if element in components and (element, connector) not in ends:
                 raise refuse(f"component '{element}' has no connector '{connector}', which a connection names")
     found = []

@@ -1,0 +1,169 @@
+"""System structures: what is written obeys the schemas, and the boom's archive gives the same numbers here, in libcosim and in ecos."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.study import BAR, run_coupled
+
+STEP, COUNT = 0.005, 240
+SIDES = ("mechanism.lift.pressure_a", "mechanism.lift.pressure_b")
+
+LIBCOSIM = """
+import json, sys
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimObserver import CosimObserver
+path, step, count = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+execution = CosimExecution.from_ssp_file(path, step_size=int(step * 1e9))
+observer = CosimObserver.create_last_value()
+execution.add_observer(observer)
+unit = next(info.index for info in execution.slave_infos() if info.name.decode() == "mechanism")
+places = {v.name.decode(): v.reference for v in execution.slave_variables(unit)}
+rows = []
+for _ in range(count):
+    assert execution.step()
+    rows.append(observer.last_real_values(unit, [places["lift.pressure_a"], places["lift.pressure_b"]]))
+print("RESULT", json.dumps(rows), flush=True)
+"""
+
+ECOS = """
+import json, sys
+from ecospy import EcosSimulation
+path, step, count = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+simulation = EcosSimulation(step, ssp_path=path)
+simulation.init(parameter_set="initialValues")
+rows = []
+for _ in range(count):
+    simulation.step(1)
+    rows.append([simulation.get_real("mechanism::lift.pressure_a"), simulation.get_real("mechanism::lift.pressure_b")])
+print("RESULT", json.dumps(rows), flush=True)
+simulation.terminate()
+simulation.free()
+"""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ssp") / "boom.ssp"
+    assert main(["cosim", "lib:boom", "--ssp", str(path), "--step-size", str(STEP), "--stop-time", str(STEP * COUNT), "-q"]) == 0
+    return path
+
+
+def table(path: Path) -> dict[str, np.ndarray]:
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+
+
+def run_here(archive: Path, folder: Path, *options: str) -> dict[str, np.ndarray]:
+    result = folder / "result.csv"
+    assert main(["cosim", str(archive), "-o", str(result), "-q", *options]) == 0
+    return table(result)
+
+
+def run_there(code: str, archive: Path) -> np.ndarray:
+    done = subprocess.run([sys.executable, "-c", code, str(archive), str(STEP), str(COUNT)], capture_output=True, text=True, timeout=300)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    assert lines, done.stdout[-2000:] + done.stderr[-2000:]
+    return np.array(json.loads(lines[-1].removeprefix("RESULT ")))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_files_obey_the_schemas(archive: Path, version: str, tmp_path: Path):
+    """The schemas of SSP 1.0 that fmpy carries; 2.0 differs in the number and in additions that are not used."""
+    from fmpy import ssp
+    from lxml import etree
+
+    if version == "2.0":
+        archive = tmp_path / "boom.ssp"
+        assert main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+    folder = Path(ssp.__file__).parent / "schema"
+    with ZipFile(archive) as files:
+        names = [name for name in files.namelist() if name.endswith((".ssd", ".ssv"))]
+        assert len(names) == 3
+        for name in names:
+            kind = "Description" if name.endswith(".ssd") else "ParameterValues"
+            schema = etree.XMLSchema(etree.parse(str(folder / f"SystemStructure{kind}.xsd")))
+            root = etree.fromstring(files.read(name))
+            assert root.get("version") == version
+            root.set("version", "1.0")
+            schema.assertValid(root)
+
+
+def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Path):
+    from fmpy import read_model_description
+
+    from kinetree.scripts.ssp.read import read_ssd, unpack
+
+    structure = read_ssd(unpack(archive, tmp_path), "boom")
+    assert {c.name for c in structure.components} == {"mechanism", "drive"} and structure.scheme == "sequential"
+    for component in structure.components:
+        variables = {v.name: v for v in read_model_description(str(tmp_path / component.source)).modelVariables}
+        for connector in component.connectors:
+            assert variables[connector.name].causality == connector.kind
+            assert (variables[connector.name].unit or "") == connector.unit
+    for link in structure.links:
+        ends = [structure.component(link.start), structure.component(link.end)]
+        assert ends[0] and ends[1] and ends[0].connector(link.start_connector) and ends[1].connector(link.end_connector)
+
+
+def test_archive_runs_as_the_scenario(archive: Path, tmp_path: Path):
+    """The same FMUs, the same master: the same numbers to the last bit."""
+    found = run_here(archive, tmp_path)
+    trace = run_coupled(read_scenario("lib:boom"), "chambers", STEP, STEP * COUNT, "native").trace
+    for side in ("pressure_a", "pressure_b"):
+        assert (found[f"mechanism.lift.{side}"] == trace[side]).all()
+
+
+@pytest.mark.parametrize(("host", "code"), [("libcosimpy", LIBCOSIM), ("ecospy", ECOS)], ids=["libcosim", "ecos"])
+def test_hosts_give_the_same_answer(archive: Path, host: str, code: str, tmp_path: Path):
+    """Both hosts step all units at once: our held master to the rounding of times in ns, the one system to the error of the scheme.
+
+    Pressures of 1e7 Pa change by up to 1e9 Pa/s, times differ by half a nanosecond: 1 Pa.
+    """
+    try:
+        __import__(host)
+    except (ImportError, OSError) as error:
+        pytest.skip(f"{host} cannot be loaded: {error}")
+    there, here = run_there(code, archive), run_here(archive, tmp_path, "--scheme", "held")
+    for column, side in enumerate(SIDES):
+        assert np.abs(there[:, column] - here[side][1:]).max() < 1.0
+    exact = run_coupled(read_scenario("lib:boom"), "chambers", STEP, STEP * COUNT).reference
+    times = STEP * np.arange(1, COUNT + 1)
+    for column, side in enumerate(("pressure_a", "pressure_b")):
+        assert np.abs(there[:, column] - np.interp(times, exact["time"], exact[side])).max() < 2.0 * BAR
+
+
+def test_schemes_that_hosts_turn_into_held_values_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+    assert main(["cosim", "lib:boom", "--scheme", "told", "--ssp", str(tmp_path / "told.ssp"), "--units", "python"]) == 0
+    assert "chambers stays stable there" in capsys.readouterr().out
+
+
+def test_told_travels_with_its_slopes(tmp_path: Path):
+    """Slopes, means and the order of the units stand in the archive: the same numbers as from the scenario."""
+    path = tmp_path / "told.ssp"
+    assert main(["cosim", "lib:boom", "--scheme", "told", "--ssp", str(path), "--step-size", "0.02", "--stop-time", "0.6", "-q"]) == 0
+    found = run_here(path, tmp_path)
+    trace = run_coupled(read_scenario("lib:boom"), "told", 0.02, 0.6, "native").trace
+    assert len(trace.time) == len(found["time"])
+    # force = A_a p_a - A_b p_b, two products and a difference of rounding
+    force = 50e-4 * trace["pressure_a"] - 32e-4 * trace["pressure_b"]
+    assert np.abs(found["drive.force"] - force).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--units", "process"], "has no FMUs"), (["--ssp-version", "3.0"], "expected one of 1.0, 2.0"), ([], "ends in .ssp")],
+)
+def test_exports_that_cannot_be_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], said: str):
+    path = tmp_path / ("boom.ssp" if options else "boom.zip")
+    assert main(["cosim", "lib:boom", "--ssp", str(path), *options]) == 2
+    assert said in capsys.readouterr().err
