@@ -75,11 +75,68 @@ def test_force_on_a_free_train_moves_its_centre():
         ({"stiffness": [[1.0, 2.0], [3.0]]}, "square matrix"),
         ({"stiffness": "q"}, "unknown name 'q'"),
         ({"rigidity": 1.0}, "rigidity"),
+        ({"forces": {"x1": "x2"}}, "only parameters, t and inputs"),
+        ({"supports": {"x9": {"stiffness": 1.0}}}, "a coordinate: x1"),
+        ({"supports": {"x1": {"motion": 1.0}}}, "stiffness"),
+        ({"names": ["a", "b", "t", "d", "e"]}, "meaning in expressions"),
     ],
 )
 def test_mistakes_are_named(chain: dict, words: str):
     with pytest.raises(ModelError, match=words):
         train(**chain)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"bodies": {"a": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}}}, "belongs to bodies"),
+        ({"outputs": {"w": {"quantity": "energy"}}}, "an expression over the coordinates"),
+        ({"outputs": {"w": "x7"}}, "unknown name 'x7'"),
+        ({"outputs": {"x1": 1.0}}, "already a coordinate of the chain"),
+    ],
+)
+def test_sections_beside_a_chain(more: dict, words: str):
+    with pytest.raises(ModelError, match=words):
+        load({"chain": {"count": 2, "mass": 1.0, "stiffness": 1.0}} | more)
+
+
+def shaken():
+    return load(
+        {
+            "inputs": {"pull": 2.0},
+            "chain": {
+                "mass": [1.0, 2.0],
+                "stiffness": [9.0],
+                "forces": {"x2": "pull*t"},
+                "supports": {"x1": {"stiffness": 4.0, "motion": "0.1*t**2"}},
+            },
+            "outputs": {"stretch": {"value": "x2 - x1", "unit": "m"}, "load": "9*stretch + 0*der(x1)"},
+        }
+    ).chain()
+
+
+def test_support_that_moves_is_a_force_on_a_stiffer_chain():
+    result = shaken().simulate(stop_time=3.0, output_step=0.05)
+    twin = train(count=None, mass=[1.0, 2.0], stiffness=[4.0, 9.0, 0.0], forces={"x1": "0.4*t**2", "x2": "2*t"}).simulate(
+        stop_time=3.0, output_step=0.05
+    )
+    for name in ("x1", "x2", "der(x1)", "der(x2)"):
+        assert result[name] == pytest.approx(twin[name], abs=1e-12)
+    assert result["stretch"] == pytest.approx(result["x2"] - result["x1"], abs=1e-15) and np.array_equal(result["load"], 9 * result["stretch"])
+
+
+def test_energy_of_a_chain_on_a_support_at_rest():
+    system = train(count=2, stiffness=[5.0], mass=1.0, start=[1.0, 0.0], supports={"x2": {"stiffness": 3.0}})
+    energy = system.simulate(stop_time=5.0, output_step=0.1)["energy"]
+    assert energy[0] == 2.5 and np.ptp(energy) < 1e-9
+
+
+def test_inputs_are_numbers_or_functions_of_time():
+    held, given, moving = (shaken().simulate(stop_time=1.0, output_step=0.1, inputs=i)["x2"] for i in (None, {"pull": 2.0}, {"pull": lambda t: 2.0}))
+    assert np.array_equal(held, given) and np.array_equal(given, moving)
+    assert shaken().simulate(stop_time=1.0, inputs={"pull": 0.0})["x2"][-1] != held[-1]
+    with pytest.raises(KeyError, match="pull"):
+        shaken().simulate(stop_time=1.0, inputs={"push": 1.0})
 
 
 def test_compile_says_what_to_do():

@@ -8,7 +8,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.parts import Part
-from kinetree.models.description.quantities import NUMBER_SCHEMA, Expression, Number, TimeNumber, as_number, problem
+from kinetree.models.description.quantities import NUMBER_SCHEMA, Expression, InputNumber, Number, as_number, problem
 
 COUPLINGS = "a number, a list of numbers, or a matrix as a list of rows"
 ROW_SCHEMA = {"type": "array", "items": NUMBER_SCHEMA, "minItems": 1}
@@ -34,6 +34,13 @@ Couplings = Annotated[
 ]
 
 
+class Support(Part):
+    """A spring from a mass to a support that moves: stiffness*(motion - x)."""
+
+    stiffness: Number = Field(description="Of the spring, added to that of the couplings [N/m]")
+    motion: InputNumber = Field(0.0, description="Of the support; may depend on t and on inputs [m]")
+
+
 class Chain(Part):
     """A linear multi-mass chain; n is the number of masses, n + 1 couplings include those to walls at both ends, n - 1 leave the ends free."""
 
@@ -46,7 +53,8 @@ class Chain(Part):
     names: tuple[str, ...] = Field((), description="Of the coordinates, x1, x2, ... if left out")
     start: tuple[Number, ...] = Field((), description="Coordinates at the start, 0 if left out [m]")
     speed: tuple[Number, ...] = Field((), description="Speeds at the start, 0 if left out [m/s]")
-    forces: dict[str, TimeNumber] = Field(default_factory=dict, description="Force on a coordinate by its name; may depend on t [N]")
+    forces: dict[str, InputNumber] = Field(default_factory=dict, description="Force on a coordinate by its name; may depend on t and on inputs [N]")
+    supports: dict[str, Support] = Field(default_factory=dict, description="Moving support of a coordinate by its name")
 
     @property
     def size(self) -> int:
@@ -73,9 +81,10 @@ class Chain(Part):
             raise fault(f"count = {self.count}", f"{n}, the number of masses")
         if len(set(self.coordinates)) < n:
             raise fault("names", "every name once")
-        for name in self.forces:
-            if name not in self.coordinates:
-                raise fault(f"forces.{name}", "a coordinate: " + ", ".join(self.coordinates[:8]))
+        for key, table in (("forces", self.forces), ("supports", self.supports)):
+            for name in table:
+                if name not in self.coordinates:
+                    raise fault(f"{key}.{name}", "a coordinate: " + ", ".join(self.coordinates[:8]))
         return self
 
 

@@ -21,6 +21,7 @@ from kinetree.solvers.layout import Op
 Path = tuple[str | int, ...]
 
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
+INPUT = "an input"
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
@@ -75,8 +76,11 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         for name in form.speeds:
             add(known.states, name, f"a speed of joint '{joint}'", path[:2]) if form.quaternion else known.states.setdefault(name, "a speed")
             known.results[f"der({name})"] = "an acceleration"
+    for name in description.chain.coordinates if description.chain else ():
+        add(known.states, name, "a coordinate of the chain", ("chain", "names"))
+        known.states.setdefault(f"der({name})", "a speed")
     for name in description.inputs:
-        add(known.states, name, "an input", ("inputs", name))
+        add(known.states, name, INPUT, ("inputs", name))
     for name in description.states:
         add(known.states, name, "a state", ("states", name))
         known.results[f"der({name})"] = "the rate of a state"
@@ -139,6 +143,8 @@ def fault(path: Path, text: Expression, known: Names, values: dict[str, float], 
         allowed: list[dict[str, str]] = [known.parameters]
         if text.scope == "state":
             allowed += [known.states, known.results] if path[0] in RESULTS else [known.states]
+        if text.scope == "input":
+            allowed.append({name: what for name, what in known.states.items() if what == INPUT})
         for name in sorted(used):
             if any(name in group for group in allowed) or (name == "t" and text.scope != "parameter"):
                 continue
@@ -169,5 +175,6 @@ def fault(path: Path, text: Expression, known: Names, values: dict[str, float], 
 BEFORE = {
     "parameter": "parameters",
     "time": "parameters and t",
+    "input": "parameters, t and inputs",
     "state": "parameters, t, coordinates, speeds, states, inputs and outputs",
 }

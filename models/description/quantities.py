@@ -28,6 +28,12 @@ class TimeExpression(Expression):
     scope = "time"
 
 
+class InputExpression(Expression):
+    """Text of an expression over parameters, the time t and inputs."""
+
+    scope = "input"
+
+
 class LawExpression(Expression):
     """Text of an expression over parameters, t, coordinates, speeds, states, inputs and outputs."""
 
@@ -97,6 +103,7 @@ def vector_schema(length: int) -> dict[str, Any]:
 
 Number = Annotated[float | str, PlainValidator(lambda value: as_number(value, Expression)), WithJsonSchema(NUMBER_SCHEMA)]
 TimeNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, TimeExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+InputNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, InputExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Law = Annotated[float | str, PlainValidator(lambda value: as_number(value, LawExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Vector = Annotated[
     tuple[float | str, float | str, float | str],

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source
-from kinetree.models.description.chain_parts import Chain, Couplings
+from kinetree.models.description.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.force_parts import KINDS, Soil
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
@@ -19,6 +19,7 @@ FILE = Path(__file__).parents[2] / "docs" / "format.md"
 WORDS = {
     quantities.Number: "number",
     quantities.TimeNumber: "number of t",
+    quantities.InputNumber: "number of t and inputs",
     quantities.Law: "law",
     quantities.Vector: "3 numbers",
     quantities.LawVector: "3 laws",
@@ -52,6 +53,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "tolerances": schema.Tolerances,
     "prepare": schema.Preparation,
     "[chain]": Chain,
+    "[chain.supports.NAME]": Support,
     "point, as in between": Point,
     "soil": Soil,
 }
@@ -64,6 +66,7 @@ What stands in the column "value":
 
 * *number*: a number, or the text of an expression over parameters;
 * *number of t*: the expression may contain the time t too;
+* *number of t and inputs*: the expression may contain the time and inputs;
 * *law*: also coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages also accelerations
   `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.

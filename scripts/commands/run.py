@@ -52,7 +52,8 @@ def run(
     wanted = None if columns is None else "all" if columns == "all" else tuple(name.strip() for name in columns.split(","))
     mechanism = load(file, **numbers(settings))
     if mechanism.description.chain is not None:
-        return run_chain(mechanism.chain(), stop_time, output_interval, tolerance, output, plot, wanted, quiet)
+        chain = mechanism.chain()
+        return run_chain(chain, stop_time, output_interval, tolerance, held(inputs, chain.compiled.inputs), output, plot, wanted, quiet)
     system = mechanism.compile()
     options["inputs"] = held(inputs, system.compiled.inputs)
     check_columns(system, wanted)
@@ -78,13 +79,14 @@ def run_chain(
     stop_time: float | None,
     output_interval: float | None,
     tolerance: float | None,
+    inputs: dict[str, float] | None,
     output: Path | None,
     plot: Path | None,
     wanted: "str | tuple[str, ...] | None",
     quiet: bool,
 ) -> None:
     """A linear chain steps by the matrix method, whatever integrator is asked for."""
-    result = system.simulate(stop_time, None, output_interval, tolerance)
+    result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
     write(result, output, plot, wanted)
     if not quiet:
         from kinetree.scripts.summary import summary
