@@ -33,8 +33,8 @@ class Lines:
         now = time.monotonic()
         if now - self.said >= PAUSE:
             self.said = now
-            part = f" ({100 * done / self.end:.0f} %)" if self.end > 0 else ""
-            print(f"{self.title}: {done:.4g} of {self.end:.4g} {self.unit}{part} after {now - self.start:.0f} s", file=sys.stderr, flush=True)
+            part = f" of {self.end:.4g} {self.unit} ({100 * done / self.end:.0f} %)" if self.end > 0 else f" {self.unit}"
+            print(f"{self.title}: {done:.4g}{part} after {now - self.start:.0f} s", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         pass

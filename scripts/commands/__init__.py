@@ -6,6 +6,7 @@ from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
 from kinetree.scripts.commands.fmu import fmu
+from kinetree.scripts.commands.identify import identify
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.new import new
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable] = {
     "run": run,
     "statics": statics,
     "study": study,
+    "identify": identify,
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,

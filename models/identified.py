@@ -1,0 +1,123 @@
+"""What an identification found: estimates with their deviations, quality of the fit, report and picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A parameter: where the fit began, what it found, and the standard deviation of that."""
+
+    name: str
+    start: float
+    value: float
+    deviation: float
+    unit: str = ""
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"start": self.start, "value": self.value, "standard_deviation": self.deviation, "unit": self.unit, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a column is met."""
+
+    name: str
+    rows: int
+    rms: float  # root mean square of the differences
+    mean_deviation: float  # mean of their magnitudes over the largest excursion of the data from their mean
+    correlation: float  # of data and model; 0 where one of them is constant
+
+    @classmethod
+    def of(cls, name: str, measured: np.ndarray, fitted: np.ndarray) -> Fit:
+        there = np.isfinite(measured)
+        y, m = measured[there], fitted[there]
+        excursion = float(np.abs(y - y.mean()).max()) or 1.0
+        moves = y.std() > 0.0 and m.std() > 0.0
+        correlation = float(np.corrcoef(y, m)[0, 1]) if moves else 0.0
+        return cls(name, int(there.sum()), float(np.sqrt(np.mean((m - y) ** 2))), float(np.abs(m - y).mean()) / excursion, correlation)
+
+
+@dataclass(frozen=True)
+class Identification:
+    """Estimates in the order they were asked for; `covariance` in their units; `measured` and `fitted` columns over `time`."""
+
+    name: str
+    estimates: tuple[Estimate, ...]
+    covariance: np.ndarray
+    fits: tuple[Fit, ...]
+    time: np.ndarray
+    measured: dict[str, np.ndarray]
+    fitted: dict[str, np.ndarray]
+    runs: int
+    converged: bool
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Estimated values, as `load` and `compile` take them."""
+        return {each.name: each.value for each in self.estimates}
+
+    @property
+    def deviations(self) -> dict[str, float]:
+        """Standard deviations."""
+        return {each.name: each.deviation for each in self.estimates}
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Of the estimates: near 1 or -1 where two parameters act alike."""
+        spread = np.sqrt(np.diag(self.covariance))
+        return self.covariance / np.outer(spread, spread)
+
+    @property
+    def alike(self) -> tuple[tuple[str, str, float], ...]:
+        """Pairs of parameters that the data hardly tell apart."""
+        names, c = [each.name for each in self.estimates], self.correlation
+        return tuple((names[i], names[j], float(c[i, j])) for i in range(len(names)) for j in range(i) if abs(c[i, j]) > 0.95)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the columns, ready for JSON."""
+        return {
+            "mechanism": self.name,
+            "parameters": {each.name: each.to_dict() for each in self.estimates},
+            "covariance": self.covariance.tolist(),
+            "correlation": self.correlation.tolist(),
+            "columns": {f.name: {"rows": f.rows, "rms": f.rms, "mean_deviation": f.mean_deviation, "correlation": f.correlation} for f in self.fits},
+            "runs": self.runs,
+            "converged": self.converged,
+        }
+
+    def plot(self, path: str | Path | None = None):
+        """Measured points and fitted lines, a panel per column; returns the figure."""
+        title = ", ".join(f"{e.name} = {e.value:.5g} ± {e.deviation:.1g}" for e in self.estimates)
+        return draw(self.time, self.measured, self.fitted, title, path)
+
+
+def draw(time: np.ndarray, measured: dict[str, np.ndarray], fitted: dict[str, np.ndarray], title: str, path: str | Path | None):
+    """Measured points and fitted lines, a panel per column."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ValueError("plots need matplotlib: pip install kinetree[plots]") from None
+    figure = Figure(figsize=(9.0, 0.8 + 2.2 * len(measured)), layout="constrained")
+    panels = np.atleast_1d(np.array(figure.subplots(len(measured), 1, sharex=True)))
+    for panel, name in zip(panels, measured, strict=True):
+        panel.plot(time, measured[name], ".", markersize=3, color="#9a9a9a", label="measured")
+        panel.plot(time, fitted[name], linewidth=1.3, color="#1f5f8b", label="fitted")
+        panel.set_ylabel(name)
+        panel.grid(True, linewidth=0.4, alpha=0.6)
+        panel.margins(x=0.0)
+    panels[0].legend(frameon=False, ncol=2, loc="upper right")
+    panels[-1].set_xlabel("time [s]")
+    figure.suptitle(title)
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure

@@ -1,0 +1,180 @@
+"""`kinetree identify`: parameters of a mechanism from measured columns, or the modes of a free decay."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinetree.scripts.arguments import Inputs, Quiet, Settings, held, numbers, writable
+from kinetree.scripts.failure import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.models.decay import Decay
+    from kinetree.models.identified import Identification
+    from kinetree.models.mechanism import Mechanism
+    from kinetree.scripts.recorded import Recorded
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def identify(
+    files: Annotated[list[str], typer.Argument(metavar="[MODEL] DATA", help="A description or lib:NAME, and the measured columns (.csv, ...).")],
+    parameters: Annotated[str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to find.")] = "",
+    columns: Annotated[str, typer.Option("--columns", help="NAME,NAME,...: the measured columns that count (default: all).")] = "",
+    bounds: Annotated[list[str] | None, typer.Option("--bounds", metavar="NAME=LOW:HIGH", help="Bounds of a parameter; may be repeated.")] = None,
+    robust: Annotated[bool, typer.Option("--robust", help="Let outliers count less.")] = False,
+    modes: Annotated[bool, typer.Option("--modes", help="Match the modes of a free decay instead of the motion.")] = False,
+    order: Annotated[int | None, typer.Option("--order", help="Of a free decay: 2 per oscillation, 1 per part that does not swing.")] = None,
+    settings: Settings = None,
+    inputs: Inputs = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of measured and fitted columns: .png, .pdf or .svg.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
+    from kinetree.scripts.recorded import Recorded
+
+    if len(files) > 2:
+        raise BadInput(f"expected [MODEL] DATA, found {len(files)} files")
+    writable(output, (".json",), "--output")
+    writable(plot, PICTURES, "--plot")
+    data = Recorded(Path(files[-1]))
+    wanted, chosen = names_of(parameters), names_of(columns)
+    if len(files) == 1:
+        if wanted:
+            raise BadInput("--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ...")
+        return tell_decay(decay_of(data, chosen, order), output, plot, quiet)
+    from kinetree.models import load
+
+    mechanism = load(files[0], **numbers(settings))
+    limits = bounds_of(bounds)
+    if not wanted:
+        raise BadInput(f"--parameters: expected names out of {', '.join(mechanism.description.parameters) or 'none'}")
+    if modes:
+        from kinetree.models.mode_matching import match_modes
+
+        decay = decay_of(data, chosen, order)
+        values = match_modes(mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input"))
+        return tell_decay(decay, output, plot, quiet, mechanism, values)
+    given = held(inputs, mechanism.compile().compiled.inputs)
+    tell_fit(fit(mechanism, data, wanted, chosen, limits, given, robust, quiet), output, plot, quiet)
+
+
+def fit(
+    mechanism: "Mechanism", data: "Recorded", wanted: list[str], columns: list[str], bounds: dict, inputs: dict | None, robust: bool, quiet: bool
+):
+    """Least squares over the motion, with progress in runs."""
+    from kinetree.models.identification import identify
+    from kinetree.scripts.progress import progress
+
+    values = {name: data[name] for name in data.names}
+    loss = "soft_l1" if robust else "linear"
+    with progress(f"identify {mechanism.description.name}", 0.0, quiet, "runs") as told:
+        return identify(mechanism, values, wanted, time=data.time, columns=columns or None, bounds=bounds, inputs=inputs, loss=loss, progress=told)
+
+
+def names_of(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+    """NAME=LOW:HIGH; an empty side is open."""
+    found = {}
+    for text in texts or []:
+        name, _, limits = text.partition("=")
+        low, colon, high = limits.partition(":")
+        try:
+            found[name.strip()] = (float(low or "-inf"), float(high or "inf"))
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise BadInput(f"--bounds {text}: expected NAME=LOW:HIGH, for example --bounds mass=1:5")
+    return found
+
+
+def decay_of(data: "Recorded", columns: list[str], order: int | None) -> "Decay":
+    """Modes of the chosen columns, of all by default."""
+    from kinetree.models.decay import free_decay
+    from kinetree.models.description.errors import suggestion
+
+    for name in columns:
+        if name not in data.names:
+            raise BadInput(f"--columns {name}: no such column; {suggestion(name, data.names)}")
+    return free_decay(data.time, {name: data[name] for name in columns or data.names}, order)
+
+
+def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool) -> None:
+    """Tables of parameters and of columns."""
+    keep(found.to_dict(), output)
+    if plot:
+        found.plot(plot)
+    if quiet:
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    rows = [
+        (
+            e.name,
+            f"{e.start:.6g}",
+            f"{e.value:.8g}",
+            f"{e.deviation:.2g}",
+            f"{100 * e.deviation / abs(e.value):.2g} %" if e.value else "",
+            e.unit,
+            e.note,
+        )
+        for e in found.estimates
+    ]
+    console.print(table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
+    columns = [(f.name, str(f.rows), f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
+    console.print(table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns))
+    for first, second, value in found.alike:
+        console.print(f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}")
+    if not found.converged:
+        console.print("the fit did not converge: the values are the best that were found")
+    console.print(f"{found.runs} runs")
+
+
+def tell_decay(
+    found: "Decay", output: Path | None, plot: Path | None, quiet: bool, mechanism: "Mechanism | None" = None, values: dict[str, float] | None = None
+) -> None:
+    """Table of modes, and the parameters that were matched to them."""
+    from dataclasses import asdict
+
+    rows = [asdict(mode) | {"damping": mode.damping} for mode in found.modes]
+    keep({"modes": rows, "columns": [asdict(each) for each in found.fits]} | ({"parameters": values} if values else {}), output)
+    if plot:
+        found.plot(plot)
+    if quiet:
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    lines = []
+    for mode in found.modes:
+        sizes = ", ".join(f"{name} {size:.4g} at {mode.phases[name]:.2f}" for name, size in mode.amplitudes.items())
+        lines.append((f"{mode.frequency:.6g}", f"{mode.decay:.4g}", f"{mode.damping:.4g}", sizes))
+    console.print(table("Free decay", ("frequency [Hz]", "decay [1/s]", "damping ratio", "amplitude and phase [rad]"), lines))
+    columns = [(f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
+    console.print(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
+    if mechanism is not None and values:
+        console.print(table(mechanism.description.name, ("parameter", "found"), [(name, f"{value:.8g}") for name, value in values.items()]))
+
+
+def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(box=None, padding=(0, 2), title=escape(title) or None, title_justify="left", title_style="bold")
+    for k, heading in enumerate(headings):
+        made.add_column(heading, justify="left" if k == 0 or not heading else "right")
+    for row in rows:
+        made.add_row(*map(escape, row))
+    return made
+
+
+def keep(content: dict[str, Any], output: Path | None) -> None:
+    if output:
+        from json import dumps
+
+        output.write_text(dumps(content, indent=2) + "\n", encoding="utf-8")
