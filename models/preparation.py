@@ -27,6 +27,7 @@ def rest_starts(system: System) -> dict[str, float]:
     for number, step in enumerate(system.description.run.prepare):
         key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
         present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
+        starts |= {name: evaluate_constant(value, values) for name, value in step.guess.items()}
         q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
         q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
         states = {name: value for name, value in starts.items() if name in present.compiled.states}

@@ -55,6 +55,7 @@ class Search:
         self.f = self.chart.independent.size
         self.r = self.residual(self.q, self.x)
         self.J = self.slopes()
+        self.columns, self.rows = self.balance()
         self.change = np.maximum(1e-300, np.abs(self.J[self.f :, self.f :]).max(axis=1, initial=0.0)) * np.maximum(1.0, np.abs(self.x))
         self.size = self.measure(self.r)
 
@@ -83,6 +84,15 @@ class Search:
             columns.append((ends[0] - ends[1]) / (2 * h))
         return np.column_stack(columns) if columns else np.zeros((0, 0))
 
+    def balance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
+        follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
+        own = np.abs(np.diag(self.J)[self.f :])
+        followed = np.divide(follows, own, out=np.zeros_like(own), where=own > 0.0)
+        columns = np.concatenate((np.ones(self.f), np.maximum(np.maximum(1.0, np.abs(self.x)), followed)))
+        largest = np.abs(self.J * columns).max(axis=1, initial=0.0)
+        return columns, np.where((np.arange(columns.size) < self.f) | (largest == 0.0), 1.0, 1.0 / np.maximum(largest, 1e-300))
+
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The state after a step."""
         return self.chart.position(step[: self.f]), self.x + step[self.f :]
@@ -91,7 +101,13 @@ class Search:
         """The step of Newton's method; the shortest one where some direction does not matter."""
         S = np.zeros_like(self.J)
         S[: self.f, : self.f] = shift * np.eye(self.f)
-        return np.linalg.lstsq(S - self.J, self.r, rcond=FLAT)[0]
+        matrix = self.rows[:, None] * (S - self.J) * self.columns
+        return self.columns * np.linalg.lstsq(matrix, self.rows * self.r, rcond=FLAT)[0]
+
+    @property
+    def ceiling(self) -> float:
+        """Largest growth of a small motion, squared; 0 in a stable place."""
+        return ceiling(self.M, self.rows[:, None] * self.J * self.columns, self.f)
 
     def downhill(self, ceiling: float) -> tuple[np.ndarray, float]:
         """A step with the pseudo-transient term, at most LARGEST_STEP long."""
@@ -127,7 +143,7 @@ class Search:
             if self.size < size:
                 return True
             soft *= 4.0
-            back = self.newton(soft + 1.5 * ceiling(self.M, self.J, self.f))
+            back = self.newton(soft + 1.5 * self.ceiling)
             self.q, self.x = self.moved(back * min(1.0, LARGEST_STEP / max(float(np.abs(back[: self.f]).max(initial=0.0)), 1e-300)))
         self.q, self.x = q, x
         self.settle()
@@ -181,7 +197,7 @@ def search_rest(
     search = Search(system, t, q, inputs, states)
     for k in range(iterations):
         search.settle()
-        top = ceiling(search.M, search.J, search.f)
+        top = search.ceiling
         if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
             return search, k
         if search.size >= CLOSE or top > 0.0:

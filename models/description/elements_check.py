@@ -46,6 +46,8 @@ def check_elements(checker: Checker) -> None:
     for index, step in enumerate(run.prepare):
         for name in step.set:
             checker.known(("run", "prepare", index, "set", name), name, checker.description.parameters, "parameter")
+        for name in step.guess:
+            check_coordinate(checker, ("run", "prepare", index, "guess", name), name)
     if run.tolerances is not None:
         check_signs(checker, ("run", "tolerances"), run.tolerances, POSITIVE_RUN)
 

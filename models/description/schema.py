@@ -232,6 +232,7 @@ class Preparation(Part):
 
     name: str = Field("", description="Shown in messages")
     set: dict[str, Number] = Field(default_factory=dict, description="Parameters that differ from their values in the run")
+    guess: dict[str, Number] = Field(default_factory=dict, description="Coordinates where the search begins, instead of those of the state before")
     require: dict[str, Law] = Field(default_factory=dict, description="What must hold there: a sentence, and a comparison that is true")
 
 

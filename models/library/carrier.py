@@ -2,10 +2,12 @@
 
     ground -(heave, pitch, roll)- base -(slew)- platform -(luff)- cradle -(s_i, tilt_i, turn_i)- module i, i = 1..modules
 
-Tyres and jacks lift off; the drives are elastic and damped at the commanded angles, or outside (`outside = 1`) on the actuators slew_drive and
-luff_drive. Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is
-dropped. Arguments: modules (1..50); switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on oil), soil (settles
-under the jacks), contacts (pin in its groove, bearing band in its tube, with clearance), outside. Modes of the standing carrier: 1 to 4 Hz.
+Tyres and jacks lift off. Preparation: states of rest on the wheels, lifted on the jacks, at the commanded angles; the run begins in the last one.
+Schedule: rest; then per module: a push from a table breaks the latch, the module travels until it leaves its rail, swings free, and is dropped.
+Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
+switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil), soil (settles under the jacks), contacts (pin
+in its groove, bearing band in its tube, with clearance), drives (hydraulic, with position control, instead of locked), outside (drives
+outside, on actuators), cylinders (slewing by two cylinders instead of a motor). What the drives do stands in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -15,28 +17,40 @@ from typing import Any
 from kinetree.models.library import carrier_parts as parts
 
 
-def describe(modules: int = 4, full: int = 0, hydraulic: int = 0, soil: int = 0, contacts: int = 0, outside: int = 0) -> dict[str, Any]:
+def describe(
+    modules: int = 4,
+    order: Any = 0,
+    full: int = 0,
+    hydraulic: int = 0,
+    soil: int = 0,
+    contacts: int = 0,
+    drives: int = 0,
+    outside: int = 0,
+    cylinders: int = 0,
+) -> dict[str, Any]:
     """Base, platform, cradle and so many modules."""
-    n, on = parts.settings(modules, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, outside=outside)
-    rest = parts.upper(n, on["full"], on["contacts"], on["outside"])
+    on = parts.Settings(
+        modules, order, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, drives=drives, outside=outside, cylinders=cylinders
+    )
+    rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")
     joints = {
-        "base": parts.vehicle_joint("base", on["full"]),
+        "base": parts.vehicle_joint("base", on.full),
         "ring": {"parent": "base", "child": "platform", "transforms": [{"shift": parts.RING}, turn]},
     }
-    stand = parts.ground_forces("base", "base", on["full"], on["hydraulic"], on["soil"])
     return {
         "format": "kinetree/1",
-        "name": f"Carrier of {n} modules",
+        "name": f"Carrier of {on.n} modules",
         "text": "Base with 3 freedoms on tyres and jacks, slewing platform, luffing cradle, modules that leave their rails one after another",
         "gravity": [0, 0, "-g"],
-        "parameters": parts.parameters(n),
-        "outputs": parts.outputs(n),
-        "run": {"stop_time": f"pause + {1.2 * n}", "output_step": 0.01},
+        "parameters": parts.all_parameters(on),
+        "outputs": parts.outputs(on),
+        "tables": parts.tables(on),
+        "run": parts.run(on),
         **rest,
         "bodies": {"base": base(), **rest["bodies"]},
         "joints": {**joints, **rest["joints"]},
-        "forces": {**stand, **rest["forces"]},
+        "forces": {**parts.ground_forces("base", "base", on), **rest["forces"]},
     }
 
 

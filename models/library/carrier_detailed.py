@@ -4,7 +4,7 @@
                                   rear base -(frame_roll, frame_pitch)- frame -(slew, lean)- platform -(luff)- cradle -(s_i, tilt_i, turn_i)- module i
 
 The spherical joint of the bases and the universal joint of the frame have elastic, damped moments at every angle; ties between frame and front base
-pull only. All else, also the schedule, is as in `carrier`: arguments modules (1..50) and the switches full, hydraulic, soil, contacts, outside.
+pull only. All else, also preparation, schedule and arguments, is as in `carrier`.
 `rigid = 1` makes the bases, the frame and the lean of the platform rigid: the motion is that of the basic variant.
 """
 
@@ -32,25 +32,38 @@ TIE_ENDS = ([1.6, 0.1], [1.0, 0.1])  # x and z: on the front base in the vehicle
 
 
 def describe(
-    modules: int = 4, full: int = 0, hydraulic: int = 0, soil: int = 0, contacts: int = 0, outside: int = 0, rigid: int = 0
+    modules: int = 4,
+    order: Any = 0,
+    full: int = 0,
+    hydraulic: int = 0,
+    soil: int = 0,
+    contacts: int = 0,
+    drives: int = 0,
+    outside: int = 0,
+    cylinders: int = 0,
+    rigid: int = 0,
 ) -> dict[str, Any]:
     """Bases, frame, platform, cradle and so many modules."""
-    n, on = parts.settings(modules, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, outside=outside, rigid=rigid)
-    rest = parts.upper(n, on["full"], on["contacts"], on["outside"])
-    stand = parts.ground_forces("front", "rear", on["full"], on["hydraulic"], on["soil"])
+    if rigid not in (0, 1):
+        raise ValueError(f"rigid is {rigid!r}, expected 0 or 1")
+    on = parts.Settings(
+        modules, order, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, drives=drives, outside=outside, cylinders=cylinders
+    )
+    rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {name: {"value": value, "unit": unit, "min": 0, "text": text} for name, (value, unit, text) in STIFFNESS.items()}
     return {
         "format": "kinetree/1",
-        "name": f"Detailed carrier of {n} modules",
+        "name": f"Detailed carrier of {on.n} modules",
         "text": "Front and rear base, lower frame, platform, cradle on tyres and jacks, modules that leave their rails one after another",
         "gravity": [0, 0, "-g"],
-        "parameters": parts.parameters(n) | own,
-        "outputs": parts.outputs(n),
-        "run": {"stop_time": f"pause + {1.2 * n}", "output_step": 0.01},
+        "parameters": parts.all_parameters(on) | own,
+        "outputs": parts.outputs(on),
+        "tables": parts.tables(on),
+        "run": parts.run(on),
         **rest,
         "bodies": {**lower_bodies(), **rest["bodies"]},
-        "joints": {"base": parts.vehicle_joint("rear", on["full"]), **lower_joints(on["rigid"]), **rest["joints"]},
-        "forces": {**stand, **({} if on["rigid"] else elastic()), **rest["forces"]},
+        "joints": {"base": parts.vehicle_joint("rear", on.full), **lower_joints(bool(rigid)), **rest["joints"]},
+        "forces": {**parts.ground_forces("front", "rear", on), **({} if rigid else elastic()), **rest["forces"]},
     }
 
 

@@ -1,0 +1,264 @@
+"""The drives of the carriers: locked, outside on actuators, or hydraulic inside with position control and advance compensation.
+
+Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform (slew_left, slew_right). Luffing: a cylinder
+between platform and cradle (luff_drive). Inside, each drive has a proportional valve, two volumes of oil, relief and make-up valves; its valve opens
+
+    gain (target - angle) + advance (rate of the known load)/(rate of the force with the valve fully open)
+
+The known load of the departures follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`.
+While a run is prepared, stiff springs (`lock` = 1) keep the commanded angles. Outside, the states *_load remember their force, which the drive has to
+take over at the start; inside, pressures that follow the angle (`hold` = 1) take the load over. So the motion begins at rest under full load.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinetree.models.library import carrier_modules
+from kinetree.models.library.carrier_parameters import Rows, Table
+
+if TYPE_CHECKING:
+    from kinetree.models.library.carrier_parts import Settings
+
+HINGE = [-1.5, 0, 0.7]  # hinge of the cradle on the platform
+LIFT = ([0.8, 0, 0.2], [1.6, 0, -0.1])  # eyes of the luffing cylinder on platform and cradle
+SLEW = ([1.8, 0.9, 0.0], [0.3, 0.8, 0.0])  # eyes of the left slewing cylinder from the ring, on base and platform; the right one is its mirror image
+RATE = 10.0  # of states that follow while the run is prepared [1/s]
+TRAVELS = "pushed > 0 and departed == 0"
+
+COMMON: Rows = {
+    "slew_friction": (4e4, "N.m.s/rad", "viscous friction of the slewing ring and its drive"),
+    "luff_friction": (4e4, "N.m.s/rad", "viscous friction of the hinge and the luffing drive"),
+    "lock": (0.0, "1", "1 while springs keep the angles before the run"),
+    "lock_stiffness": (2e8, "N.m/rad", "stiffness of these springs"),
+}
+OIL: Rows = {
+    "hold": (0.0, "1", "1 while pressures keep the angles before the run"),
+    "hold_stiffness": (1e9, "N/m", "change of a drive's force per change of its length meanwhile, in N.m/rad at the motor"),
+    "supply": (210e5, "Pa", "pressure of the supply"),
+    "tank": (5e5, "Pa", "pressure of the tank"),
+    "relief": (280e5, "Pa", "pressure at which relief valves open"),
+    "protection": (1e-9, "m3/(s.Pa)", "flow of relief and make-up valves per pressure"),
+    "drive_modulus": (7e8, "Pa", "bulk modulus of the oil with its hoses"),
+    "rated_flow": (6e-4, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
+    "valve_lag": (0.01, "s", "time constant of the spools"),
+    "slew_gain": (4.0, "1/rad", "opening of the slewing valves per error of the angle; 0 keeps them shut"),
+    "luff_gain": (12.0, "1/rad", "opening of the luffing valve per error of the angle; 0 keeps it shut"),
+    "advance": (0.0, "1", "part of the known load of the departures that the valves compensate"),
+    "known_lag": (0.02, "s", "lag of that compensation"),
+}
+LUFF: Rows = {
+    "luff_area_a": (40e-4, "m2", "piston of the luffing cylinder"),
+    "luff_area_b": (28e-4, "m2", "ring of the luffing cylinder"),
+    "luff_oil": (4e-3, "m3", "oil on either side besides the stroke"),
+}
+MOTOR: Rows = {
+    "slew_area_a": (2e-3, "m3/rad", "displacement of the slewing motor"),
+    "slew_area_b": (2e-3, "m3/rad", "the same of the other side"),
+    "slew_oil": (2e-3, "m3", "oil on either side of it"),
+}
+PAIR: Rows = {
+    "slew_area_a": (25e-4, "m2", "piston of a slewing cylinder"),
+    "slew_area_b": (18e-4, "m2", "ring of a slewing cylinder"),
+    "slew_oil": (2e-3, "m3", "oil on either side besides the stroke"),
+}
+STROKES = {"luff_drive": (0.72, 2.15), "slew_left": (0.75, 2.2), "slew_right": (0.75, 2.2)}  # lengths of the cylinders between their stops [m]
+
+
+@dataclass(frozen=True)
+class Drive:
+    """One drive: its label, the axis it turns, its eyes (none for the motor), its length at an angle, and the sense of its length."""
+
+    label: str
+    axis: str  # slew or luff
+    eyes: tuple[Table, Table] | None = None
+    sense: int = 1
+
+    def length(self, angle: str) -> str:
+        """Length at an angle of its axis."""
+        if self.eyes is None:
+            return angle
+        x, y = self.planar(angle)
+        return f"sqrt(({x})**2 + ({y})**2)"
+
+    def lever(self, angle: str) -> str:
+        """d(length)/d(angle)."""
+        if self.eyes is None:
+            return "1"
+        x, y = self.planar(angle)
+        a, b = self.inner
+        return f"(({x})*(-({a!r})*sin({angle}) - ({b!r})*cos({angle})) + ({y})*(({a!r})*cos({angle}) - ({b!r})*sin({angle})))/{self.length(angle)}"
+
+    @property
+    def inner(self) -> tuple[float, float]:
+        """Eye on the turning part, in the plane of the turn about its axis."""
+        return (LIFT[1][0], LIFT[1][2]) if self.axis == "luff" else (SLEW[1][0], self.sense * SLEW[1][1])
+
+    def planar(self, angle: str) -> tuple[str, str]:
+        """From the eye on the standing part to the one on the turning part, in the plane of the turn."""
+        (a, b), standing = (
+            self.inner,
+            (LIFT[0][0] - HINGE[0], LIFT[0][2] - HINGE[2]) if self.axis == "luff" else (SLEW[0][0], self.sense * SLEW[0][1]),
+        )
+        return f"{a!r}*cos({angle}) - {b!r}*sin({angle}) - {standing[0]!r}", f"{a!r}*sin({angle}) + {b!r}*cos({angle}) - {standing[1]!r}"
+
+
+def fitted(on: Settings, base: str, ring: list[float]) -> list[Drive]:
+    """The drives of the carrier."""
+    luffing = Drive("luff_drive", "luff", ({"body": "platform", "point": LIFT[0]}, {"body": "cradle", "point": LIFT[1]}))
+    if not on.cylinders:
+        return [Drive("slew_drive", "slew"), luffing]
+    sides = []
+    for label, sense in (("slew_left", 1), ("slew_right", -1)):
+        outer, inner = ([x, sense * y, z] for x, y, z in SLEW)
+        eyes = ({"body": base, "point": [a + b for a, b in zip(ring, outer, strict=True)]}, {"body": "platform", "point": inner})
+        sides.append(Drive(label, "slew", eyes, sense))
+    return [*sides, luffing]
+
+
+def drives(on: Settings, base: str, ring: list[float]) -> Table:
+    """Forces and further tables of the drives."""
+    if on.outside:
+        return outside(fitted(on, base, ring))
+    if on.drives:
+        return hydraulic(on, fitted(on, base, ring))
+    holds = {
+        f"{axis}_hold": {"coordinate": axis, "stiffness": f"{axis}_stiffness", "damping": f"{axis}_damping", "length": f"{axis}_command"}
+        for axis in ("slew", "luff")
+    }
+    return {"forces": holds}
+
+
+def outside(fitted: list[Drive]) -> Table:
+    """Actuators, the springs that hold their angles before the run, and the loads that these leave to the actuators."""
+    actuators, states = {}, {}
+    for drive in fitted:
+        actuators[drive.label] = {"coordinate": drive.axis} if drive.eyes is None else {"between": list(drive.eyes)}
+        shared = len(fitted) - 1 if drive.axis == "slew" else 1
+        force = f"lock_stiffness*({drive.axis}_command - {drive.axis})/({shared}*({drive.lever(drive.axis)}))"
+        states[f"{drive.label}_load"] = {
+            "rate": f"lock*{RATE}*({force} - {drive.label}_load)", "unit": "N.m" if drive.eyes is None else "N",
+            "text": f"Force of {drive.label} in the state of rest where the run begins",
+        }  # fmt: skip
+    return {"forces": standing(), "actuators": actuators, "states": states}
+
+
+def standing() -> Table:
+    """Friction of both axes, and springs that keep the angles before the run."""
+    forces: Table = {}
+    for axis in ("slew", "luff"):
+        forces[f"{axis}_rub"] = {"coordinate": axis, "viscous": f"{axis}_friction"}
+        forces[f"{axis}_lock"] = {"coordinate": axis, "stiffness": "lock*lock_stiffness", "length": f"{axis}_command"}
+    return forces
+
+
+def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
+    """Circuits, controllers, books of the energy."""
+    circuit: Table = {"supply_line": {"pressure": "supply"}, "return_line": {"pressure": "tank"}}
+    states: Table = {
+        f"{axis}_target": {"rate": f"(lock + hold)*{RATE}*({axis} - {axis}_target)", "start": f"{axis}_command", "unit": "rad"}
+        for axis in ("slew", "luff")
+    }
+    states |= known_states()
+    for drive in fitted:
+        known = f"(({known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
+        states[f"{drive.label}_known"] = {"rate": known, "unit": "N.m" if drive.eyes is None else "N"}
+        circuit |= circuit_of(drive, known)
+    fed = [f"max({drive.label}_valve.flow_{side}, 0)" for drive in fitted for side in "ab"]
+    work = [f"{drive.label}.force*" + (f"der({drive.axis})" if drive.eyes is None else f"{drive.label}.speed") for drive in fitted]
+    for name, text, power in (
+        ("drive_energy", "Energy taken from the supply", f"supply*({' + '.join(fed)})"), ("drive_work", "Work of the drives", " + ".join(work)),
+    ):  # fmt: skip
+        states[name] = {"rate": f"if(lock + hold > 0, -{RATE}*{name}, {power})", "unit": "J", "text": text}
+    return {"forces": standing(), "hydraulics": circuit, "states": states}
+
+
+def circuit_of(drive: Drive, known: str) -> Table:
+    """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
+    label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
+    a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
+    sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
+    found: Table = {
+        a: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": f"{middle}*{axis}_area_b/{axis}_area_a"},
+        b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},
+        f"{label}_valve": {
+            "supply": "supply_line", "tank": "return_line", "a": a, "b": b, "rated_flow": "rated_flow", "time_constant": "valve_lag",
+            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})",
+        },
+        f"{label}_held_a": {"pressure": f"(hold*{sag} + {middle}*{axis}_area_b)/{axis}_area_a"},
+        f"{label}_held_b": {"pressure": middle},
+    }  # fmt: skip
+    for side in "ab":
+        place = f"{label}_{side}"
+        found[f"{place}_relief"] = {"path": [place, "return_line"], "opens": "relief - tank", "gain": "protection"}
+        found[f"{place}_make_up"] = {"path": ["return_line", place], "opens": 0.0, "gain": "protection"}
+        setting = {"rated_flow": 2.0, "laminar": 1e10, "opening": "lock + hold"}  # proportional to the difference of the pressures
+        found[f"{place}_setting"] = {"path": [f"{label}_held_{side}", place], **setting}
+    if drive.eyes is None:
+        return found | {label: {"coordinate": axis, "a": a, "b": b, "displacement": f"{axis}_area_a"}}
+    shortest, longest = STROKES[label]
+    areas = {f"area_{side}": f"{axis}_area_{side}" for side in "ab"}
+    return found | {label: {"between": list(drive.eyes), "a": a, "b": b, **areas, "shortest": shortest, "longest": longest}}
+
+
+def open_rates(drive: Drive) -> tuple[str, str]:
+    """Rates of the force with the valve fully open: positive spool, negative spool."""
+    label, axis = drive.label, drive.axis
+    oil = {"a": f"{axis}_oil", "b": f"{axis}_oil"}
+    if drive.eyes is not None:
+        shortest, longest = STROKES[label]
+        oil = {"a": f"({axis}_oil + {axis}_area_a*({label}.length - {shortest}))", "b": f"({axis}_oil + {axis}_area_b*({longest} - {label}.length))"}
+
+    def rate(edges: dict[str, str]) -> str:
+        parts = (f"{axis}_area_{side}*sqrt(max({edge.format(f'{label}_{side}.pressure')}, 1e5))/{oil[side]}" for side, edge in edges.items())
+        return f"drive_modulus*rated_flow/sqrt(35e5)*({' + '.join(parts)})"
+
+    return rate({"a": "supply - {}", "b": "{} - tank"}), rate({"a": "{} - tank", "b": "supply - {}"})
+
+
+def known_states() -> Table:
+    """Speed and travel of a module as the tables foresee them; between two pushes they return to zero."""
+    driven = f"({carrier_modules.PUSH} - rail_friction)/module_mass - g*sin(luff)"
+    moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
+    back = "-known_{}/0.02"
+    return {
+        "known_speed": {"rate": f"if({TRAVELS}, if({moves}, {driven}, 0), {back.format('speed')})", "unit": "m/s"},
+        "known_travel": {"rate": f"if({TRAVELS}, known_speed, {back.format('travel')})", "unit": "m"},
+    }
+
+
+def known_force(drive: Drive, count: int) -> str:
+    """Force that takes up what the departures change: push, weight of the modules that travel or are gone, load after a departure."""
+    push = f"if({TRAVELS} and known_travel > 0.0005, {carrier_modules.PUSH} - rail_friction, 0)"
+    if drive.axis == "slew":
+        return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
+    weight = f"module_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+    height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
+    return f"-({weight} + {height})/({drive.lever('luff')})"
+
+
+def tables(on: Settings) -> Table:
+    """Where the module that is pushed stands, by its number."""
+    if not on.drives:
+        return {}
+    places = [carrier_modules.cell(i, on.n) for i in range(1, on.n + 1)]
+    numbers = list(range(on.n + 1))
+    return {
+        "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},
+        "known_height": {"x": numbers, "y": [0, *(f"{carrier_modules.LOWEST} + {row}*module_pitch" for _, row in places)]},
+    }
+
+
+def rows(on: Settings) -> Rows:
+    """Parameters of the drives that are not locked."""
+    if on.outside:
+        return COMMON
+    return COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR) if on.drives else {}
+
+
+def outputs(on: Settings) -> Table:
+    """Errors of the angles."""
+    if not on.drives:
+        return {}
+    return {f"{axis}_error": {"value": f"{axis}_target - {axis}", "unit": "rad"} for axis in ("slew", "luff")}
