@@ -31,8 +31,16 @@ def compiled(name: str):
 
 @pytest.mark.parametrize("name", re.findall(r"^(?:model|block) (\w+)", (FOLDER / "Interfaces.mo").read_text(encoding="utf-8"), re.M))
 def test_every_interface_and_example_is_balanced(name: str):
+    """A flange that nothing is connected to carries no force: alone, FlangeDrive is balanced but has nothing that moves."""
     structure = compiled(name).structure()
-    assert structure.is_balanced and structure.is_matched and structure.n_algebraic_loops == 0
+    assert structure.is_balanced and structure.n_algebraic_loops == 0 and structure.is_matched == (name != "FlangeDrive")
+
+
+def test_flange_signals_and_ports_are_the_same_drive():
+    """Mass and load on the drive by signals and by a flange: equal to the integration's tolerance."""
+    signals, flange = (compiled(name).simulate((0.0, 0.5)) for name in ("HoldingExample", "FlangeExample"))
+    assert signals["length"][-1] > 1.89
+    assert float(flange["mass.s"][-1]) == pytest.approx(float(signals["length"][-1]), rel=1e-6)
 
 
 def random_drive(random: np.random.Generator) -> dict[str, float]:
@@ -72,7 +80,7 @@ def test_right_hand_side_of_the_boom_with_its_drive():
     """Mechanism, interface block and ported drive in Modelica beside our one system of both, coordinates and pressures."""
     scenario = read_scenario("lib:boom")
     raw = actuated(scenario)
-    system = load(with_drive(raw, "lift", settled(scenario, raw, False))).compile()
+    system = load(with_drive(raw, "lift", settled(scenario, raw, False)[0])).compile()
     equations = Equations(compiled("BoomExample"))
     random = np.random.default_rng(2)
     names = ("pressure_a", "pressure_b", "spool")

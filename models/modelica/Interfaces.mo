@@ -199,3 +199,39 @@ equation
   der(length) = speed;
   mass*der(speed) = drives.luff_drive_force - load;
 end CarrierExample;
+
+connector TranslationalFlange "As Flange of Modelica.Mechanics.Translational, to which it connects"
+  Real s "position [m]";
+  flow Real f "cut force into the component [N]";
+end TranslationalFlange;
+
+model FlangeDrive "Valve and cylinder with a translational flange, the other eye fixed"
+  RealInput command;
+  TranslationalFlange flange;
+  LinearDrive drive;
+equation
+  drive.command = command;
+  drive.port.length = flange.s;
+  drive.port.speed = der(flange.s);
+  flange.f = -drive.port.force;
+end FlangeDrive;
+
+model FlangeMass "A mass under a load"
+  parameter Real mass = 1400;
+  parameter Real load = 4250;
+  TranslationalFlange flange;
+  Real s(start = 1.86, fixed = true);
+  Real v(start = 0, fixed = true);
+equation
+  flange.s = s;
+  der(s) = v;
+  mass*der(v) = flange.f - load;
+end FlangeMass;
+
+model FlangeExample "A mass on the drive's flange"
+  FlangeMass mass;
+  FlangeDrive drive;
+equation
+  drive.command = if time < 0.2 then 0 elseif time < 0.7 then 0.5 else 0;
+  connect(mass.flange, drive.flange);
+end FlangeExample;
