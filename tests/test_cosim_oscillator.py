@@ -29,6 +29,12 @@ def test_told_stiffness_and_interface_jacobian_have_no_limit(scheme: str, dampin
     assert largest_step(scheme, damping) == LARGEST
 
 
+def test_stiffness_told_wrong():
+    """Half of it leaves the other half as held values (measured: 0.15); twice of it is stable."""
+    assert largest_step("told half", 0.02) == pytest.approx(0.15, rel=0.1)
+    assert largest_step("told twice", 0.02) == LARGEST
+
+
 def test_growth_of_held_values_is_that_of_eulers_method():
     """Both held: v + hF, F - hv in every step, a matrix (1, h; -h, 1) with |mu|^2 = 1 + h^2, so that log |mu| = h^2/2."""
     h = 1e-3

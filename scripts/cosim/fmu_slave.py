@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kinetree.scripts.cosim.slave import CosimError
 from kinetree.scripts.fmu_host import Archive, Host
@@ -13,6 +15,7 @@ from kinetree.scripts.ssp.structure import INTEGERS, REALS
 
 DISCARD = 2
 NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")
+TERMS, ENOUGH = 30, 1e-9  # of the series of derivatives, and the part of its sum below which a term is left out
 MAIN_REALS = ("Real", "Float64")  # those the host gets and sets by name
 
 
@@ -35,6 +38,9 @@ class FmuSlave:
         self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
         self.sloped = self.archive.version == 2 and bool(kind.canInterpolateInputs)
+        self.derives = bool(kind.providesDirectionalDerivative)
+        rates = [unknown.variable for unknown in self.archive.description.derivatives]
+        self.states = [(rate.derivative.valueReference, rate.valueReference) for rate in rates if rate.derivative is not None]
 
     def start(self, values: Mapping[str, Any]) -> None:
         for name in values:
@@ -82,6 +88,34 @@ class FmuSlave:
     def step(self, t: float, h: float) -> None:
         self.host.time = t
         self.guard(t, f"the step of {h:.6g} s", self.host.step, t + h)
+
+    def directional(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]) -> np.ndarray:
+        """d(unknowns)/d(knowns) times a seed."""
+        if not unknowns or not knowns:
+            return np.zeros(len(unknowns))
+        call = self.host.fmu.getDirectionalDerivative
+        return np.array(self.guard(self.host.time, "directional derivatives", call, list(unknowns), list(knowns), list(seed)))
+
+    def ramp_response(self, given: str, outputs: Sequence[str], h: float, ramp: bool) -> list[float] | None:
+        """d(outputs after a step)/d(end of the input's ramp over it, or of the end value of its mean); None without derivatives.
+
+        With x' = A x + B u, y = C x + D u: (D + C sum of A^k h^(k+1)/(k+2)! B), for a mean that is held half of the same with (k+1)!.
+        """
+        if not self.derives or not self.states:
+            return None
+        states, rates = [state for state, _ in self.states], [rate for _, rate in self.states]
+        known, unknowns = [self.archive.references[given]], [self.archive.references[name] for name in outputs]
+        moved, term = np.zeros(len(states)), self.directional(rates, known, [1.0])
+        weight = 0.5 * h
+        for k in range(TERMS):
+            moved += weight * term
+            if not np.any(np.abs(weight * term) > ENOUGH * np.abs(moved)):
+                break
+            term, weight = self.directional(rates, states, list(term)), weight * h / (k + 3 if ramp else k + 2)
+        else:
+            return None  # the step is too long for the series: the caller repeats steps instead
+        direct = (1.0 if ramp else 0.5) * self.directional(unknowns, known, [1.0])
+        return list(direct + self.directional(unknowns, states, list(moved)))
 
     def save(self) -> Any:
         if not self.rolls_back:

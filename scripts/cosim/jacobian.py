@@ -15,6 +15,7 @@ from kinetree.scripts.cosim.slave import Slave
 
 NEWTON = 8  # repetitions
 SETTLED = 1e-9  # residual of the interface relative to its values
+DOUBT = 3  # repetition at which difference quotients replace derivatives
 NUDGE = 1e-6  # of an input for a difference quotient, relative
 
 
@@ -40,10 +41,12 @@ class InterfaceJacobian(Master):
 
         size = np.maximum(np.abs(now), 1e-3 * np.max(np.abs(now), initial=1.0))
         matrix = None
-        for _ in range(NEWTON):
+        for turn in range(NEWTON):
             residual = outputs(end) - end
             if np.all(np.abs(residual) <= SETTLED * size):
                 break
+            if turn == DOUBT:  # derivatives at the beginning of the step say too little about its end
+                matrix, columns = None, dict.fromkeys(columns)
             if matrix is None:
                 matrix = self.jacobian(outputs, end, residual + end, size, columns)
             end = end + np.linalg.solve(np.eye(end.size) - matrix, residual)
