@@ -53,10 +53,10 @@ def judge(search: Search, step: Preparation, key: str) -> None:
         return
     search.evaluation.call("outputs", search.q, np.zeros(search.system.n), search.x)
     c, val = search.system.compiled, search.evaluation.instance.ws.val
-    values = {column.name: float(val[column.register]) for column in c.outputs}
+    values = {name: float(val[k]) for name, k in c.registers.items()} | {column.name: float(val[column.register]) for column in c.outputs}
     for k, (sentence, law) in enumerate(step.require.items()):
         if not values[f"require[{k}]"]:
-            found = ", ".join(f"{name} = {float(val[c.registers[name]]):.6g}" for name in sorted(names(parse(law))) if name in c.registers)
+            found = ", ".join(f"{name} = {values[name]:.6g}" for name in sorted(names(parse(law))) if name in values)
             raise ModelError(Problem(f"{key}.require", found or str(law), sentence, file=search.system.description.file))
 
 

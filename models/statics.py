@@ -43,6 +43,9 @@ class Search:
         self.q, self.x = q, self.evaluation.start_x.copy()
         for name, value in (states or {}).items():
             self.x[system.compiled.states.index(name)] = value
+        self.settling = np.array([name.endswith(".settlement") for name in system.compiled.states], dtype=bool)
+        self.least = np.where(self.settling, self.x, -np.inf)  # soil does not rise again
+        self.firm = bool(self.settling.any())  # soil is held until rest is found: loads on the way there do not count
         self.mass, self.gravity = weight(self.evaluation)
         self.change = np.ones(self.x.size)
 
@@ -55,6 +58,8 @@ class Search:
         self.f = self.chart.independent.size
         self.r = self.residual(self.q, self.x)
         self.J = self.slopes()
+        if self.firm:
+            np.fill_diagonal(self.J[self.f :, self.f :], np.where(self.settling, -1.0, np.diag(self.J)[self.f :]))
         self.columns, self.rows = self.balance()
         self.change = np.maximum(1e-300, np.abs(self.J[self.f :, self.f :]).max(axis=1, initial=0.0)) * np.maximum(1.0, np.abs(self.x))
         self.size = self.measure(self.r)
@@ -62,7 +67,7 @@ class Search:
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Accelerations of the independent speeds and rates of the states."""
         n, rates = self.system.n, self.evaluation.rates(q, np.zeros(self.system.n), x)
-        return np.concatenate((rates[:n][self.chart.independent], rates[n:]))
+        return np.concatenate((rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:])))
 
     def measure(self, r: np.ndarray) -> float:
         """Largest residual: forces as parts of the weight, rates as changes of the state relative to its size or 1."""
@@ -95,7 +100,7 @@ class Search:
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The state after a step."""
-        return self.chart.position(step[: self.f]), self.x + step[self.f :]
+        return self.chart.position(step[: self.f]), np.maximum(self.x + step[self.f :], self.least)
 
     def newton(self, shift: float) -> np.ndarray:
         """The step of Newton's method; the shortest one where some direction does not matter."""
@@ -199,7 +204,10 @@ def search_rest(
         search.settle()
         top = search.ceiling
         if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
-            return search, k
+            if not search.firm:
+                return search, k
+            search.firm = False
+            continue
         if search.size >= CLOSE or top > 0.0:
             search.advance(*search.downhill(top))
     text = f"no state of rest found in {iterations} iterations: {search.worst()}"

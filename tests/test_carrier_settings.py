@@ -1,0 +1,127 @@
+"""Arguments of the carriers: orders of departure, switches, hydraulic jacks, soil, contacts, and what broken settings are told."""
+
+import numpy as np
+import pytest
+
+from kinetree.models import ModelError, load
+from kinetree.models.library.carrier_modules import cell, departures
+from kinetree.models.library.carrier_parts import JACKS
+
+G = 9.81
+BODIES = 20000.0  # without modules [kg]
+LOADS = [f"jack_load_{name}" for name in JACKS]
+
+
+def test_orders_of_departure():
+    """Rows of five: outer ones first, inner ones first, sides in turn, a list."""
+    assert departures(5, "outer") == departures(5, 1) == [1, 5, 2, 4, 3]
+    assert departures(5, "inner") == [3, 2, 4, 1, 5]
+    assert departures(5, 3) == [1, 5, 2, 4, 3]
+    assert departures(3, [2, 3, 1]) == [2, 3, 1]
+    for rule in range(4):
+        assert sorted(departures(12, rule)) == list(range(1, 13))
+    sides = [cell(i, 10)[0] for i in departures(10, "alternating")]
+    assert all(a * b <= 0 for a, b in zip(sides, sides[1:]))
+
+
+def test_modules_leave_in_the_order_that_is_given_and_at_its_pace():
+    result = load("lib:carrier", modules=3, order=[2, 3, 1], pace=0.3).compile().simulate(tolerance=1e-6)
+    assert [event.stage for event in result.events if event.stage.startswith("travel")] == ["travel 2", "travel 3", "travel 1"]
+    changes = {event.stage: event.time for event in result.events}
+    assert changes["travel 3"] - changes["swing 2"] == pytest.approx(0.3, abs=1e-9)
+    assert changes["travel 1"] - changes["swing 3"] == pytest.approx(0.3, abs=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["carrier", "carrier-detailed"])
+@pytest.mark.parametrize("switch", ["full", "hydraulic", "soil", "contacts", "drives"])
+def test_switches(variant: str, switch: str):
+    """Every variant begins at rest and lets its module go; jack loads stay about the weight."""
+    result = load(f"lib:{variant}", modules=1, **{switch: 1}).compile().simulate(1.2, output_step=0.01, tolerance=1e-6)
+    assert [event.stage for event in result.events][:2] == ["travel 1", "swing 1"]
+    resting = result.time < 0.49
+    assert max(np.ptp(result[name][resting]) for name in ("heave", "slew", "luff", "s1")) < 1e-8
+    carried = sum(result[jack] for jack in LOADS)
+    assert 0.5 < carried.min() / (BODIES * G) < carried.max() / (BODIES * G) < 1.5
+
+
+def test_hydraulic_jacks_carry_their_load_by_their_pressures():
+    """p_a A_a - p_b A_b of the double-acting jack is its load."""
+    rest = load("lib:carrier", modules=1, hydraulic=1).compile().equilibrium()
+    for name in JACKS:
+        force = rest.outputs[f"jack_pressure_a_{name}"] * 0.0015 - rest.outputs[f"jack_pressure_b_{name}"] * 0.0008
+        assert force == pytest.approx(rest.outputs[f"jack_load_{name}"], rel=1e-9)
+
+
+def test_long_jacks_are_softer():
+    """A mechanical jack loses stiffness with its extension: the carrier sinks more on longer jacks."""
+    sunk = {}
+    for extension in (0.95, 1.15):
+        rest = load("lib:carrier", modules=1, jack_extension=extension, slew_command=0.0).compile().equilibrium()
+        sunk[extension] = 0.4 + extension - rest.coordinates["heave"]
+    assert sunk[1.15] > 1.03 * sunk[0.95]
+
+
+def test_soil_settles_under_heavy_jacks():
+    """Soil stronger than every load does not settle; weaker soil gives way until its strength has grown to the load."""
+    firm, soft = (load("lib:carrier", modules=1, soil=1, soil_strength=strength).compile().equilibrium() for strength in (7e4, 4e4))
+    for name in JACKS:
+        assert firm.states[f"jack_{name}.settlement"] == pytest.approx(0.0, abs=1e-12)
+        grown = (soft.outputs[f"jack_load_{name}"] - 4e4) / 5e6
+        assert soft.states[f"jack_{name}.settlement"] >= grown * (1 - 1e-6) > 0
+
+
+def test_loss_of_contact_is_reported():
+    """A push strong enough tilts the carrier until wheels and jacks leave the ground: the outputs count them, their loads are zero, never less."""
+    result = load("lib:carrier", modules=1, push_factor=60.0, latch_strength=2e5).compile().simulate(1.5, output_step=0.005, tolerance=1e-6)
+    assert result["wheels_off_ground"][0] == 4.0
+    assert result["jacks_off_ground"][0] == 0.0
+    assert result["jacks_off_ground"].max() >= 1.0
+    for name in LOADS:
+        assert result[name].min() >= 0.0
+    assert sum((result[name] == 0.0).astype(float) for name in LOADS) == pytest.approx(result["jacks_off_ground"])
+
+
+BROKEN = [
+    ({"modules": 0}, "whole number from 1 to 50"),
+    ({"modules": 51}, "whole number from 1 to 50"),
+    ({"modules": 2.5}, "whole number from 1 to 50"),
+    ({"full": 2}, "full is 2, expected 0 or 1"),
+    ({"order": 7}, "order is 7, expected 0 .rows., 1 .outer., 2 .inner., 3 .alternating., or a list of numbers"),
+    ({"order": "random"}, "order is 'random'"),
+    ({"order": [1, 1, 2]}, "every number from 1 to 4 once"),
+    ({"drives": 1, "outside": 1}, "either outside or inside"),
+    ({"rail_length": 1.0}, "parameters.rail_length: found 1, expected a number >= 2"),
+    ({"module_pitch": 0.3}, ">= 0.4"),
+    ({"jack_extension": -0.1}, ">= 0"),
+    ({"jack_extension": 1.5}, "<= 1.2"),
+    ({"slew_command": 2.0}, ">= -0.7 and <= 0.7"),
+    ({"luff_command": 1.2}, "<= 0.9"),
+    ({"pace": -1.0}, "pace: found -1, expected a number >= 0"),
+]
+
+
+@pytest.mark.parametrize("variant", ["carrier", "carrier-detailed"])
+@pytest.mark.parametrize(("settings", "says"), BROKEN)
+def test_broken_settings_are_refused(variant: str, settings: dict, says: str):
+    with pytest.raises(ModelError, match=says):
+        load(f"lib:{variant}", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"jack_short_front_left": 0.3}, r"'on jacks'\.require: found .*jack_load_front_left = 0,.*expected every jack on the ground"),
+        ({"jack_extension": 0.7}, r"'on jacks'\.require: .*jack_load_rear_right = 0, expected every jack on the ground"),
+        ({"tyre_radius": 0.1}, r"'on wheels'\.require: found wheel_load_front_left = 0,.*expected every wheel on the ground"),
+    ],
+)
+def test_jack_off_the_ground_is_named(settings: dict, says: str):
+    with pytest.raises(ModelError, match=says):
+        load("lib:carrier", modules=1, **settings).compile()
+
+
+def test_carrier_runs_on_its_wheels_too():
+    """With the jacks drawn in, the tyres carry everything, and modules leave all the same."""
+    result = load("lib:carrier", modules=1, jack_extension=0.5).compile().simulate(1.2, output_step=0.01, tolerance=1e-6)
+    assert sum(result[f"wheel_load_{name}"][0] for name in JACKS) == pytest.approx((BODIES + 120) * G, rel=1e-9)
+    assert result.events[1].stage == "swing 1"
