@@ -115,7 +115,7 @@ def draw(time: np.ndarray, measured: dict[str, np.ndarray], fitted: dict[str, np
         panel.set_ylabel(name)
         panel.grid(True, linewidth=0.4, alpha=0.6)
         panel.margins(x=0.0)
-    panels[0].legend(frameon=False, ncol=2, loc="upper right")
+    panels[0].legend(frameon=False, ncol=2, loc="best")
     panels[-1].set_xlabel("time [s]")
     figure.suptitle(title)
     if path is not None:

@@ -188,7 +188,23 @@ def results(path: Path) -> None:
     plt.close(figure)
 
 
+def identification(path: Path) -> None:
+    """Bulk modulus, load and friction of lib:boom-drive from a run of other values with noise."""
+    import numpy as np
+
+    from kinetree.models.identification import identify
+
+    run = load("lib:boom-drive").compile(bulk=1.1e9, load_mass=85.0).simulate(stop_time=2.0)
+    noise = np.random.default_rng(0)
+    data = {
+        "luff": run["luff"] + 1e-3 * noise.normal(size=run.time.size),
+        "hose_a.pressure": run["hose_a.pressure"] + 1e5 * noise.normal(size=run.time.size),
+    }
+    identify("lib:boom-drive", data, ["bulk", "load_mass"], time=run.time).plot(path)
+
+
 PICTURES = {
+    "identification.png": identification,
     "hydraulics.png": hydraulics,
     "openmodelica-ssp.png": composition,
     "openmodelica-import.png": imported,
