@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.fmu import matrix_steps
+from kinetree.models.chain_mechanism import chain_mechanism
+from kinetree.models.chain_system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
@@ -73,10 +76,13 @@ class FmuUnit:
     bodies: list[str]
     options: dict[int, float]
     run: Options
+    chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
 
 
 def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None) -> FmuUnit:
     """Compile all structures of a mechanism; what is left out comes from [run]."""
+    if mechanism.description.chain is not None:
+        return chain_unit(mechanism, integrator, step, tolerance)
     system = mechanism.compile()
     run = Options.of(system, None, None, None, integrator, "auto", tolerance, step, None)
     unit = make_unit(system, run.integrator)
@@ -91,6 +97,17 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
         unit.stage_names, bodies, options, run,
     )  # fmt: skip
+
+
+def chain_unit(mechanism: Mechanism, integrator: str, step: float | None, tolerance: float | None) -> FmuUnit:
+    """A linear chain: the mechanism of sliders that moves like it, with the matrices of large steps unless an integrator is asked for."""
+    chain = mechanism.chain()
+    unit = fmu_unit(chain_mechanism(chain), integrator, step, tolerance)
+    if unit.run.integrator == "auto":
+        dt = unit.run.step if step is not None or chain.description.run.step is not None else unit.run.output_step
+        matrix_steps.attach(unit, chain, dt)
+        unit.chain, unit.run.integrator = chain, f"matrix method, pieces of {dt:g} s and less"
+    return unit
 
 
 def parameters(unit: Unit) -> list[Parameter]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from kinetree.models.chain_system import ChainSystem
 from kinetree.models.compilation.compile import compile_structure
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
 from kinetree.models.stages import numbering, structures
@@ -23,12 +22,12 @@ class Mechanism:
         self.description: Description = describe(source, **overrides)
 
     def compile(self, **parameters: float) -> System:
-        """Compile; keyword arguments override parameters (and structural parameters such as the number of copies)."""
+        """Compile; keyword arguments override parameters (and structural ones such as the number of copies). A chain becomes sliders."""
         mechanism = Mechanism(self.source, {**self.overrides, **parameters}) if parameters else self
         if mechanism.description.chain is not None:
-            raise ModelError(
-                Problem("chain", hint="a linear chain has no bodies to compile: run it, or use chain()", file=mechanism.description.file)
-            )
+            from kinetree.models.chain_mechanism import chain_mechanism
+
+            return chain_mechanism(mechanism.chain()).compile()
         stages = structures(mechanism.description)
         first = stages[0]
         parts = first.description, numbering(first.description), first.locked, first.end
@@ -42,6 +41,12 @@ class Mechanism:
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""
         return ChainSystem(Mechanism(self.source, {**self.overrides, **parameters}).description if parameters else self.description)
+
+    def linear(self, **parameters: float) -> Mechanism:
+        """Small motions about the state of rest as a description with [chain]; keyword arguments override parameters."""
+        from kinetree.models.linear_description import linear_description
+
+        return Mechanism(linear_description(self.compile(**parameters)), {})
 
     def __repr__(self) -> str:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"

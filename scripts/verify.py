@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from kinetree.fmu.variables import Access
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.in_process import InProcess
 
+if TYPE_CHECKING:
+    from kinetree.models.chain_system import ChainSystem
+
 SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
 HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
 DRIFT = 5e-3  # closed loops: every event that closes them restarts the integrator of the host
 SWEEP = 1e-4  # other communication steps move the steps of the integrator
+MATRIX = 1e-8  # two ways to the matrices of a chain, each made to 1e-10 or better
 MOST_STEPS = 2000
 GROWTH = 100.0  # of a small change of the start
 
@@ -77,6 +81,8 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         names = comparable(archive, twin)
         expected = run(twin.start(), grid, names)
         motion(report, archive, grid, names, expected)
+        if twin.unit.chain is not None:
+            chain_motion(report, twin.unit.chain, grid, names, expected)
         last = horizon(twin, grid, names, expected)
         if last < count:
             report.add("sensitivity", f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there")
@@ -104,12 +110,17 @@ def twin_of(archive: Archive) -> InProcess:
     if file is None:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
     options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
-    return InProcess(fmu_unit(load(file, **options.pop("overrides")), **options))
+    unit = fmu_unit(load(file, **options.pop("overrides")), **options)
+    if unit.chain is None:
+        return InProcess(unit)
+    from kinetree.fmu.native.shell import bound
+
+    return InProcess(unit, bound)
 
 
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
     """Real variables whose values do not depend on who integrates, and with which steps."""
-    own = ("_residual", ".mean_speed")
+    own = ("_residual", ".mean_speed") + (",2)",) * (twin.unit.chain is not None)  # stiff couplings make much of little in accelerations
     return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
 
 
@@ -161,6 +172,13 @@ def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[
     size = (grid[1] - grid[0]) * 1e3
     text = f"instantiated in {instantiated * 1e3:.1f} ms; {median[0]:.1f} µs per step of {size:g} ms, {median[1]:.1f} µs for {len(references)} values"
     report.add("cost", text)
+
+
+def chain_motion(report: Report, chain: ChainSystem, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Steps of the FMU against the matrix method in this process, which takes all steps at once."""
+    result = chain.simulate(stop_time=grid[-1], start_time=0.0, output_step=grid[1] - grid[0])
+    shared = [k for k, name in enumerate(names) if name in (*chain.coordinates, *chain.speeds)]
+    report.compare("matrix method", deviation(expected[:, shared], np.column_stack([result[names[k]] for k in shared])), MATRIX)
 
 
 def exchange(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray, bound: float) -> None:

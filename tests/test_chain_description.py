@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError, load
+from kinetree.models.chain_mechanism import chain_mechanism
 from kinetree.scripts import cli
 
 TRAIN = """
@@ -139,9 +140,26 @@ def test_inputs_are_numbers_or_functions_of_time():
         shaken().simulate(stop_time=1.0, inputs={"push": 1.0})
 
 
-def test_compile_says_what_to_do():
-    with pytest.raises(ModelError, match="use chain"):
-        load({"chain": {"mass": [1.0], "stiffness": [1.0, 0.0]}}).compile()
+def test_compiled_chain_is_a_mechanism_of_sliders():
+    """Same motion from the engine's own integrator; parabolas through the force err by (3 dt)^4/384 of it."""
+    description = {"parameters": {"k": 2e3}, "outputs": {"stretch": "x2 - x1"}}
+    chain = {"mass": [4.0, 1.0, 2.0], "stiffness": "k", "damping": "0.01*k", "start": [0.1, 0, 0], "speed": [0, 0, 1]}
+    mechanism = load(description | {"chain": chain | {"forces": {"x3": "5*sin(3*t)"}, "supports": {"x1": {"stiffness": "k/2", "motion": "0.1*t"}}}})
+    sliders = mechanism.compile().simulate(stop_time=2.0, output_step=0.02, tolerance=1e-11)
+    for name, column in ((name, mechanism.chain().simulate(stop_time=2.0, output_step=0.02)[name]) for name in ("x1", "x2", "der(x3)", "stretch")):
+        assert sliders[name] == pytest.approx(column, abs=1e-6)
+
+
+def test_parameters_behind_the_matrices_are_constants_of_the_mechanism():
+    parameters = {"k0": 5.0, "k": "2*k0", "pull": {"value": 1.0, "tunable": True}}
+    description = load({"parameters": parameters, "chain": {"count": 2, "mass": 1.0, "stiffness": "k", "forces": {"x1": "pull"}}})
+    kept = chain_mechanism(description.chain()).description.parameters
+    assert [isinstance(kept[name].value, str) for name in ("k0", "k", "pull")] == [True, True, False] and kept["pull"].tunable
+
+
+def test_mass_matrix_is_no_mechanism_of_sliders():
+    with pytest.raises(ModelError, match="one number each"):
+        load({"chain": {"mass": [[2.0, 1.0], [1.0, 2.0]], "stiffness": 1.0}}).compile()
 
 
 def test_run_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture):

@@ -4,16 +4,20 @@
 #define DECLARE_ALL(suffix) \
     DECLARE(reset, suffix) DECLARE(start, suffix) DECLARE(prepare, suffix) DECLARE(refresh, suffix) DECLARE(advance, suffix) \
     DECLARE(derivatives, suffix) DECLARE(event, suffix)
-#define TABLE(suffix) \
-    {kt_unit_reset##suffix, kt_unit_start##suffix, kt_unit_prepare##suffix, kt_unit_refresh##suffix, kt_unit_advance##suffix, \
-     kt_unit_derivatives##suffix, kt_unit_event##suffix}
+#define TABLE(name, suffix) \
+    static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t); \
+    static const Engine name = {kt_unit_reset##suffix, kt_unit_start##suffix, kt_unit_prepare##suffix, kt_unit_refresh##suffix, \
+                                name##_advance, kt_unit_derivatives##suffix, kt_unit_event##suffix}; \
+    static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t) { \
+        return ints[U_MATRIX_STEPS] ? matrix_advance(&name, ints, floats, work, t) : kt_unit_advance##suffix(ints, floats, work, option, t); \
+    }
 
 DECLARE_ALL()
-static const Engine baseline = TABLE();
+TABLE(baseline, )
 
 #ifdef KINETREE_V3
 DECLARE_ALL(_v3)
-static const Engine fast = TABLE(_v3);
+TABLE(fast, _v3)
 #endif
 
 EXPORTED const Engine *best_engine(void) {

@@ -11,6 +11,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 #endif
 
+/* matrix_steps.c: advance for units that are linear chains */
+int32_t matrix_advance(const Engine *engine, int64_t *ints, double *floats, double *work, double target);
+
 EXPORTED const Engine *best_engine(void); /* also called by the Python slave */
 
 #endif

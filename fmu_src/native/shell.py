@@ -5,14 +5,18 @@ The binary holds no model, so it is built once per engine and kept by content; p
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
+from kinetree.fmu import matrix_steps
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status
@@ -38,6 +42,7 @@ def fmi_headers() -> Path:
 def layout_header() -> str:
     """The glossary of units as C constants."""
     lines = [f"#define {key} {value}" for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int)]
+    lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
     lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]
     return "\n".join([*lines, f"#define KINETREE_WORK_HEAD {WORK_HEAD}", ""])
 
@@ -72,6 +77,15 @@ def shell_library() -> Path:
         except LibraryError as error:
             raise FmuError(f"the engine library cannot be built: {error}") from error
     return linked(objects)
+
+
+def bound(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Callable[[int, float], int]:
+    """An entry as FMUs call it, chains by their matrices: call(option, t) over blocks of this process."""
+    library = ctypes.CDLL(str(shell_library()))
+    library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    entry = kind(library.best_engine()[ENTRIES.index(name.removeprefix("unit_"))])
+    return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
 
 
 def linked(objects: Sequence[Path]) -> Path:

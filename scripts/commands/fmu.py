@@ -17,6 +17,7 @@ def fmu(
     integrator: Annotated[str, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
+    linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
 ) -> None:
     """Pack a mechanism as an FMU."""
@@ -29,6 +30,8 @@ def fmu(
     integrator = one_of(integrator, INTEGRATORS, "--integrator")
     writable(output, (".fmu",), "--output")
     mechanism = load(file, **numbers(settings))
+    if linear:
+        mechanism = mechanism.linear()
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     build_fmu(mechanism, path, backend, version, integrator, step, tolerance)

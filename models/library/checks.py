@@ -1,0 +1,8 @@
+"""Arguments of generators: what they accept."""
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """A whole number in a range."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
+    return int(value)
