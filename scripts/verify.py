@@ -81,8 +81,8 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         names = comparable(archive, twin)
         expected = run(twin.start(), grid, names)
         motion(report, archive, grid, names, expected)
-        if twin.unit.chain is not None:
-            chain_motion(report, twin.unit.chain, grid, names, expected)
+        if (chain := chain_of(twin)) is not None:
+            chain_motion(report, chain, grid, names, expected)
         last = horizon(twin, grid, names, expected)
         if last < count:
             report.add("sensitivity", f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there")
@@ -118,9 +118,14 @@ def twin_of(archive: Archive) -> InProcess:
     return InProcess(unit, bound)
 
 
+def chain_of(twin: InProcess) -> ChainSystem | None:
+    """The linear chain that steps by the matrix method, if it is one."""
+    return getattr(twin.unit, "chain", None)
+
+
 def comparable(archive: Archive, twin: InProcess) -> list[str]:
     """Real variables whose values do not depend on who integrates, and with which steps."""
-    own = ("_residual", ".mean_speed") + (",2)",) * (twin.unit.chain is not None)  # stiff couplings make much of little in accelerations
+    own = ("_residual", ".mean_speed") + (",2)",) * (chain_of(twin) is not None)  # stiff couplings make much of little in accelerations
     return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
 
 

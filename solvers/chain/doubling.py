@@ -24,8 +24,10 @@ def generate(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accur
     return ladder(chain, dt, channels, p, accuracy, fixed or choose(chain, dt, accuracy), 0)[-1]
 
 
-def ladder(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int) -> list[Generated]:
-    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through."""
+def ladder(
+    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, until_full: bool = False
+) -> list[Generated]:
+    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when the band fills and only until_full is asked."""
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
@@ -33,6 +35,8 @@ def ladder(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accurac
     now = energy.start(chain, h, pick.r, drop / 2**pick.m) if chain.B else general.start(chain, h, pick.r)
     kept = []
     for i in range(pick.m):
+        if until_full and now.u.is_dense:
+            return []
         if pick.m - i <= levels:
             kept.append(Generated(h * 2**i, now, R, pick))
         R = rows.double(R, h * 2**i, partial(energy.advance, now))

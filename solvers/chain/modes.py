@@ -19,8 +19,8 @@ SHARE = 0.1  # of the accuracy, for what is left out
 APART = 1e-12  # damping between modes, as part of the largest damping, that counts as none
 ORDER = 16  # of the series at |A|h <= 1/2: error 1e-19
 BLOCK = 250  # steps that stay in the cache between march and product
-LARGEST = 600  # masses up to which modes are faster than narrow bands
-FEWEST = 0.25  # steps, as part of n, from which they are
+SMALL = 250  # masses up to which modes are the faster way whatever the band and the number of steps
+EIGEN, BACK, MARCH = 0.22, 0.1, 0.6  # ns per n^3 of the modes, per n^2 and step of the way back, per n(2w + 2) and step in a band (measured)
 
 
 class Modes(NamedTuple):
@@ -29,14 +29,14 @@ class Modes(NamedTuple):
     damping: np.ndarray
 
 
-def pays(n: int, steps: int) -> bool:
-    """Modes are the faster way whatever the band would be."""
-    return n <= LARGEST and steps >= FEWEST * n
+def pays(n: int, steps: int, width: int) -> bool:
+    """Modes are the faster way although matrices of this half-width are made already."""
+    return EIGEN * n**3 + BACK * n**2 * steps < MARCH * n * min(n, 2 * width + 2) * steps
 
 
 def find(chain: Coefficients, accuracy: float) -> Modes | None:
     """Modes of a chain; None where damping couples them or the stiffness has no factor."""
-    if chain.B is None or (chain.damped and not commute(chain)):
+    if not possible(chain):
         return None
     shapes = np.linalg.eigh(dense(chain.Ch, chain.n))[1].T
     strains = rows_product(shapes, chain.Bh)
@@ -56,6 +56,11 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
     damping = np.einsum("ij,ij->i", friction, shapes)
     coupled = np.abs(friction - damping[:, None] * shapes).max()
     return Modes(shapes.T, omega, damping) if coupled <= APART * np.abs(damping).max() else None
+
+
+def possible(chain: Coefficients) -> bool:
+    """The stiffness has a factor and damping seems to leave the modes apart."""
+    return chain.B is not None and (not chain.damped or commute(chain))
 
 
 def commute(chain: Coefficients) -> bool:

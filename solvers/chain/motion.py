@@ -5,7 +5,7 @@ import numpy as np
 from kinetree.solvers.chain import energy, excitation, modes, rows, stepping
 from kinetree.solvers.chain.band import diagonals, rows_product
 from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
-from kinetree.solvers.chain.doubling import Generated, generate
+from kinetree.solvers.chain.doubling import Generated, choose, generate, ladder
 
 WAYS = ("auto", "modes", "matrices")
 
@@ -47,12 +47,24 @@ def simulate(
     x0, v0 = np.asarray(x0, dtype=float), np.asarray(v0, dtype=float)
     if x0.shape != (chain.n,) or v0.shape != (chain.n,):
         raise ChainError(f"x0, v0: expected {chain.n} numbers each, got shapes {x0.shape}, {v0.shape}")
-    found = modes.find(chain, accuracy) if way == "modes" or (way == "auto" and modes.pays(chain.n, steps)) else None
+    ready = prepare(chain, dt, used, beta.shape[1], accuracy, steps, way)
+    if isinstance(ready, modes.Modes):
+        return modes.run(chain, ready, dt, used, x0, v0, beta, steps, accuracy)
+    return run(chain, ready, x0, v0, beta, steps)
+
+
+def prepare(chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str) -> modes.Modes | Generated:
+    """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
+    possible = way != "matrices" and modes.possible(chain)
+    found = modes.find(chain, accuracy) if possible and (way == "modes" or chain.n <= modes.SMALL) else None
     if way == "modes" and not found:
         raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
     if found:
-        return modes.run(chain, found, dt, used, x0, v0, beta, steps, accuracy)
-    return run(chain, generate(chain, dt, used, beta.shape[1], accuracy), x0, v0, beta, steps)
+        return found
+    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, until_full=possible and chain.n > modes.SMALL)
+    if made and not (possible and modes.pays(chain.n, steps, made[-1].step.u.width)):
+        return made[-1]
+    return modes.find(chain, accuracy) or generate(chain, dt, used, p, accuracy)
 
 
 def sampled(force, channels, n: int, dt: float, steps: int, shape: str | None, start_time: float) -> tuple:
