@@ -158,6 +158,8 @@ class System(Closure):
         """Predicted floating-point operations of one evaluation by each method."""
         from kinetree.solvers.forms.costs import costs
 
+        if not self.bodies:  # a circuit by itself
+            return dict.fromkeys(costs([1], [0], iterations), 0.0)
         freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
         return costs([int(n) for n in freedoms], list(self.parents), iterations)
 

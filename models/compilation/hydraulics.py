@@ -110,7 +110,8 @@ def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
     if place.wall is not None:
         softness = softness + 1.0 / circuit.number(label, place, "wall")
     oil = larger(dead + total(circuit.oil[label]), LEAST_VOLUME * dead)
-    rate = total(circuit.flows[label]) / (oil * softness + total(circuit.gas[label]))
+    circuit.builder.define(f"{label}.compliance", (oil * softness + total(circuit.gas[label])).node)
+    rate = total(circuit.flows[label]) / name(f"{label}.compliance")
     left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
     circuit.builder.define(f"{label}.pressure_rate", (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
 
@@ -180,39 +181,67 @@ def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
     return x
 
 
-def displace(circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], force: E, speed: E) -> E:
+def displace(circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], force: E, speed: E, unit: str) -> E:
     """Oil that the motion takes from a and gives to b, leakage, and the force with its friction."""
     leak = circuit.number(label, element, "leakage") * (pressure(element.a) - pressure(element.b))
     for side, place, sign in (("a", element.a, 1.0), ("b", element.b, -1.0)):
         value = sign * (rates[side == "b"] * speed + leak)
         circuit.flows[place].append(-circuit.report(label, f"flow_{side}", value, "m3/s", f"Flow into side {side}"))
+    tell(circuit, label, element, rates, speed, unit)
     coulomb, viscous, width = (circuit.number(label, element, key) for key in ("coulomb", "viscous", "speed"))
     return force + rubbing(circuit.builder, coulomb, viscous, width, speed)
 
 
+def tell(circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], speed: E, unit: str) -> None:
+    """What a coupling is told: -Σ area²/compliance, and the rate of the force that the flows alone make; a source gives way without a limit."""
+    places = circuit.builder.description.hydraulics
+    sides = [
+        (place, area) for place, area in zip((element.a, element.b), (rates[0], -rates[1]), strict=True) if isinstance(places[place], VolumePlace)
+    ]
+    stiffness = -total([area * area / name(f"{place}.compliance") for place, area in sides])
+    told = circuit.report(label, "stiffness", stiffness, unit, "Change of the force with the way where the valves are shut")
+    rate = total([area * name(f"{place}.pressure_rate") for place, area in sides]) - told * speed
+    circuit.report(label, "resting_rate", rate, f"{unit.partition('/')[0]}/s", "Rate of the force that the flows alone make, as if nothing moved")
+
+
 def add_cylinder(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> None:
     """Force along the line between the eyes; both strokes belong to the oil of the places."""
-    builder, (foot, eye) = circuit.builder, cylinder.between
-    ends = (builder.body[foot.body], builder.vector(foot.point), builder.body[eye.body], builder.vector(eye.point))
-    for key, kind, unit in (("length", L.Sensor.DISTANCE, "m"), ("speed", L.Sensor.DISTANCE_RATE, "m/s")):
-        builder.add_sensor(f"{label}.{key}", kind, *ends)
-        builder.columns.append(Column(f"{label}.{key}", 0, unit, "Length" if key == "length" else "Rate of the length"))
+    builder, ends = circuit.builder, measure(circuit, label, cylinder)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     areas = circuit.number(label, cylinder, "area_a"), circuit.number(label, cylinder, "area_b")
     circuit.oil[cylinder.a].append(areas[0] * (length - circuit.number(label, cylinder, "shortest")))
     circuit.oil[cylinder.b].append(areas[1] * (circuit.number(label, cylinder, "longest") - length))
     value = areas[0] * pressure(cylinder.a) - areas[1] * pressure(cylinder.b)
-    value, _ = end_stops(builder, cylinder, length, speed, displace(circuit, label, cylinder, areas, value, speed))
+    value, _ = end_stops(builder, cylinder, length, speed, displace(circuit, label, cylinder, areas, value, speed, "N/m"))
     force = circuit.report(label, "force", value, "N", "Force, positive where it extends")
-    builder.add_force(L.Force.LINE, *ends, builder.register(force.node))
+    if ends:
+        builder.add_force(L.Force.LINE, *ends, builder.register(force.node))
+
+
+def measure(circuit: Circuit, label: str, cylinder: DoubleCylinder) -> tuple[int, ...]:
+    """Length and speed under their names, measured between the eyes or given; registers of the ends, none where the mechanism is elsewhere."""
+    columns = (("length", "m", "Length"), ("speed", "m/s", "Rate of the length"))
+    if cylinder.between is None:
+        for key, given in (("length", "length"), ("speed", "rate")):
+            circuit.builder.define(f"{label}.{key}", circuit.number(label, cylinder, given).node)
+        circuit.builder.columns += [Column(f"{label}.{key}", 0, unit, text) for key, unit, text in columns]
+        return ()
+    builder, (foot, eye) = circuit.builder, cylinder.between
+    ends = (builder.body[foot.body], builder.vector(foot.point), builder.body[eye.body], builder.vector(eye.point))
+    builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *ends)
+    builder.add_sensor(f"{label}.speed", L.Sensor.DISTANCE_RATE, *ends)
+    builder.columns += [Column(f"{label}.{key}", 0, unit, text) for key, unit, text in columns]
+    return ends
 
 
 def add_motor(circuit: Circuit, label: str, motor: MotorElement) -> None:
     """Moment along a coordinate."""
-    index, speed = speed_of(circuit.builder, motor.coordinate)
+    given = motor.coordinate is None
+    index, speed = (-1, circuit.number(label, motor, "rate")) if given else speed_of(circuit.builder, str(motor.coordinate))
+    speed = circuit.report(label, "speed", speed, "rad/s", "Speed")
     displacement = circuit.number(label, motor, "displacement")
     value = displacement * (pressure(motor.a) - pressure(motor.b))
-    force = displace(circuit, label, motor, (displacement, displacement), value, speed)
+    force = displace(circuit, label, motor, (displacement, displacement), value, speed, "N.m/rad")
     push(circuit.builder, index, circuit.builder.register(circuit.report(label, "force", force, "N.m", "Moment or force").node))
 
 

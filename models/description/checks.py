@@ -165,7 +165,8 @@ def check_expressions(checker: Checker) -> None:
 def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
-    if not bodies and checker.description.chain is None and checker.whole("bodies"):
+    alone = checker.description.chain is not None or checker.description.hydraulics  # a circuit may stand by itself
+    if not bodies and not alone and checker.whole("bodies"):
         checker.complain(("bodies",), "no bodies", "at least one")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return

@@ -111,10 +111,15 @@ class Displacing(Named):
 
 
 class DoubleCylinder(Displacing):
-    """A double-acting cylinder between two bodies: its force is area_a p_a - area_b p_b, its stroke takes oil from both places."""
+    """A double-acting cylinder: its force is area_a p_a - area_b p_b, its stroke takes oil from both places.
+
+    Between two bodies, or of a motion that is given: `length` and `rate`, such as inputs, where the mechanism is elsewhere.
+    """
 
     kind: Literal["cylinder"] = "cylinder"
-    between: tuple[Point, Point] = Field(description="The two eyes")
+    between: tuple[Point, Point] | None = Field(None, description="The two eyes")
+    length: Law | None = Field(None, description="Length, instead of between [m]")
+    rate: Law | None = Field(None, description="Rate of that length [m/s]")
     area_a: Number = Field(description="Piston area of the extending side [m2]")
     area_b: Number = Field(description="Piston area of the retracting side [m2]")
     shortest: Number = Field(description="Length between the eyes when fully retracted [m]")
@@ -124,10 +129,11 @@ class DoubleCylinder(Displacing):
 
 
 class MotorElement(Displacing):
-    """A hydraulic motor, with its gear, along a coordinate: its force is displacement (p_a - p_b)."""
+    """A hydraulic motor, with its gear, along a coordinate or of a given `rate`: its force is displacement (p_a - p_b)."""
 
     kind: Literal["motor"] = "motor"
-    coordinate: str = Field(description="Coordinate driven")
+    coordinate: str | None = Field(None, description="Coordinate driven")
+    rate: Law | None = Field(None, description="Speed, instead of a coordinate [rad/s or m/s]")
     displacement: Number = Field(description="Oil per unit of the coordinate [m3/rad or m2]")
 
 
@@ -145,6 +151,7 @@ HYDRAULICS: dict[str, type[Named]] = {
 TELLING = {
     "displacement": "motor",
     "between": "cylinder",
+    "area_a": "cylinder",
     "command": "valve",
     "flow": "pump",
     "opens": "check",

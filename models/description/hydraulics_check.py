@@ -101,6 +101,9 @@ def check_valve(checker: Checker, path: Path, valve: ValveElement) -> None:
 
 
 def check_cylinder(checker: Checker, path: Path, cylinder: DoubleCylinder) -> None:
+    given = {key for key in ("length", "rate") if getattr(cylinder, key) is not None}
+    if (cylinder.between is None) != (given == {"length", "rate"}) or (cylinder.between is not None and given):
+        checker.complain(path, "neither or too much of between, length and rate", "between, or length with rate")
     check_between(checker, path, cylinder.between)
     low, high = checker.number(cylinder.shortest), checker.number(cylinder.longest)
     if low is not None and high is not None and high <= low:
@@ -108,6 +111,8 @@ def check_cylinder(checker: Checker, path: Path, cylinder: DoubleCylinder) -> No
 
 
 def check_motor(checker: Checker, path: Path, motor: MotorElement) -> None:
+    if (motor.coordinate is None) == (motor.rate is None):
+        checker.complain(path, "both or neither of coordinate and rate", "one of them")
     check_coordinate(checker, (*path, "coordinate"), motor.coordinate)
 
 

@@ -28,8 +28,10 @@ MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": 
 MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 CIRCUIT = {
-    "source": ("pressure",), "volume": ("pressure",), "accumulator": ("gas", "oil"), "orifice": ("flow",), "check": ("flow",), "pump": ("flow",),
-    "valve": ("spool", "flow_a", "flow_b"), "cylinder": ("length", "speed", "force", "flow_a", "flow_b"), "motor": ("force", "flow_a", "flow_b"),
+    "source": ("pressure",), "volume": ("pressure", "compliance"), "accumulator": ("gas", "oil"),
+    "orifice": ("flow",), "check": ("flow",), "pump": ("flow",), "valve": ("spool", "flow_a", "flow_b"),
+    "cylinder": ("length", "speed", "force", "stiffness", "resting_rate", "flow_a", "flow_b"),
+    "motor": ("speed", "force", "stiffness", "resting_rate", "flow_a", "flow_b"),
 }  # fmt: skip
 
 
