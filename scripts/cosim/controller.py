@@ -57,12 +57,12 @@ class Pid:
 class Controller:
     """A program with memory: integral, derivative, and the sample before."""
 
-    STATE = ("time", "measured", "target", "target_speed", "integral", "derivative", "before", "command")
+    STATE = ("time", "measured", "target", "target_speed", "integral", "derivative", "before", "command", "last_step")
 
     def __init__(self, pid: Pid, profile: Profile = ()):
         self.pid, self.profile = pid, tuple(profile)
         self.time = self.measured = self.target = self.target_speed = 0.0
-        self.integral = self.derivative = self.before = self.command = 0.0
+        self.integral = self.derivative = self.before = self.command = self.last_step = 0.0
 
     def settle(self, measured: float) -> None:
         """At rest at a place: no derivative, no integral."""
@@ -80,13 +80,16 @@ class Controller:
 
     def wanted(self) -> float:
         """The command before its limits."""
-        p = self.pid
-        speed = slope_at(self.profile, self.time) + self.target_speed
+        p, ahead = self.pid, self.last_step
+        speed = slope_at(self.profile, self.time)
+        if ahead > 0.0:  # the mean over the step for which the command will be held
+            speed = (value_at(self.profile, self.time + ahead) - value_at(self.profile, self.time)) / ahead
+        speed += self.target_speed
         return p.bias + p.feed_forward * speed + p.gain * (self.error + self.integral + self.derivative)
 
     def step(self, h: float) -> None:
         """Take the sample at the end of a step; what is measured was given before."""
-        p = self.pid
+        p, self.last_step = self.pid, h
         self.time += h
         width = p.filter_time + h
         self.derivative = (p.filter_time * self.derivative - p.derivative_time * (self.measured - self.before)) / width

@@ -57,7 +57,7 @@ def notes_on(scheme: str, master: str) -> list[str]:
 
 
 def links_of_wires(wires: Sequence[Wire]) -> tuple[Link, ...]:
-    return tuple(Link(w.source.name, w.output, w.target.name, w.input, w.factor, w.offset, w.slope, w.mean, w.bond) for w in wires)
+    return tuple(Link(w.source.name, w.output, w.target.name, w.input, w.factor, w.offset, w.slope, w.mean, w.hold, w.bond) for w in wires)
 
 
 def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
@@ -66,7 +66,7 @@ def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
     for c in scenario.connections:
         (start, output), (end, given) = (parted(text, names, scenario.file) for text in (c.source, c.target))
         slope = parted(c.slope, names, scenario.file)[1] if c.slope else ""
-        found.append(Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.bond))
+        found.append(Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.hold, c.bond))
     return tuple(found)
 
 

@@ -23,7 +23,7 @@ def scenario_of_ssp(path: Path, folder: Path) -> Scenario:
     wires = tuple(
         Connection(
             f"{link.start}.{link.start_connector}", f"{link.end}.{link.end_connector}", f"{link.start}.{link.slope}" if link.slope else "",
-            link.factor, link.offset, link.mean, link.bond,
+            link.factor, link.offset, link.mean, link.hold, link.bond,
         )
         for link in structure.links
     )  # fmt: skip

@@ -37,7 +37,7 @@ class InterfaceJacobian(Master):
                     slave.restore(state)
                     self.give(now, (w - now) / h, h, slave)
                     slave.step(t, h)
-            return self.read()
+            return np.where(self.holds, now, self.read())
 
         size = np.maximum(np.abs(now), 1e-3 * np.max(np.abs(now), initial=1.0))
         matrix = None
@@ -77,7 +77,7 @@ class InterfaceJacobian(Master):
             if known is not None:
                 self.derived += 1
                 for row, value in known[k].items():
-                    matrix[row, k] = value
+                    matrix[row, k] = 0.0 if self.holds[row] else value
                 continue
             self.differences += 1
             moved = end.copy()

@@ -19,7 +19,10 @@ ORDERS = (0, 1, 2)  # of the extrapolation
 
 @dataclass(frozen=True)
 class Wire:
-    """input = factor * output + offset; `slope` is the output of the same source that is the time derivative, `mean` gives the mean of its ramp."""
+    """input = factor * output + offset; `slope` is the output of the same source that is the time derivative.
+
+    `mean` gives the mean of the ramp instead of it, `hold` the value at the beginning of the step, as samplers do.
+    """
 
     source: Slave
     output: str
@@ -29,6 +32,7 @@ class Wire:
     factor: float = 1.0
     offset: float = 0.0
     mean: bool = False
+    hold: bool = False
     bond: str = ""  # power bond that it belongs to
 
     def __str__(self) -> str:
@@ -50,6 +54,7 @@ class Master:
 
     def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
         self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
+        self.holds = np.array([wire.hold for wire in self.wires], dtype=bool)
         self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
         self.before: np.ndarray | None = None  # outputs at the beginning of the last step
         self.past: list[tuple[float, np.ndarray]] = []  # length of the last steps and outputs at their beginnings, newest first
@@ -80,7 +85,7 @@ class Master:
                 bends = (slopes - (last - oldest) / wider) / (width + wider)
                 slopes = slopes + bends * width
         for k, wire in enumerate(self.wires):
-            if wire.slope or wire.mean:
+            if wire.slope or wire.mean or wire.hold:
                 slopes[k], bends[k] = wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0, 0.0
         return now - bends * h * h / 6.0, slopes + bends * h
 
@@ -107,11 +112,11 @@ class GaussSeidel(Master):
     def step(self, t: float, h: float) -> None:
         begin = self.read()
         stepped = np.zeros(begin.size, dtype=bool)
-        lines = np.array([not wire.mean and (bool(wire.slope) or self.extrapolation > 0) for wire in self.wires], dtype=bool)
+        lines = np.array([not (wire.mean or wire.hold) and (bool(wire.slope) or self.extrapolation > 0) for wire in self.wires], dtype=bool)
         for slave in self.slaves:
             now = self.read()
             values, slopes = self.forecast(begin, h)
-            values = np.where(stepped & ~lines, now, np.where(stepped, begin, values))
+            values = np.where(stepped & ~lines & ~self.holds, now, np.where(stepped, begin, values))
             self.give(values, np.where(stepped & lines, (now - begin) / h, slopes), h, slave)
             slave.step(t, h)
             stepped |= [wire.source is slave for wire in self.wires]
@@ -130,6 +135,6 @@ class Repeat(Master):
         for slave, state in zip(self.slaves, states, strict=True):
             reached = self.read()
             slave.restore(state)
-            self.give(now, (reached - now) / h, h, slave)
+            self.give(now, np.where(self.holds, 0.0, (reached - now) / h), h, slave)
             slave.step(t, h)
         self.remember(now, h)

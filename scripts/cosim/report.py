@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
+
 from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
 
 
@@ -63,8 +65,9 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     above.legend(fontsize="small", ncols=2)
     below.plot(exact["time"], exact["length"], color="black", linewidth=0.8)
     below.plot(outcome.trace.time, outcome.trace["length"], color="tab:green", linestyle="", marker=".", markersize=4)
-    below.set_ylim(exact["length"].min() - 0.02, exact["length"].max() + 0.02)
-    below.set_ylabel("length [m]")
+    margin = 0.1 * float(np.ptp(exact["length"])) or 0.01
+    below.set_ylim(exact["length"].min() - margin, exact["length"].max() + margin)
+    below.set_ylabel(outcome.place)
     below.set_xlabel("time [s]")
     above.set_title(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
     figure.savefig(path, dpi=120)

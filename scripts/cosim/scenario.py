@@ -33,7 +33,10 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Connection:
-    """input = factor * output + offset, each as UNIT.NAME; `slope` is the output that is the time derivative, `mean` gives the mean of its ramp."""
+    """input = factor * output + offset, each as UNIT.NAME; `slope` is the output that is the time derivative.
+
+    `mean` gives the mean of the ramp instead of it, `hold` the value at the beginning of the step.
+    """
 
     source: str
     target: str
@@ -41,6 +44,7 @@ class Connection:
     factor: float = 1.0
     offset: float = 0.0
     mean: bool = False
+    hold: bool = False
     bond: str = ""
 
 
@@ -147,11 +151,12 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
 
 def connection(raw: Any, file: str, place: str) -> Connection:
     """One wire."""
-    given = keys(raw, {"from", "to", "slope", "factor", "offset", "mean", "bond"}, file, f"{place}.")
+    given = keys(raw, {"from", "to", "slope", "factor", "offset", "mean", "hold", "bond"}, file, f"{place}.")
     if not {"from", "to"} <= set(given):
         raise BadInput(f'{file}: {place}: expected from = "UNIT.OUTPUT" and to = "UNIT.INPUT"')
     numbers = {key: number(given[key], f"{file}: {place}.{key}") for key in ("factor", "offset") if key in given}
-    return Connection(given["from"], given["to"], given.get("slope", ""), mean=bool(given.get("mean")), bond=given.get("bond", ""), **numbers)
+    ways = {key: bool(given.get(key)) for key in ("mean", "hold")}
+    return Connection(given["from"], given["to"], given.get("slope", ""), bond=given.get("bond", ""), **ways, **numbers)
 
 
 def keys(table: Any, known: set[str], file: str, place: str) -> dict[str, Any]:

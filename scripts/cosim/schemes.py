@@ -3,7 +3,7 @@
 In `told` the mechanism hears how the force will change with its own motion, and the drive hears the mean speed of the step that has just been made,
 so that it compresses exactly the oil the mechanism has displaced. What the flows of the next step will add goes into the told force as its mean over
 the step: as a ramp it would be nearer, but stable only below a step of pi/omega. In `chambers` the oil is inside the mechanism: flows go in,
-pressures come out; the valve steps first. A controller steps just before the drive.
+pressures come out; the valve steps first. A controller steps last: it samples the end of a step, and its command is held over the next.
 """
 
 from __future__ import annotations
@@ -73,7 +73,5 @@ def couple(scheme: str, mechanism: Slave, drive: Slave, actuator: str, controlle
     plan = MAKERS[scheme](mechanism, drive, actuator)
     if controller is None:
         return plan
-    slaves = list(plan.slaves)
-    slaves.insert(slaves.index(drive), controller)
-    loop = (Wire(mechanism, f"{actuator}.length", controller, "measured"), Wire(controller, "command", drive, "control"))
-    return Plan(plan.master, tuple(slaves), (*plan.wires, *loop))
+    loop = (Wire(mechanism, f"{actuator}.length", controller, "measured"), Wire(controller, "command", drive, "control", hold=True))
+    return Plan(plan.master, (*plan.slaves, controller), (*plan.wires, *loop))

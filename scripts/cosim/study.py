@@ -39,6 +39,14 @@ class Outcome:
     peak_pressure_error: float  # [Pa]
     wall_time: float
     notes: list[str] = field(default_factory=list)
+    place: str = "length [m]"
+
+    @property
+    def peak_length_error(self) -> float:
+        """Largest error of the actuator's length or angle."""
+        if not self.reference:
+            return math.nan
+        return float(np.max(np.abs(self.trace["length"] - np.interp(self.trace.time, self.reference["time"], self.reference["length"]))))
 
     def report(self) -> dict[str, Any]:
         """What --json writes."""
@@ -51,6 +59,7 @@ class Outcome:
             "stable": self.trace.stable,
             "message": self.trace.message,
             "peak_pressure_error_bar": self.peak_pressure_error / BAR if math.isfinite(self.peak_pressure_error) else None,
+            "peak_length_error": self.peak_length_error if math.isfinite(self.peak_length_error) else None,
             "peak_pressure_bar": float(max(np.max(self.reference[side]) for side in SIDES)) / BAR if self.reference else None,
             "energy_residual_J": float(residual[-1]) if residual.size and math.isfinite(residual[-1]) else None,
             "energy_residuals_J": {name: float(made[-1]) if math.isfinite(made[-1]) else None for name, made in self.trace.energies.items()},
@@ -86,7 +95,9 @@ def run_coupled(
     truth = reference(raw, name, *settled(scenario, raw, False), stop_time, min(FINE, step_size))
     exact = {"time": truth.time, "length": truth[f"{name}_length"], "speed": truth[f"{name}_speed"], **{side: truth[side] for side in SIDES}}
     worst = max(float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side])))) for side in SIDES)
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall)
+    spec = scenario.unit(scenario.coupling.drive).drive if scenario.coupling else None
+    place = "angle [rad]" if spec and spec.rotary else "length [m]"
+    return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall, place=place)
 
 
 def write_json(outcome: Outcome, path: Path) -> None:

@@ -127,6 +127,8 @@ def settled(scenario: Scenario, raw: dict[str, Any], inside: bool) -> tuple[Driv
         return drive, None
     unit = scenario.unit(coupling.controller)
     controller = controller_of(unit.controller or ControllerSpec(), unit.start)
+    if not controller.profile and "target" not in unit.start:
+        controller.target = length  # without a setpoint it holds its place
     controller.settle(length)
     drive.control = controller.command
     return drive, controller

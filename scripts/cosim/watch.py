@@ -3,7 +3,7 @@
 Both sides multiply what they were given with what they did: the mechanism was given F and moved with v, the drive was given v and answered with F.
 Where the two works differ, the coupling itself has made the difference (energy residual). A coupling that follows the motion makes little, and the
 less of the work the longer it lasts; one that is unstable feeds an oscillation: its part of the work grows and does not fall again. And a coupling
-whose inputs are wrong by a good part of everything that was ever on the wire, window after window, follows nothing.
+whose inputs are wrong by a good part of everything that was ever on the wires, window after window, follows nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ WRONG = 0.2  # mean jump of an input, relative to the range of the values on its
 TIMES = 4  # windows in a row in which one of them has been exceeded
 STEPS = 4  # smallest number of steps per window
 SPAN = 0.02  # s per window
+LASTING = 0.9  # part of the first window's jumps below which they fade
 SMALL = 0.01  # ranges below this part of the value are rest
 EFFORTS = ("force", "torque", "moment", "pressure", "effort", "voltage")
 FLOWS = ("speed", "velocity", "rate", "flow", "current")
@@ -62,6 +63,22 @@ def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
     return bonds
 
 
+class Range:
+    """Jumps of an input against the range of all that was on its wire."""
+
+    def __init__(self) -> None:
+        self.jumps, self.lowest, self.highest = 0.0, math.inf, -math.inf
+
+    def add(self, used: float, value: float) -> None:
+        self.jumps += abs(used - value)
+        self.lowest, self.highest = min(self.lowest, value), max(self.highest, value)
+
+    def part(self, steps: int) -> float:
+        """Mean jump relative to the range."""
+        wide = self.highest - self.lowest + SMALL * max(abs(self.highest), abs(self.lowest))
+        return self.jumps / (steps * wide) if wide > 0.0 else 0.0
+
+
 class Watch:
     """Energy residual of one bond."""
 
@@ -70,7 +87,7 @@ class Watch:
         self.given = self.answered = self.largest = 0.0  # work on one side, on the other, and the most of both
         self.power = self.error = 0.0  # exchanged in the last step, and the difference of both sides [W]
         self.steps, self.judged, self.made, self.times = 0, 0.0, 0.0, 0
-        self.jumps, self.lowest, self.highest = 0.0, math.inf, -math.inf
+        self.effort, self.flow, self.first = Range(), Range(), 0.0
 
     @property
     def residual(self) -> float:
@@ -92,20 +109,27 @@ class Watch:
         self.given += h * scale * given * flow
         self.answered += h * scale * effort * used[bond.flow]
         self.largest = max(self.largest, abs(self.given), abs(self.answered))
-        self.jumps += abs(given - effort)
-        self.lowest, self.highest = min(self.lowest, effort), max(self.highest, effort)
+        self.effort.add(given, effort)
+        self.flow.add(used[bond.flow], flow)
         self.steps += 1
-        if self.steps < STEPS or t + h - self.judged < SPAN:
-            return ""
+        return self.judge(master, t + h) if self.steps >= STEPS and t + h - self.judged >= SPAN else ""
+
+    def judge(self, master: Master, t: float) -> str:
+        """At the end of a window: whether it was wrong, and so often in a row that the coupling is unstable."""
         grows = self.residual > PART * self.largest and self.residual > self.made
-        wrong = self.jumps > WRONG * self.steps * (self.highest - self.lowest + SMALL * abs(self.highest))
-        self.times = self.times + 1 if grows or wrong else 0
-        self.steps, self.jumps, self.judged, self.made = 0, 0.0, t + h, max(self.residual, 0.0)
-        return self.message(master, t + h) if self.times >= TIMES else ""
+        jump = self.effort.jumps / self.steps
+        wrong = min(self.effort.part(self.steps), self.flow.part(self.steps)) > WRONG
+        if self.times == 0:
+            self.first = jump
+        fades = not grows and self.times > 0 and jump < LASTING * self.first  # a coarse picture of an oscillation that dies away
+        self.times = self.times + 1 if (grows or wrong) and not fades else 0
+        self.steps, self.judged, self.made = 0, t, max(self.residual, 0.0)
+        self.effort.jumps = self.flow.jumps = 0.0
+        return self.message(master, t) if self.times >= TIMES else ""
 
     def message(self, master: Master, t: float) -> str:
-        wire, part = master.wires[self.bond.effort], 100.0 * self.residual / self.largest
+        wire, part = master.wires[self.bond.effort], 100.0 * self.residual / self.largest if self.largest else 0.0
         what = f"has made {self.residual:.3g} J, {part:.0f} % of the work of either side, and makes more"
         if self.residual <= PART * self.largest:
-            what = "jumps from step to step by a good part of all that was ever on the wire"
+            what = "jumps from step to step by a good part of all that was ever on the wires"
         return f"unstable: until t = {t:.4g} s the coupling ({wire}) {what}: take a smaller step, or a scheme that tells the stiffness"

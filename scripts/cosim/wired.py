@@ -59,7 +59,8 @@ def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire
     source, output = end_of(connection.source, slaves, file, "wires.from")
     target, given = end_of(connection.target, slaves, file, "wires.to")
     slope = end_of(connection.slope, slaves, file, "wires.slope")[1] if connection.slope else ""
-    return Wire(source, output, target, given, slope, connection.factor, connection.offset, connection.mean, connection.bond)
+    c = connection
+    return Wire(source, output, target, given, slope, c.factor, c.offset, c.mean, c.hold, c.bond)
 
 
 def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wire]) -> list[str]:

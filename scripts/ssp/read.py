@@ -191,7 +191,8 @@ class Reader:
             # first the conversion, then the transformation
             factor, offset = factor * units[0].factor / units[1].factor, factor * (units[0].offset - units[1].offset) / units[1].factor + offset
         more = wires.get(f"{end}.{given}", {})
-        return Link(start, output, end, given, factor, offset, more.get("slope", ""), more.get("mean") == "true", more.get("bond", ""))
+        ways = {key: more.get(key) == "true" for key in ("mean", "hold")}
+        return Link(start, output, end, given, factor, offset, more.get("slope", ""), bond=more.get("bond", ""), **ways)
 
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def bind(self, element: Element, path: str) -> None:

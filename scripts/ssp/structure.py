@@ -55,7 +55,10 @@ class Component:
 
 @dataclass(frozen=True)
 class Link:
-    """end = factor * start + offset; `slope` is the start element's output that is the time derivative, `mean` asks for the mean over a step."""
+    """end = factor * start + offset; `slope` is the start element's output that is the time derivative.
+
+    `mean` asks for the mean over a step, `hold` for the value at its beginning, `bond` names the power bond that the connection belongs to.
+    """
 
     start: str
     start_connector: str
@@ -65,6 +68,7 @@ class Link:
     offset: float = 0.0
     slope: str = ""
     mean: bool = False
+    hold: bool = False
     bond: str = ""
 
 

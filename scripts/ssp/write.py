@@ -118,7 +118,7 @@ def write_experiment(root: Element, structure: Structure) -> None:
     notes = SubElement(SubElement(root, "ssd:DefaultExperiment", times), "ssd:Annotations")
     ours = SubElement(annotation(notes, OURS), "kinetree:CoSimulation", {"scheme": structure.scheme} if structure.scheme else {})
     for link in structure.links:
-        facts = {"slope": link.slope, "mean": "true" if link.mean else "", "bond": link.bond}
+        facts = {"slope": link.slope, "mean": "true" if link.mean else "", "hold": "true" if link.hold else "", "bond": link.bond}
         if any(facts.values()):
             SubElement(ours, "kinetree:Wire", {"to": f"{link.end}.{link.end_connector}"} | {key: value for key, value in facts.items() if value})
     if structure.step_size is not None:
