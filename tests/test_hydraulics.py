@@ -197,6 +197,15 @@ def test_library_drive_lifts_and_keeps_its_oil():
     assert (result["lift_power"][up].sum() > 0) and result["accumulator.oil"][up][-1] < result["accumulator.oil"][0]
 
 
+def test_oil_mode_of_the_linearised_boom():
+    """Frequency of the cylinder's stiffness and the effective mass along it, hoses with elastic walls included; the boom rests by itself."""
+    system = load("lib:boom-drive").compile()
+    result, boom = system.simulate(0.01, output_step=0.01), load("lib:boom").compile().simulate(0.01, output_step=0.01)
+    expected = np.sqrt(-result["lift.stiffness"][0] / boom["lift.effective_mass"][0]) / (2 * np.pi)
+    swinging = [mode for mode in system.equilibrium().linear.modes() if mode.oscillates and mode.damping < 0.1]
+    assert [mode.frequency for mode in swinging] == pytest.approx([expected], rel=2e-3)  # the weight's stiffness is 1e-3 of the oil's
+
+
 def test_motor_on_a_coordinate():
     """Moment displacement dp; shut in, the oil of both sides is a spring of 2 E D²/V."""
     D, V = 2e-4, 1e-3

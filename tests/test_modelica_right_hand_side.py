@@ -95,3 +95,50 @@ def test_right_hand_side_of_the_boom_with_its_drive():
         assert close(ours["luff"], theirs["der(mechanism.rate)"], scale=10.0)  # of weight and cylinder, which balance
         for name in names:
             assert close(ours[name], theirs[f"der({modelica[name]})"]), name
+
+
+def carrier_circuit() -> dict:
+    """Both drives of CarrierDrives as hydraulic circuits: motor and cylinder of given motion, two valves on one supply."""
+    elements: dict = {"rail": {"pressure": 210e5}, "tank": {"pressure": 5e5}}
+    for way, litres in (("slew", 2e-3), ("luff", 1e-3)):
+        a, b = f"{way}_a", f"{way}_b"
+        elements |= {place: {"volume": litres, "start": 50e5} for place in (a, b)}
+        elements[f"{way}_valve"] = {
+            "supply": "rail", "tank": "tank", "a": a, "b": b, "command": f"{way}_command", "rated_flow": 6e-4, "time_constant": 0.01,
+        }  # fmt: skip
+        for place in (a, b):
+            elements[f"relief_{place}"] = {"path": [place, "tank"], "opens": 275e5, "gain": 1e-9}
+            elements[f"make_up_{place}"] = {"path": ["tank", place], "gain": 1e-9}
+    elements["slew_drive"] = {"a": "slew_a", "b": "slew_b", "rate": "slew_speed", "displacement": 2e-3}
+    elements["luff_drive"] = {
+        "a": "luff_a", "b": "luff_b", "length": "luff_length", "rate": "luff_speed", "area_a": 2e-2, "area_b": 1.2e-2, "shortest": 0.6, "longest": 1.4,
+    }  # fmt: skip
+    inputs = ("slew_command", "luff_command", "slew_speed", "luff_length", "luff_speed")
+    return {"format": "kinetree/1", "inputs": dict.fromkeys(inputs, 0.0) | {"luff_length": 1.0}, "hydraulics": elements}
+
+
+def test_right_hand_side_of_both_drives_of_the_carrier():
+    """Six states of two drives in Modelica beside the same circuits in the engine."""
+    equations, system = Equations(compiled("CarrierDrives")), load(carrier_circuit()).compile()
+    random, nothing = np.random.default_rng(4), np.zeros(0)
+    places = {"slew_a": "slew_drive.motor.pressure_a", "slew_b": "slew_drive.motor.pressure_b"}
+    places |= {f"luff_{side}": f"luff_drive.cylinder.oil.pressure_{side}" for side in "ab"}
+    modelica = {f"{place}.pressure": name for place, name in places.items()}
+    modelica |= {f"{way}_valve.spool": f"{way}_drive.valve.valve.spool" for way in ("slew", "luff")}
+    for _ in range(STATES):
+        at = {name: random.uniform(-1, 1) if name.endswith("spool") else random.uniform(1e5, 320e5) for name in modelica}
+        inputs = {"slew_command": random.uniform(-1, 1), "luff_command": random.uniform(-1, 1), "slew_speed": random.uniform(-1, 1)}
+        inputs |= {"luff_length": random.uniform(0.65, 1.35), "luff_speed": random.uniform(-0.5, 0.5)}
+        known = {modelica[name]: value for name, value in at.items()} | {
+            "slew_command": inputs["slew_command"],
+            "luff_command": inputs["luff_command"],
+        }
+        known |= {f"{way}_drive_speed": inputs[f"{way}_speed"] for way in ("slew", "luff")}
+        known |= {"slew_drive_length": 0.0, "luff_drive_length": inputs["luff_length"], "time": 0.0}
+        theirs = equations.solve(known)
+        states = np.array([at[name] for name in system.compiled.states])
+        values = Evaluation(system, 0.0, inputs).rates(nothing, nothing, states, np.array([inputs[name] for name in system.compiled.inputs]))
+        for name, value in zip(system.compiled.states, values, strict=True):
+            assert close(value, theirs[f"der({modelica[name]})"]), name
+        force = 2e-3 * (at["slew_a.pressure"] - at["slew_b.pressure"])
+        assert close(force, theirs["slew_drive_force"], scale=2e-3 * at["slew_a.pressure"])
