@@ -111,7 +111,8 @@ def carrier_circuit() -> dict:
             elements[f"make_up_{place}"] = {"path": ["tank", place], "gain": 1e-9}
     elements["slew_drive"] = {"a": "slew_a", "b": "slew_b", "rate": "slew_speed", "displacement": 2e-3}
     elements["luff_drive"] = {
-        "a": "luff_a", "b": "luff_b", "length": "luff_length", "rate": "luff_speed", "area_a": 2e-2, "area_b": 1.2e-2, "shortest": 0.6, "longest": 1.4,
+        "a": "luff_a", "b": "luff_b", "length": "luff_length", "rate": "luff_speed",
+        "area_a": 2e-2, "area_b": 1.2e-2, "shortest": 0.6, "longest": 1.4,
     }  # fmt: skip
     inputs = ("slew_command", "luff_command", "slew_speed", "luff_length", "luff_speed")
     return {"format": "kinetree/1", "inputs": dict.fromkeys(inputs, 0.0) | {"luff_length": 1.0}, "hydraulics": elements}
@@ -129,10 +130,8 @@ def test_right_hand_side_of_both_drives_of_the_carrier():
         at = {name: random.uniform(-1, 1) if name.endswith("spool") else random.uniform(1e5, 320e5) for name in modelica}
         inputs = {"slew_command": random.uniform(-1, 1), "luff_command": random.uniform(-1, 1), "slew_speed": random.uniform(-1, 1)}
         inputs |= {"luff_length": random.uniform(0.65, 1.35), "luff_speed": random.uniform(-0.5, 0.5)}
-        known = {modelica[name]: value for name, value in at.items()} | {
-            "slew_command": inputs["slew_command"],
-            "luff_command": inputs["luff_command"],
-        }
+        known = {modelica[name]: value for name, value in at.items()}
+        known |= {f"{way}_command": inputs[f"{way}_command"] for way in ("slew", "luff")}
         known |= {f"{way}_drive_speed": inputs[f"{way}_speed"] for way in ("slew", "luff")}
         known |= {"slew_drive_length": 0.0, "luff_drive_length": inputs["luff_length"], "time": 0.0}
         theirs = equations.solve(known)
