@@ -14,6 +14,7 @@ BINARY = {
     "divide": operator.truediv,
     "power": operator.pow,
     "less": operator.lt,
+    "greater": operator.gt,
 }
 BUILTIN = {"sqrt": math.sqrt, "max": max, "min": min, "cos": math.cos, "sin": math.sin}
 KNOWN = ("parameter", "state", "input", "algebraic", "derivative")

@@ -14,7 +14,7 @@ from kinetree.scripts.cosim.units import actuated, settled
 from kinetree.scripts.exchange import exchange
 
 HERE = Path(__file__).parents[1]
-TEXT = "\n".join((HERE / "models" / "modelica" / name).read_text(encoding="utf-8") for name in ("ServoDrive.mo", "Interfaces.mo"))
+TEXT = "\n".join((HERE / "models" / "modelica" / name).read_text(encoding="utf-8") for name in ("ServoDrive.mo", "Interfaces.mo", "Circuit.mo"))
 PAGE = (HERE / "docs" / "openmodelica.md").read_text(encoding="utf-8")
 # in the place of what the page takes from elsewhere: the imported block, and from the standard library the adaptor and the gain by their equations
 ELSEWHERE = """
