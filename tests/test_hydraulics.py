@@ -282,6 +282,13 @@ def test_circuit_in_the_fmu_has_outputs_with_units():
 GOOD = {**SOURCES, "servo": SERVO | {"command": 0.0}, "lift": CYLINDER}
 
 
+def test_copies_of_places_and_elements():
+    """Three hoses in a row with throttles between them: at the end all have the mean pressure."""
+    hoses = {"hose{i}": {"copies": 3, "volume": 1e-3, "start": "{i}*10e5"}, "gap{i}": {"copies": 2, "path": ["hose{i}", "hose{i+1}"], "area": 1e-6}}
+    result = run({"format": "kinetree/1", "hydraulics": hoses}, 20.0, 10.0)
+    assert [result[f"hose{i}.pressure"][-1] for i in (1, 2, 3)] == pytest.approx([20e5] * 3, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "key", "said"),
     [

@@ -166,7 +166,7 @@ def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
     alone = checker.description.chain is not None or checker.description.hydraulics  # a circuit may stand by itself
-    if not bodies and not alone and checker.whole("bodies"):
+    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics"):
         checker.complain(("bodies",), "no bodies", "at least one")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
