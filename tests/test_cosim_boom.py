@@ -2,11 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import Cylinder, DriveError, Valve
 from kinetree.scripts.cosim.scenario import read_scenario
@@ -46,6 +49,15 @@ def test_interface_jacobian_makes_no_energy():
     """Both sides use the same trapezoidal values: the works agree up to the residual of Newton's method, 1e-9 of about 1 kJ and 100 steps."""
     residual = run_coupled(BOOM, "jacobian", 0.01, 1.0).trace.energy_residual
     assert abs(residual[-1]) < 1e-9 * 1e3 * 100
+
+
+def test_step_control_finds_steps_that_are_stable():
+    """Ramps at fixed steps of 10 ms diverge; under control of the residual power most of the run is stepped so far apart, and it stays near."""
+    controlled = run_coupled(replace(BOOM, control=ControlSpec(0.003, largest=0.01)), "slope", 0.001, 2.0)
+    steps = np.diff(controlled.trace.time)
+    assert controlled.trace.stable and controlled.peak_pressure_error / BAR < 8.0
+    assert steps.max() == pytest.approx(0.01) and steps.min() < 1e-3 and steps.size < 1000
+    assert not run_coupled(BOOM, "slope", 0.01, 2.0).trace.stable
 
 
 def test_drive_as_a_closed_bottle_is_the_spring_it_tells():

@@ -76,7 +76,7 @@ def test_step_control_keeps_the_residual_power():
     """A quarter of the tolerance leaves less than half of the residual power; steps adapt by more than tenfold, and the energy is kept better."""
     counts, powers, gains = [], [], []
     for tolerance in (0.01, 0.0025):
-        trace = run(coupled_by_force, "held", 1, 0.001, 2.0, StepControl(ControlSpec(tolerance, 1e-6, 0.05)))
+        trace = run(coupled_by_force, "held", 1, 0.001, 2.0, StepControl(ControlSpec(tolerance, 1e-6, 0.05), 0.001))
         assert trace.stable, trace.message
         steps = np.diff(trace.time)
         counts.append(steps.size)

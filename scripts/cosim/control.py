@@ -19,18 +19,19 @@ SHRINK, GROW = 0.2, 1.5  # limits of the change from step to step
 
 @dataclass(frozen=True)
 class ControlSpec:
-    """Numbers of the step control; lengths of steps in s."""
+    """Numbers of the step control; lengths of steps in s, where they are left out a thousandth and ten times of the first."""
 
-    tolerance: float = 0.02  # residual power relative to the largest power of a bond
-    smallest: float = 1e-6
-    largest: float = 0.1
+    tolerance: float = 0.01  # residual power relative to the largest power of a bond
+    smallest: float | None = None
+    largest: float | None = None
 
 
 class StepControl:
     """The length of the next step."""
 
-    def __init__(self, spec: ControlSpec):
+    def __init__(self, spec: ControlSpec, first: float):
         self.spec, self.before = spec, 1.0
+        self.smallest, self.largest = spec.smallest or first / 1000.0, spec.largest or 10.0 * first
         self.peaks: dict[str, float] = {}
 
     def error(self, watches: Sequence[Watch]) -> float:
@@ -47,4 +48,4 @@ class StepControl:
         error = max(self.error(watches), 1e-3)
         change = SAFETY ** (INTEGRAL + PROPORTIONAL) * error ** -(INTEGRAL + PROPORTIONAL) * self.before**PROPORTIONAL
         self.before = error
-        return min(max(h * min(max(change, SHRINK), GROW), self.spec.smallest), self.spec.largest)
+        return min(max(h * min(max(change, SHRINK), GROW), self.smallest), self.largest)

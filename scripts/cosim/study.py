@@ -83,7 +83,7 @@ def run_coupled(
     inside = scheme == "chambers"
     sides = [(mechanism, f"{name}.{side}") if inside else (drive, side) for side in SIDES]
     recorded = [*sides, (mechanism, f"{name}.length"), (mechanism, f"{name}.speed"), (drive, "spool")]
-    control = StepControl(scenario.control) if scenario.control else None
+    control = StepControl(scenario.control, step_size) if scenario.control else None
     began = time.perf_counter()
     try:
         trace = cosimulate(plan.make(scenario.extrapolation), stop_time, step_size, recorded, bonds_of(plan.wires), progress, control)

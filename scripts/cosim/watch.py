@@ -63,6 +63,18 @@ def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
     return bonds
 
 
+def suspected(wires: Sequence[Wire]) -> list[str]:
+    """Pairs of wires that look like a bond and are not named as one."""
+    free = [wire for wire in wires if not wire.bond]
+    efforts, flows = ([wire for wire in free if kind_of(wire) == kind] for kind in ("effort", "flow"))
+    return [
+        f'{effort} and {flow} look like a power bond: give both the same bond = "NAME", and the energy of the coupling is watched'
+        for effort in efforts
+        for flow in flows
+        if effort.source is flow.target and effort.target is flow.source
+    ]
+
+
 class Range:
     """Jumps of an input against the range of all that was on its wire."""
 

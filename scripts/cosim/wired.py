@@ -15,7 +15,7 @@ from kinetree.scripts.cosim.scenario import Connection, Scenario
 from kinetree.scripts.cosim.slave import Slave
 from kinetree.scripts.cosim.study import Outcome
 from kinetree.scripts.cosim.units import unit_of
-from kinetree.scripts.cosim.watch import bonds_of
+from kinetree.scripts.cosim.watch import bonds_of, suspected
 from kinetree.scripts.failure import BadInput
 
 
@@ -29,12 +29,12 @@ def run_wired(
         slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
     try:
         wires = [wire_of(connection, slaves, scenario.file) for connection in scenario.connections]
-        notes = [*scenario.notes, *unconnected(scenario, slaves, wires)]
+        notes = [*scenario.notes, *unconnected(scenario, slaves, wires), *suspected(wires)]
         for spec in scenario.units:
             slaves[spec.name].start(spec.start)
         master = Plan(scheme, tuple(slaves.values()), tuple(wires)).make(scenario.extrapolation)
         recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
-        control = StepControl(scenario.control) if scenario.control else None
+        control = StepControl(scenario.control, step_size) if scenario.control else None
         bonds = bonds_of(wires)
         if control and not bonds:
             raise BadInput(f'{scenario.file}: step_control needs power bonds: give bond = "NAME" to the wire of the effort and to that of the flow')
