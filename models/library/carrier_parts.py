@@ -141,8 +141,9 @@ def preparation(on: Settings) -> list[Table]:
 
 
 def run(on: Settings) -> Table:
-    """Defaults of a run: all departures."""
-    return {"stop_time": f"pause + {on.n}*(pace + 0.7)", "output_step": 0.01, "prepare": preparation(on)}
+    """Defaults of a run: all departures. Inputs from outside make steps short, where the choice of the integrator is left open."""
+    own = {} if on.outside else {"integrator": "adams"}
+    return {"stop_time": f"pause + {on.n}*(pace + 0.7)", "output_step": 0.01, **own, "prepare": preparation(on)}
 
 
 def outputs(on: Settings) -> Table:
