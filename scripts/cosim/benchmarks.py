@@ -1,0 +1,68 @@
+"""Two published co-simulation benchmarks over the communication step: the linear oscillator and the hydraulic manipulator of LIM, A Coruna.
+
+`python -m kinetree.scripts.cosim.benchmarks PICTURE` draws both: energy that the masters add to the oscillator, error of the manipulator's cylinder.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from kinetree.scripts.cosim.run import cosimulate
+from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.two_masses import ENERGY, coupled_by_displacement, energy
+from kinetree.scripts.cosim.wired import run_wired
+
+END = 2.0  # of the oscillator's run [s]
+CASES = {"held": ("held", 0), "straight": ("held", 1), "parabolic": ("held", 2), "repeat": ("repeat", 0), "jacobian": ("jacobian", 0)}
+CUTS = {"manipulator": "force and displacement", "manipulator-pressure": "pressures and displacement"}
+FINE = 2.5e-4  # step of the interface Jacobian that stands for the exact manipulator [s]
+
+
+def energy_error(case: str, step: float) -> float:
+    """Largest deviation of the oscillator's energy, relative to it."""
+    master, order = CASES[case]
+    plan = coupled_by_displacement(master)
+    recorded = [(half, name) for name in ("x", "v") for half in plan.slaves]
+    columns = cosimulate(plan.make(order), END, step, recorded).columns.values()
+    return max(abs(energy(*state) / ENERGY - 1.0) for state in zip(*columns))
+
+
+def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray]) -> float:
+    """Largest error of the cylinder's length in manoeuvre M1; not a number where the coupling has become unstable."""
+    trace = run_wired(read_scenario(f"lib:{cut}"), "held", step, 10.0).trace
+    return float(np.abs(trace["mechanics.s"] - np.interp(trace.time, *exact)).max()) if trace.stable else np.nan
+
+
+def draw(path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    steps = np.geomspace(2.5e-4, 2e-2, 12)
+    for case in CASES:
+        left.loglog(steps, [energy_error(case, float(h)) for h in steps], marker=".", label=case)
+    left.set_ylim(1e-8, 10.0)
+    left.set_title("Linear oscillator, displacements exchanged", fontsize="medium")
+    left.set_ylabel("largest error of the energy, relative")
+    fine = run_wired(read_scenario("lib:manipulator-pressure"), "jacobian", FINE, 10.0).trace
+    steps = np.geomspace(5e-4, 1e-1, 24)
+    for cut, text in CUTS.items():
+        errors = [manipulator_error(cut, float(h), (fine.time, fine["mechanics.s"])) for h in steps]
+        (line,) = right.loglog(steps, errors, marker=".", label=text)
+        if np.isnan(errors).any():
+            limit = float(steps[np.isnan(errors)][0])
+            right.axvline(limit, color=line.get_color(), linestyle=":")
+            right.text(limit, 2e-5, f" unstable from {1e3 * limit:.0f} ms", color=line.get_color(), fontsize="small")
+    right.set_title("Hydraulic manipulator, held values", fontsize="medium")
+    right.set_ylabel("largest error of the cylinder's length [m]")
+    for axes in (left, right):
+        axes.set_xlabel("communication step [s]")
+        axes.legend(fontsize="small")
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    draw(sys.argv[1])
