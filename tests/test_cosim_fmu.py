@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.run import cosimulate
 from kinetree.scripts.cosim.slave import CosimError
 
 
@@ -53,14 +57,52 @@ def test_values_that_are_no_numbers_are_named(archive: Path):
     slave.close()
 
 
-def test_a_discarded_step_is_said(archive: Path, monkeypatch: pytest.MonkeyPatch):
+DISCARDING = """
+from pythonfmu import Fmi2Causality, Fmi2Slave, Real
+from pythonfmu.enums import Fmi2Status
+
+
+class Impatient(Fmi2Slave):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.u = self.y = 0.0
+        self.register_variable(Real("u", causality=Fmi2Causality.input))
+        self.register_variable(Real("y", causality=Fmi2Causality.output))
+
+    def do_step(self, t, h):
+        if h > 0.0101:
+            self.log("longer than 10 ms", Fmi2Status.discard, None)
+            return False
+        self.y += h * (1.0 - self.u)
+        return True
+"""
+
+
+def test_a_discarded_step_is_said(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """A foreign FMU of another's pythonfmu script that takes short steps only: it feeds itself, at 10 ms; at 20 ms it says why not."""
+    from pythonfmu.builder import FmuBuilder
+
+    script, scenario = tmp_path / "impatient.py", tmp_path / "scenario.toml"
+    script.write_text(DISCARDING)
+    FmuBuilder.build_FMU(script, dest=tmp_path / "impatient.fmu", needsExecutionTool="false")
+    scenario.write_text('stop_time = 0.1\n[units.it]\nfmu = "impatient.fmu"\n[[wires]]\nfrom = "it.y"\nto = "it.u"')
+    assert main(["cosim", str(scenario), "--step-size", "0.01"]) == 0
+    capsys.readouterr()
+    assert main(["cosim", str(scenario), "--step-size", "0.02"]) == 1
+    said = capsys.readouterr().out
+    assert "it discarded the step of 0.02 s at t = 0 s: longer than 10 ms; it may accept a smaller one" in said
+
+
+@pytest.mark.parametrize("scheme", ["repeat", "jacobian"])
+def test_states_of_fmus_are_freed(archive: Path, scheme: str, monkeypatch: pytest.MonkeyPatch):
+    """Every state that a step has taken is given back."""
     slave = FmuSlave(archive, "drive")
-    slave.start({})
-
-    def discard(target: float) -> None:
-        raise slave.failure("fmi2DoStep", 2)
-
-    monkeypatch.setattr(slave.host, "step", discard)
-    with pytest.raises(CosimError, match="drive discarded the step of 0.01 s at t = 0 s.*smaller"):
-        slave.step(0.0, 0.01)
+    slave.start({"load": 1e4, "length": 1.2})
+    taken, freed = [], []
+    save, forget = slave.host.save, slave.host.forget
+    monkeypatch.setattr(slave.host, "save", lambda: taken.append(1) or save())
+    monkeypatch.setattr(slave.host, "forget", lambda state: freed.append(1) or forget(state))
+    plan = Plan(scheme, (slave,), (Wire(slave, "force_rate", slave, "length", factor=0.0, offset=1.2),))
+    cosimulate(plan.make(), 0.05, 0.01, [(slave, "force")])
     slave.close()
+    assert len(taken) == len(freed) >= 5

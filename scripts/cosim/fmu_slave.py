@@ -125,6 +125,9 @@ class FmuSlave:
     def restore(self, state: Any) -> None:
         self.host.restore(state)
 
+    def forget(self, state: Any) -> None:
+        self.host.forget(state)
+
     def close(self) -> None:
         try:
             self.host.close()

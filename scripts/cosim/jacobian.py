@@ -25,7 +25,7 @@ class InterfaceJacobian(Master):
     differences = derived = 0
 
     def step(self, t: float, h: float) -> None:
-        states = [slave.save() for slave in self.slaves]
+        states = self.saved()
         now = self.read()
         values, slopes = self.forecast(now, h)
         end = values + h * slopes
@@ -52,6 +52,7 @@ class InterfaceJacobian(Master):
             end = end + np.linalg.solve(np.eye(end.size) - matrix, residual)
         else:
             outputs(end)
+        self.forget(states)
         self.remember(now, h)
 
     def derivatives(self, slave: Slave, h: float) -> dict[int, dict[int, float]] | None:

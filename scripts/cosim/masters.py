@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,14 @@ class Master:
     def read(self) -> np.ndarray:
         """Present outputs at the sources of all wires."""
         return np.array([wire.read() for wire in self.wires])
+
+    def saved(self) -> list[Any]:
+        """States of all slaves."""
+        return [slave.save() for slave in self.slaves]
+
+    def forget(self, states: Sequence[Any]) -> None:
+        for slave, state in zip(self.slaves, states, strict=True):
+            slave.forget(state)
 
     def remember(self, outputs: np.ndarray, h: float) -> None:
         """Outputs at the beginning of a step that has been made."""
@@ -127,7 +136,7 @@ class Repeat(Master):
     """A trial step with held inputs, a rollback, and the step again, one slave after another, with inputs linear between both ends."""
 
     def step(self, t: float, h: float) -> None:
-        states = [slave.save() for slave in self.slaves]
+        states = self.saved()
         now = self.read()
         self.give(*self.forecast(now, h), h)
         for slave in self.slaves:
@@ -137,4 +146,5 @@ class Repeat(Master):
             slave.restore(state)
             self.give(now, np.where(self.holds, 0.0, (reached - now) / h), h, slave)
             slave.step(t, h)
+        self.forget(states)
         self.remember(now, h)

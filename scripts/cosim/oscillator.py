@@ -74,6 +74,9 @@ class LinearSlave:
     def restore(self, state: Any) -> None:
         self.x, self.u, self.slope = (part.copy() for part in state)
 
+    def forget(self, state: Any) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

@@ -21,7 +21,7 @@ LEAST = 1e-9  # product around the loop that is more than rounding
 def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> str:
     """A message that names the wires, or nothing; units that cannot go back are not asked."""
     try:
-        states = [slave.save() for slave in master.slaves]
+        states = master.saved()
     except CosimError:
         return ""
     now, found = master.read(), ""
@@ -32,6 +32,7 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> str:
             what = "one of its wires has the wrong sign; give that one factor = -1"
             found = f"stopped: crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"
             break
+    master.forget(states)
     return found
 
 

@@ -39,6 +39,10 @@ class Slave(Protocol):
     def step(self, t: float, h: float) -> None: ...
     def save(self) -> Any: ...
     def restore(self, state: Any) -> None: ...
+    def forget(self, state: Any) -> None:
+        """A saved state is no longer needed."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -83,6 +87,9 @@ class MechanismSlave:
         self.instance.work[:] = state
         self._stale = False
 
+    def forget(self, state: Any) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -125,6 +132,9 @@ class ProgramSlave:
 
     def restore(self, state: Any) -> None:
         self.program.restore(state)
+
+    def forget(self, state: Any) -> None:
+        pass
 
     def close(self) -> None:
         pass
