@@ -1,32 +1,27 @@
-"""The cost rule against measured times, processor time of one process."""
+"""What the matrix method costs: the rules against measured times (processor time of one process), bands beside dense matrices, the benchmark."""
 
-import time
+import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from kinetree.models.library import chains
+from kinetree.scripts import cli
+from kinetree.scripts.bench import chain as bench
+from kinetree.scripts.bench import chain_inside, chain_plots
 from kinetree.scripts.bench import chain_peers as peers
 from kinetree.solvers import chain
-from kinetree.solvers.chain import choice
-from kinetree.solvers.chain.doubling import choose, generate
-
-ACCURACY = 1e-8
+from kinetree.solvers.chain import energy
 
 
-def case(n: int, angle: float, steps: int) -> peers.Case:
-    """Uniform chain with omega_max*dt = angle; `ratio` is set so that 0.1*ratio = angle."""
-    C = chains.springs(np.append(np.ones(n), 0.0), n)
-    return peers.Case(np.ones(n), 1e-3 * C, C, (0, n // 2), np.random.default_rng(0).normal(size=(steps + 1, 2)), angle / 2.0, 10.0 * angle)
-
-
-def seconds(function, repeats: int = 3) -> float:
-    least = np.inf
-    for _ in range(repeats):
-        begin = time.process_time()
-        function()
-        least = min(least, time.process_time() - begin)
-    return least
+def alone(name: str) -> list[dict]:
+    """A measurement in a process whose BLAS has one thread."""
+    code = f"import json; from kinetree.scripts.bench import chain_inside; print(json.dumps(chain_inside.{name}))"
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 def test_printed_rule():
@@ -34,38 +29,90 @@ def test_printed_rule():
     assert chain.cheaper_than_runge_kutta(20, 9) and not chain.cheaper_than_runge_kutta(200, 9) and not chain.cheaper_than_runge_kutta(1, 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "n, angle, steps, pays", [(100, 0.2, 3, False), (300, 0.3, 3, False), (100, 50.0, 400, True), (300, 200.0, 300, True), (20, 500.0, 300, True)]
-)
-def test_rule_agrees_with_measured_times(n, angle, steps, pays):
-    c = case(n, angle, steps)
-    assert chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt, ACCURACY).pays(steps) == pays
-    zero, knots = np.zeros(n), 1 if angle > 1.0 else steps
-    runs = [
-        lambda: chain.simulate(c.mass, c.damping, c.stiffness, zero, zero, c.dt, steps, c.force, c.channels, accuracy=ACCURACY),
-        lambda: peers.by_rk4(c, ACCURACY / angle, knots),
-    ]
-    for run in runs:
-        run()
-    matrix, runge_kutta = (seconds(run) for run in runs)
-    assert (matrix < runge_kutta * steps / knots) == pays
+def test_large_angles_and_many_steps_belong_to_the_matrices():
+    few, many = (chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt) for c in (chain_inside.uniform(100, a, 1) for a in (0.2, 50.0)))
+    assert not few.pays(3) and many.pays(400) and not many.pays(400, renewals=10**6)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [chains.two_mass_train, chains.stretched_train])
-def test_chosen_order_is_near_the_fastest(make):
+def test_rule_agrees_with_measured_times():
+    """Which way is cheaper, wherever the times differ by more than half."""
+    rows = alone("rule()")
+    assert len(rows) == len(chain_inside.RUNS)
+    assert [row for row in rows if not row["agree"] and not 2 / 3 < row["measured"] < 3 / 2] == []
+
+
+@pytest.mark.slow
+def test_chosen_order_is_near_the_fastest():
     """Within 20 % of every fixed choice, and a fifth for the noise of the clock."""
-    scaled = chain.scale(*make())
-    dt = 1e3 / scaled.omega
-    channels = np.array([0, scaled.n // 2])
+    assert max(1.0 + row["slower"] for row in alone("choices()")) <= 1.2 * 1.2
 
-    def measured(pick) -> float:
-        return seconds(lambda: generate(scaled, dt, channels, 2, ACCURACY, pick), 9)
 
-    best = choose(scaled, dt, ACCURACY)
-    fixed = []
-    for m in range(max(9, best.m - 4), best.m + 4):
-        r = next(r for r in choice.ORDERS if choice.error(m, r, 1e3 / 2**m) <= 0.1 * ACCURACY)
-        fixed.append(measured(choice.Choice(r, m, 0.0, 0.0)))
-    assert measured(best) <= 1.2 * 1.2 * min(fixed)
+@pytest.mark.slow
+def test_bands_beat_dense_matrices_below_the_fill_in_point():
+    """Half-widths up to 0.4 n: doublings and steps are faster, memory less; the switch of the doublings lies where they cost the same."""
+    rows = alone("bands(300, 400, 5)")
+    narrow = [row for row in rows if row["half_width"] < 0.4 * row["n"]]
+    assert len(narrow) >= 4
+    for row in narrow:
+        assert row["band_doubling"] < row["dense_doubling"] and row["band_steps"] < row["dense_steps"]
+        assert row["band_memory_MB"] < row["dense_memory_MB"]
+    assert narrow[0]["band_doubling"] < 0.2 * narrow[0]["dense_doubling"]
+    assert abs(chain_inside.fill_in(rows) - energy.FILL) < 0.2
+
+
+def test_fill_in_lies_between_the_measured_points():
+    rows = [{"n": 10, "half_width": w, "band_doubling": 2.0**w, "dense_doubling": 32.0} for w in (2, 4, 6)]
+    assert chain_inside.fill_in(rows) == pytest.approx(0.5) and chain_inside.fill_in(rows[:2]) == 1.0
+
+
+CASES = ["two-mass cars", "random springs", "soft support", "lib:helical-spring"]
+
+
+def knots(name: str) -> tuple[peers.Case, np.ndarray]:
+    """A small chain and its motion by D_0."""
+    c = bench.case_of(name)[1] if name.startswith("lib:") else bench.case(name, 12, 100.0, 23)
+    return c, np.hstack(bench.by_chain(c, 1e-13, "matrices"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exponentials_solve_the_same_chain(name):
+    c, reference = knots(name)
+    for found in (bench.by_chain(c, 1e-12), peers.by_expm(c), peers.by_blocks(c), peers.by_lsim(c)):
+        assert bench.error(found, reference) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_adaptive_methods_solve_the_same_chain(name):
+    """The first knots; tolerances times the angle of the fastest mode."""
+    c, reference = knots(name)
+    for peer, tolerance in ((peers.by_rk4, 1e-9), (peers.by_radau, 1e-8), (peers.by_cvode, 1e-9)):
+        assert bench.error(peer(c, tolerance, 3), reference) < 1e-4
+
+
+def test_forms_of_the_doubling():
+    """The energy form keeps its digits where the printed one loses them; U alone is no better."""
+    rows = {(row["omega_dt"], row["ratio"], row["form"]): row for row in chain_inside.forms(12, repeats=1)}
+    stiff = {form: rows[1e4, 1e4, form]["U_0"] for form in ("energy form", "printed, U and W", "printed, U alone")}
+    assert stiff["energy form"] < 1e-11 < min(stiff["printed, U and W"], stiff["printed, U alone"])
+    assert all(row["U_0"] < 1e-12 for (angle, _, form), row in rows.items() if angle == 1e2 and form != "extended precision")
+
+
+def test_pictures(tmp_path):
+    rows = [{"chain": "two-mass cars", "n": n, "ratio": 1e4, "method": "kinetree chain", "seconds": 1e-3 * n} for n in (10, 200)]
+    chain_plots.plot({"results": rows, "bands": chain_inside.bands(40, 10, 1)}, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"chain_size.png", "chain_stretch.png", "chain_bands.png"}
+
+
+@pytest.mark.slow
+def test_benchmark_of_a_description(tmp_path, capsys):
+    """From the command line, with a file."""
+    assert cli.main(["bench", "chain", "lib:helical-spring", "--quick", "--json", str(tmp_path / "b.json")]) == 0
+    assert "kinetree chain" in capsys.readouterr().out
+    report = json.loads((tmp_path / "b.json").read_text())
+    assert {row["chain"] for row in report["results"]} == {"helical spring of 8 turns"} and report["headline"] > 1.0
+
+
+def test_a_file_is_for_chains_only():
+    assert cli.main(["bench", "numbers", "x.toml"]) == 2 and cli.main(["bench", "fmu", "x.toml"]) == 2

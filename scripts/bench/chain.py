@@ -1,8 +1,9 @@
-"""`kinetree bench chain`: the matrix method beside scipy expm, scipy Radau, SUNDIALS CVODE and explicit Runge-Kutta, all in one run on one thread.
+"""`kinetree bench chain [FILE]`: the matrix method beside scipy expm, scipy Radau, SUNDIALS CVODE and explicit Runge-Kutta, in one run on one thread.
 
-Piecewise linear forces at two masses, at rest at the start, 1000 steps of 0.1/omega_min, x and v of all masses at every step. A method counts
-with the cheapest tolerance that meets TARGET (deviation from the chain solution made to 1e-12, as part of the largest value of x and of v).
-Adaptive methods run the first knots only and are extrapolated; memory is that of the matrices kept.
+Piecewise linear forces at two masses, at rest at the start, 1000 steps of 0.1/omega_min, x and v of all masses at every step. Every method takes its
+loosest tolerance that meets TARGET (deviation from the solution by D_0 made to 1e-13, as part of the largest value of x and of v); the chain must
+also be as exact as the fastest peer. Adaptive methods run the first knots only and are extrapolated; memory is that of the matrices kept.
+With a FILE that has a [chain]: this chain under its own forces.
 """
 
 import json
@@ -13,18 +14,22 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
 
 from kinetree.models.library import chains
+from kinetree.scripts.bench import chain_inside
 from kinetree.scripts.bench import chain_peers as peers
+from kinetree.scripts.bench.chain_plots import plot, show
 from kinetree.solvers import chain
 
-TARGET = 5e-9  # error that counts as equal accuracy; at a ratio of 1e4 about the limit of exponentials made in double by squaring A
+TARGET = 5e-8  # error that counts; at a ratio of 1e4 exponentials made in double by squaring A come to about 1e-8
 PATIENCE = 4.0  # s: an adaptive method is stopped after the interval in which this has passed
 DENSE_LIMIT = 1200  # masses beyond which expm is not tried (2n x 2n products)
 HEADLINE = (200, 1e4)
+ACCURACIES = (1e-6, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 1e-10)
 
 
 def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
@@ -41,17 +46,34 @@ def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:
     return peers.Case(mass, damping, stiffness, (0, n // 2), force, 0.1 / slow, fast / slow)
 
 
-def by_chain(c: peers.Case, accuracy: float) -> np.ndarray:
-    """(x, v) at all knots by the matrix method."""
+def case_of(source: str | Path) -> tuple[str, peers.Case]:
+    """Name and chain of a description, forces at its output steps."""
+    from kinetree.models import load
+
+    mechanism = load(source)
+    system = mechanism.chain()
+    run = system.description.run
+    dt = system.number(run.output_step if run.output_step is not None else 0.01)
+    steps = max(1, round(system.number(run.stop_time if run.stop_time is not None else 10.0) / dt))
+    channels, force = system.excitation(system.inputs())
+    mass = np.diagonal(system.mass) if system.mass.ndim == 2 else system.mass
+    values = np.linalg.eigvalsh(system.stiffness / np.sqrt(mass) / np.sqrt(mass)[:, None])
+    slow = next(value for value in np.sqrt(np.maximum(values, 0.0)) if value > 1e-9 * np.sqrt(values[-1]))
+    nodes = np.array([force(k * dt) for k in range(steps + 1)]).reshape(steps + 1, len(channels))
+    return system.name, peers.Case(mass, system.damping, system.stiffness, tuple(channels), nodes, dt, float(np.sqrt(values[-1]) / slow))
+
+
+def by_chain(c: peers.Case, accuracy: float, way: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+    """x, v at all knots by the matrix method."""
     zero = np.zeros(len(c.mass))
-    x, v = chain.simulate(c.mass, c.damping, c.stiffness, zero, zero, c.dt, c.steps, c.force, c.channels, accuracy=accuracy)
-    return np.hstack((x, v))
+    return chain.simulate(c.mass, c.damping, c.stiffness, zero, zero, c.dt, c.steps, c.force, c.channels, accuracy=accuracy, way=way)
 
 
-def error(y: np.ndarray, reference: np.ndarray) -> float:
+def error(y: np.ndarray | tuple[np.ndarray, np.ndarray], reference: np.ndarray) -> float:
     """Largest deviation, x and v each as part of their largest value."""
-    n, part = y.shape[1] // 2, reference[: len(y)]
-    return float(max(np.abs(y[:, a] - part[:, a]).max() / np.abs(part[:, a]).max() for a in (slice(0, n), slice(n, None))))
+    found = np.hstack(y) if isinstance(y, tuple) else y
+    n, part = found.shape[1] // 2, reference[: len(found)]
+    return float(max(np.abs(found[:, a] - part[:, a]).max() / np.abs(part[:, a]).max() for a in (slice(0, n), slice(n, None))))
 
 
 def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
@@ -81,112 +103,83 @@ def adaptive(c: peers.Case, reference: np.ndarray, name: str, run: Callable, tol
     return best_row
 
 
-def compare(kind: str, n: int, ratio: float, steps: int, repeats: int, slow_peers: bool) -> list[dict]:
+def compare(name: str, c: peers.Case, repeats: int, slow_peers: bool = False, explicit: bool = False) -> list[dict]:
     """All methods on one chain."""
-    c = case(kind, n, ratio, steps)
-    reference = by_chain(c, 1e-12)
-    accuracy = next((a for a in (1e-8, 3e-9, 1e-9, 1e-10) if error(by_chain(c, a), reference) <= TARGET), 1e-10)
-    direct = {"kinetree chain": lambda: by_chain(c, accuracy)}
+    reference = np.hstack(by_chain(c, 1e-13, "matrices"))
+    n, rows = len(c.mass), []
+    direct: dict[str, Callable] = {}
     if n <= DENSE_LIMIT:
-        direct["scipy expm"] = lambda: peers.by_expm(c)
-        direct["scipy lsim"] = lambda: peers.by_lsim(c)
-    rows = [{"method": name, "seconds": s, "error": error(direct[name](), reference)} for name, s in best(direct, repeats).items()]
+        direct |= {"scipy expm": lambda: peers.by_expm(c), "scipy expm, blocks": lambda: peers.by_blocks(c), "scipy lsim": lambda: peers.by_lsim(c)}
+    errors = {peer: error(function(), reference) for peer, function in direct.items()}
+    target = min(TARGET, *errors.values(), 1.0)
+    exact = {way: loosest(c, way, reference, target) for way in ("auto", "matrices")}
+    direct = {"kinetree chain": lambda: by_chain(c, exact["auto"]), "kinetree matrices": lambda: by_chain(c, exact["matrices"], "matrices")} | direct
+    errors |= {way: error(direct[way](), reference) for way in ("kinetree chain", "kinetree matrices")}
+    rows = [{"method": method, "seconds": s, "error": errors[method]} for method, s in best(direct, repeats).items()]
     if slow_peers:
         ladder = (1e-6, 1e-8, 1e-10)
-        rows += [adaptive(c, reference, name, run, ladder) for name, run in (("scipy Radau", peers.by_radau), ("SUNDIALS CVODE", peers.by_cvode))]
-    if (n, ratio) == HEADLINE:
+        rows += [adaptive(c, reference, peer, run, ladder) for peer, run in (("scipy Radau", peers.by_radau), ("SUNDIALS CVODE", peers.by_cvode))]
+    if explicit:
         rows.append(adaptive(c, reference, "Runge-Kutta 4", peers.by_rk4, (1e-9, 1e-12)))
     scaled = chain.scale(c.mass, c.damping, c.stiffness)
-    made = chain.generate(scaled, c.dt, np.array(c.channels), 2, accuracy)
-    width = made.step.u.width
-    common = {
-        "chain": kind,
-        "n": n,
-        "ratio": c.ratio,
-        "omega_dt": c.ratio * 0.1,
-        "steps": steps,
-        "half_width": width,
-        "r": made.choice.r,
-        "m": made.choice.m,
-    }
-    common["memory_MB"] = sum(a.data.nbytes for a in made.step) / 1e6
-    peer = min((row["seconds"] for row in rows[1:]), default=None)
-    equal = min((row["seconds"] for row in rows[1:] if row["error"] <= TARGET), default=None)
-    ratios = {"best_peer_over_chain": peer and peer / rows[0]["seconds"], "best_equal_peer_over_chain": equal and equal / rows[0]["seconds"]}
-    return [{**common, **row, **ratios} for row in rows]
+    made = chain.generate(scaled, c.dt, np.array(c.channels, dtype=int), 2, exact["matrices"])
+    common = {"chain": name, "n": n, "ratio": c.ratio, "omega_dt": scaled.omega * c.dt, "steps": c.steps, "half_width": made.step.u.width}
+    common |= {"r": made.choice.r, "m": made.choice.m, "matrices_MB": sum(a.data.nbytes for a in made.step) / 1e6, "modes_MB": 16e-6 * n * n}
+    others = [row for row in rows if not row["method"].startswith("kinetree")]
+    equal = min((row["seconds"] for row in others if row["error"] <= TARGET), default=None)
+    return [{**common, **row, "best_equal_peer_over_chain": equal and equal / rows[0]["seconds"]} for row in rows]
 
 
-def run(quick: bool, json_path: str | Path | None = None, plot_dir: str | Path | None = None) -> dict:
-    """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "any_accuracy", "results"}."""
+def loosest(c: peers.Case, way: str, reference: np.ndarray, target: float) -> float:
+    """Loosest accuracy per step that meets the target over all steps."""
+    return next((a for a in ACCURACIES if error(by_chain(c, a, way), reference) <= target), ACCURACIES[-1])
+
+
+def run(quick: bool, json_path: str | Path | None = None, plot_dir: str | Path | None = None, source: str | Path | None = None) -> dict:
+    """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "results", ...}."""
     one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    child = subprocess.run([sys.executable, "-m", __name__, *["--quick"] * quick], env=one_thread, stdout=subprocess.PIPE, check=True, text=True)
+    arguments = [*["--quick"] * quick, *([str(source)] if source else [])]
+    child = subprocess.run([sys.executable, "-m", __name__, *arguments], env=one_thread, stdout=subprocess.PIPE, check=True, text=True)
     report = json.loads(child.stdout)
     show(report)
     if json_path:
         Path(json_path).write_text(json.dumps(report, indent=1))
     if plot_dir:
-        plot(report["results"], Path(plot_dir))
+        plot(report, Path(plot_dir))
     return report
 
 
-def measure(quick: bool) -> dict:
+def measure(quick: bool, source: str | None = None) -> dict:
     """All comparisons."""
-    steps, repeats = 1000, 5 if quick else 9
+    steps, repeats = 1000, 5 if quick else 15
     for kind in ("two-mass cars", "soft support"):
-        by_chain(case(kind, 20, 1e2, 8), 1e-9)  # compile
-    results = []
+        for way in ("auto", "matrices"):
+            by_chain(case(kind, 20, 1e2, 8), 1e-9, way)  # compile
+    results: list[dict] = []
+    report: dict[str, Any] = {"machine": machine(), "results": results}
+    if source:
+        results += compare(*case_of(source), repeats, slow_peers=not quick)
+        return report | {"headline": results[0]["best_equal_peer_over_chain"]}
     for kind in ("two-mass cars", "random springs", "soft support"):
-        results += compare(kind, *HEADLINE, steps, repeats, slow_peers=not quick and kind == "two-mass cars")
-    for n in (10, 50) if quick else (10, 20, 50, 100, 400, 1000, 3000):
-        results += compare("two-mass cars", n, 1e4, steps, repeats if n <= 400 else 1, slow_peers=False)
+        results += compare(kind, case(kind, *HEADLINE, steps), repeats, slow_peers=not quick and kind == "two-mass cars", explicit=True)
+    for n in (10, 50) if quick else (10, 20, 50, 100, 300, 400, 1000, 3000):
+        results += compare("two-mass cars", case("two-mass cars", n, 1e4, steps), repeats if n <= 400 else 1)
     for ratio in (1e3,) if quick else (1e3, 1e5, 1e6):
-        results += compare("two-mass cars", 200, ratio, steps, repeats, slow_peers=False)
+        results += compare("two-mass cars", case("two-mass cars", 200, ratio, steps), repeats)
+    report["headline"] = min(r["best_equal_peer_over_chain"] for r in results if (r["n"], round(r["ratio"], -3)) == HEADLINE)
+    report["bands"] = chain_inside.bands(150 if quick else 600)
+    report["fill_in"] = {what: chain_inside.fill_in(report["bands"], what) for what in ("doubling", "steps")}
+    if not quick:
+        report |= {"forms": chain_inside.forms(), "choices": chain_inside.choices(), "rule": chain_inside.rule()}
+    return report
+
+
+def machine() -> dict[str, Any]:
+    """What it was measured on."""
     versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-    machine = {"cpu": platform.processor() or platform.machine(), **versions, "threads": 1}
-    return {
-        "machine": machine,
-        "headline": results[0]["best_equal_peer_over_chain"],
-        "any_accuracy": results[0]["best_peer_over_chain"],
-        "results": results,
-    }
-
-
-def show(report: dict) -> None:
-    """Print machine, table and ratios."""
-    print("  ".join(f"{k} {v}" for k, v in report["machine"].items()))
-    print(f"{'chain':15} {'n':>5} {'ratio':>8} {'method':16} {'ms':>12} {'error':>9} {'band':>6} {'MB':>6} {'peer/chain':>10}")
-    for r in report["results"]:
-        place = f"{r['chain']:15} {r['n']:5} {r['ratio']:8.0f} {r['method']:16}"
-        ratio = f"{r['best_peer_over_chain']:.1f}" if r["best_peer_over_chain"] and r["method"] == "kinetree chain" else ""
-        print(f"{place} {r['seconds'] * 1e3:12.2f} {r['error']:9.1e} {r['half_width']:6} {r['memory_MB']:6.1f} {ratio:>10}")
-    equal = report["headline"] or float("nan")
-    print(f"fastest peer over chain, {HEADLINE[0]} masses: {report['any_accuracy']:.1f}; fastest that is as accurate: {equal:.0f}")
-
-
-def plot(results: list[dict], folder: Path) -> None:
-    """Time against n and against the stretch of the spectrum."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for axis, chosen, name in (
-        ("n", lambda r: abs(r["ratio"] / 1e4 - 1.0) < 0.03, "chain_size"),
-        ("ratio", lambda r: r["n"] == 200, "chain_stretch"),
-    ):
-        figure, area = plt.subplots(figsize=(6, 4))
-        for method in dict.fromkeys(r["method"] for r in results):
-            points = sorted((r[axis], r["seconds"]) for r in results if r["method"] == method and r["chain"] == "two-mass cars" and chosen(r))
-            if points:
-                area.loglog(*zip(*points), "o-", label=method)
-        area.set(xlabel={"n": "masses", "ratio": "omega_max / omega_min"}[axis], ylabel="s for 1000 steps")
-        area.grid(True, which="both", alpha=0.3)
-        area.legend()
-        figure.tight_layout()
-        figure.savefig(folder / f"{name}.png", dpi=130)
-        plt.close(figure)
+    return {"cpu": platform.processor() or platform.machine(), **versions, "threads": 1}
 
 
 if __name__ == "__main__":
-    json.dump(measure("--quick" in sys.argv), sys.stdout)
+    files = [argument for argument in sys.argv[1:] if argument != "--quick"]
+    json.dump(measure("--quick" in sys.argv, files[0] if files else None), sys.stdout)

@@ -21,8 +21,8 @@ class Case(NamedTuple):
     mass: np.ndarray
     damping: np.ndarray
     stiffness: np.ndarray
-    channels: tuple[int, int]
-    force: np.ndarray  # (steps + 1, 2)
+    channels: tuple[int, ...]
+    force: np.ndarray  # (steps + 1, channels)
     dt: float
     ratio: float
 
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """y. = A y + B f with y = (x, v)."""
     n = len(case.mass)
-    A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2))
+    A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, len(case.channels)))
     A[:n, n:] = np.eye(n)
     A[n:, :n], A[n:, n:] = -case.stiffness / case.mass[:, None], -case.damping / case.mass[:, None]
     for i, channel in enumerate(case.channels):
@@ -42,17 +42,42 @@ def first_order(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return A, B
 
 
-def by_expm(case: Case) -> np.ndarray:
-    """(x, v) at all knots: one exponential of the augmented matrix, then a step loop of matrix times vector."""
+def exponential(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """One exponential of the augmented matrix: D_0 for row vectors, and what the forces add in every step."""
     A, B = first_order(case)
-    size = len(A)
-    G = np.zeros((size + 4, size + 4))
-    G[:size, :size], G[:size, size : size + 2], G[size : size + 2, size + 2 :] = A * case.dt, B * case.dt, np.eye(2)
+    size, count = B.shape
+    G = np.zeros((size + 2 * count, size + 2 * count))
+    G[:size, :size], G[:size, size : size + count], G[size : size + count, size + count :] = A * case.dt, B * case.dt, np.eye(count)
     E = expm(G)
-    D, first, second = np.ascontiguousarray(E[:size, :size].T), E[:size, size : size + 2].T, E[:size, size + 2 :].T
-    driven = case.force[:-1] @ first + np.diff(case.force, axis=0) @ second
-    y = np.zeros((case.steps + 1, size))
+    first, second = E[:size, size : size + count].T, E[:size, size + count :].T
+    return np.ascontiguousarray(E[:size, :size].T), case.force[:-1] @ first + np.diff(case.force, axis=0) @ second
+
+
+def by_expm(case: Case) -> np.ndarray:
+    """(x, v) at all knots: a step loop of matrix times vector."""
+    D, driven = exponential(case)
+    y = np.zeros((case.steps + 1, len(D)))
     for j in range(case.steps):
+        y[j + 1] = y[j] @ D + driven[j]
+    return y
+
+
+def by_blocks(case: Case, block: int = 4) -> np.ndarray:
+    """The same by blocks of steps: every fourth knot in turn with D_0^4, all those between in products of matrices."""
+    D, driven = exponential(case)
+    size, starts = len(D), range(0, case.steps - block + 1, block)
+    y = np.zeros((case.steps + 1, size))
+    far, inner = np.linalg.matrix_power(D, block), driven[: len(starts) * block].reshape(-1, block, size)
+    sums = inner[:, 0]
+    for i in range(1, block):
+        sums = sums @ D + inner[:, i]
+    for k, j in enumerate(starts):
+        y[j + block] = y[j] @ far + sums[k]
+    knots = y[: len(starts) * block : block]
+    for i in range(1, block):
+        knots = knots @ D + inner[:, i - 1]
+        y[i : len(starts) * block : block] = knots
+    for j in range(len(starts) * block, case.steps):
         y[j + 1] = y[j] @ D + driven[j]
     return y
 
@@ -60,11 +85,11 @@ def by_expm(case: Case) -> np.ndarray:
 def by_lsim(case: Case) -> np.ndarray:
     """(x, v) at all knots by scipy.signal.lsim, which does the same in general dress."""
     A, B = first_order(case)
-    return lsim((A, B, np.eye(len(A)), np.zeros((len(A), 2))), case.force, case.dt * np.arange(case.steps + 1))[1]
+    return lsim((A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))), case.force, case.dt * np.arange(case.steps + 1))[1]
 
 
 @njit
-def rate(out, y, t, start, dt, f0, f1, c0, c1, band, width, damping, mass):
+def rate(out, y, t, start, dt, f0, f1, channels, band, width, damping, mass):
     """Right-hand side in the order x_1, v_1, x_2, v_2, ..; band, damping: diagonals (2 width + 1 per row)."""
     n, s = len(mass), (t - start) / dt
     for i in range(n):
@@ -72,10 +97,9 @@ def rate(out, y, t, start, dt, f0, f1, c0, c1, band, width, damping, mass):
         for d in range(-width, width + 1):
             if 0 <= i + d < n:
                 a -= band[i, d + width] * y[2 * (i + d)] + damping[i, d + width] * y[2 * (i + d) + 1]
-        if i == c0:
-            a += f0[0] + s * (f1[0] - f0[0])
-        if i == c1:
-            a += f0[1] + s * (f1[1] - f0[1])
+        for k in range(len(channels)):
+            if channels[k] == i:
+                a += f0[k] + s * (f1[k] - f0[k])
         out[2 * i] = y[2 * i + 1]
         out[2 * i + 1] = a / mass[i]
 
@@ -90,13 +114,20 @@ def diagonals(full: np.ndarray, width: int) -> np.ndarray:
     return band
 
 
+def half_width(case: Case) -> int:
+    """Diagonals of stiffness and damping on either side."""
+    rows, columns = np.nonzero((case.stiffness != 0) | (case.damping != 0))
+    return int(np.abs(rows - columns).max(initial=0))
+
+
 def right_side(case: Case, j: int) -> Callable:
     """Compiled rate on interval j."""
-    band, damping = diagonals(case.stiffness, 1), diagonals(case.damping, 1)
-    start, f0, f1, (c0, c1) = j * case.dt, case.force[j], case.force[j + 1], case.channels
+    width = half_width(case)
+    band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
+    start, f0, f1, channels = j * case.dt, case.force[j], case.force[j + 1], np.array(case.channels)
 
     def rhs(t, y, out):
-        rate(out, y, t, start, case.dt, f0, f1, c0, c1, band, 1, damping, case.mass)
+        rate(out, y, t, start, case.dt, f0, f1, channels, band, width, damping, case.mass)
 
     return rhs
 
@@ -155,7 +186,8 @@ def by_cvode(case: Case, tolerance: float, knots: int) -> np.ndarray:
     def jac(t, y, yp, JJ):
         JJ[:] = J
 
-    options = {"jacfn": jac, "linsolver": "band", "lband": 3, "uband": 3, "rtol": tolerance, "atol": 1e-3 * tolerance, "max_num_steps": 10**7}
+    band = 2 * half_width(case) + 1
+    options = {"jacfn": jac, "linsolver": "band", "lband": band, "uband": band, "rtol": tolerance, "atol": 1e-3 * tolerance, "max_num_steps": 10**7}
     for j in range(knots):
         solver = CVODE(right_side(case, j), **options)
         y = solver.solve(np.array([j * case.dt, (j + 1) * case.dt]), y).y[-1]
@@ -169,7 +201,7 @@ def plain(y: np.ndarray) -> np.ndarray:
 
 
 @njit
-def march_rk4(result, force, dt, substeps, c0, c1, band, damping, mass):
+def march_rk4(result, force, dt, substeps, channels, band, width, damping, mass):
     """Classical Runge-Kutta through all knots with equal substeps."""
     size = 2 * len(mass)
     k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
@@ -181,7 +213,7 @@ def march_rk4(result, force, dt, substeps, c0, c1, band, damping, mass):
                 part = h * (0.0 if stage == 0 else 0.5 if stage < 3 else 1.0)
                 for m in range(size):
                     z[m] = y[m] + (part * k[stage - 1, m] if stage else 0.0)
-                rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], c0, c1, band, 1, damping, mass)
+                rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], channels, band, width, damping, mass)
             for m in range(size):
                 y[m] += h / 6.0 * (k[0, m] + 2.0 * k[1, m] + 2.0 * k[2, m] + k[3, m])
         result[j + 1] = y
@@ -192,6 +224,7 @@ def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
     h = min(2.5, (120.0 * tolerance) ** 0.25)
     result = np.zeros((knots + 1, 2 * len(case.mass)))
     substeps = int(np.ceil(0.1 * case.ratio / h))
-    band, damping = diagonals(case.stiffness, 1), diagonals(case.damping, 1)
-    march_rk4(result, case.force, case.dt, substeps, *case.channels, band, damping, case.mass)
+    width = half_width(case)
+    band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
+    march_rk4(result, case.force, case.dt, substeps, np.array(case.channels), band, width, damping, case.mass)
     return plain(result)

@@ -1,6 +1,7 @@
 """`kinetree bench`: the benchmarks of scripts/bench, each with its peers in the same run."""
 
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ def benchmarks() -> list[str]:
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
+    source: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A description to measure (chain only: one with [chain]).")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,
@@ -31,4 +33,7 @@ def bench(
         raise BadInput(f"bench {name}: expected one of {', '.join(known)}")
     if plots:
         plots.mkdir(parents=True, exist_ok=True)
-    import_module(f"kinetree.scripts.bench.{name.replace('-', '_')}").run(quick, json, plots)
+    measure = import_module(f"kinetree.scripts.bench.{name.replace('-', '_')}").run
+    if source is not None and "source" not in signature(measure).parameters:
+        raise BadInput(f"bench {name}: takes no file, got {source}")
+    measure(quick, json, plots, **({"source": source} if source is not None else {}))

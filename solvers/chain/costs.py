@@ -11,7 +11,8 @@ from typing import NamedTuple
 from kinetree.solvers.chain.coefficients import Coefficients
 from kinetree.solvers.chain.doubling import CALL, choose
 
-SCALAR = 4.0  # an operation of a right-hand side takes so many times that of a product of bands
+SCALAR = 0.7  # an operation of a right-hand side takes so many times that of a product of bands; up to 3 where numbers underflow
+START, READ = 8e6, 40.0  # operations that pass while a run is checked, scaled and packed, and per element of a dense matrix given
 STABLE = 2.8  # omega*h of classical Runge-Kutta on the imaginary axis
 
 
@@ -44,7 +45,12 @@ def operations(chain: Coefficients, dt: float, accuracy: float = 1e-8) -> Operat
     """Operations of both ways for one step of dt at the accuracy (relative, per step)."""
     n, pick = chain.n, choose(chain, dt, accuracy)
     width = max(chain.Bh.width, chain.Fh.width, 1)
-    generation = CALL * (4 * pick.r + 6 * pick.m) + sum(8.0 * n * min(n, 2 * k * width + 1) * min(n, 2 * width + 1) for k in range(1, pick.r + 1))
+    generation = (
+        START
+        + READ * n * n
+        + CALL * (4 * pick.r + 6 * pick.m)
+        + sum(8.0 * n * min(n, 2 * k * width + 1) * min(n, 2 * width + 1) for k in range(1, pick.r + 1))
+    )
     for level in range(pick.m):
         filled = min(n, 2 * front(chain, dt / 2 ** (pick.m - level)) + 1)
         generation += 8.0 * n * filled * filled
