@@ -1,7 +1,7 @@
 """The carrier and its hydraulic drives as separate FMUs under one master: told stiffness on every actuator, a position controller per drive.
 
-Order of a communication step: the carrier, with force, stiffness and the mean of the valves' work over the step from each drive; then the drives, with
-the mean speed the carrier has made; then the controllers, with the new angles, for the next step.
+Order of a communication step: the carrier, with force and stiffness of each drive and the mean of what its valve will add; then the drives, with the
+mean speed the carrier has made; then the controllers, with the new angles, for the next step.
 """
 
 from __future__ import annotations
@@ -80,8 +80,13 @@ def units(folder: Path, backend: str, settings: dict[str, Any]) -> tuple[Slave, 
     """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
-        drives = {label: DriveSlave(drive_of(label), label) for label in LABELS}
-        return MechanismSlave(mechanism, "carrier"), drives, {label: ControllerSlave(controller_of(label), f"{label}_control") for label in LABELS}, []
+        drives: dict[str, Slave] = {label: DriveSlave(drive_of(label), label) for label in LABELS}
+        return (
+            MechanismSlave(mechanism, "carrier"),
+            drives,
+            {label: ControllerSlave(controller_of(label), f"{label}_control") for label in LABELS},
+            [],
+        )
     files = [build_fmu(mechanism, folder / "carrier.fmu", backend)]
     files += [build_drive_fmu(drive_of(label), folder / f"{label}.fmu") for label in LABELS]
     files += [build_controller_fmu(controller_of(label), folder / f"{label}_control.fmu", "rad") for label in LABELS]

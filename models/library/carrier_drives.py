@@ -43,7 +43,7 @@ OIL: Rows = {
     "drive_modulus": (7e8, "Pa", "bulk modulus of the oil with its hoses"),
     "rated_flow": (6e-4, "m3/s", "flow of a fully open valve at 35 bar over an edge"),
     "valve_lag": (0.01, "s", "time constant of the spools"),
-    "slew_gain": (4.0, "1/rad", "opening of the slewing valves per error of the angle; 0 keeps them shut"),
+    "slew_gain": (2.0, "1/rad", "opening of the slewing valves per error of the angle; 0 keeps them shut"),
     "luff_gain": (12.0, "1/rad", "opening of the luffing valve per error of the angle; 0 keeps it shut"),
     "advance": (0.0, "1", "part of the known load of the departures that the valves compensate"),
     "known_lag": (0.02, "s", "lag of that compensation"),

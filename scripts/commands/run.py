@@ -57,9 +57,8 @@ def run(
     system = mechanism.compile()
     options["inputs"] = held(inputs, system.compiled.inputs)
     check_columns(system, wanted)
-    end = stop_time if stop_time is not None else system.description.run.stop_time
     try:
-        with progress(system.name, end if isinstance(end, (int, float)) else 0.0, quiet) as told:
+        with progress(system.name, end_of(system, stop_time), quiet) as told:
             result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
@@ -67,11 +66,23 @@ def run(
         raise
     write(result, output, plot, wanted)
     if not quiet:
+        from kinetree.scripts import stage_tables
         from kinetree.scripts.summary import summary
 
         summary(system, result, [path for path in (output, plot) if path])
+        if stage_tables.staged(result):
+            stage_tables.show(stage_tables.tables(result, system.coordinates))
     if result.interrupted:
         raise Exit(130)
+
+
+def end_of(system: "System", stop_time: float | None) -> float:
+    """When the run will end, 0 where the description does not say; it may be an expression over parameters."""
+    from kinetree.models.compilation.compile import parameter_values
+    from kinetree.models.description.expressions import evaluate_constant
+
+    given = system.description.run.stop_time
+    return stop_time if stop_time is not None else evaluate_constant(given, parameter_values(system.description)) if given is not None else 0.0
 
 
 def run_chain(

@@ -6,18 +6,29 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Quiet, writable
+from kinetree.scripts.arguments import Quiet, Settings, numbers, writable
+from kinetree.scripts.failure import BadInput
 from kinetree.scripts.progress import progress
 
+STABILISATION = "stabilisation"
+PICTURES = (".png", ".pdf", ".svg")
 SHOWN = 20  # rows on the terminal; the file has all
 
 
 def study(
-    file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report.")],
+    file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report; or: stabilisation, the carrier's drives.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this .csv file.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the stabilisation: .png, .pdf or .svg.")] = None,
+    settings: Settings = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a mechanism over many parameter values and report a row of numbers per run."""
+    writable(plot, PICTURES, "--plot")
+    if str(file) == STABILISATION:
+        stabilisation(numbers(settings), output, plot, quiet)
+        return
+    if plot or settings:
+        raise BadInput(f"--plot and --set belong to '{STABILISATION}'; a study file says itself what it varies")
     from kinetree.scripts.study import read_study, run_study
 
     wanted = read_study(file)
@@ -33,6 +44,24 @@ def study(
                 csv.writer(stream).writerows([wanted.columns(), *rows])
     if not quiet:
         show(wanted.columns(), rows)
+
+
+def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | None, quiet: bool) -> None:
+    """Drives of the carrier: valves shut, proportional, with advance compensation."""
+    from kinetree.scripts import stabilisation as study
+    from kinetree.scripts.stage_tables import show
+
+    writable(output, (".csv",), "--output")
+    with progress(STABILISATION, len(study.WAYS), quiet, "runs") as told:
+        runs = study.compare(told, **settings)  # type: ignore[arg-type]
+    rows = study.table(runs)
+    if output:
+        with open(output, "w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows(rows)
+    if plot:
+        study.draw(runs, plot)
+    if not quiet:
+        show({"Deviations of the angles in mrad, root of the mean square as mean": rows})
 
 
 def show(columns: list[str], rows: list[list[float]]) -> None:
