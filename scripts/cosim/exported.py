@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,7 +42,8 @@ def export_ssp(
             packed, master = [made[slave.name] for slave in plan.slaves], plan.master
             links = links_of_wires(plan.wires)
         known: dict[str, Base] = {}
-        components = tuple(component_of(unit, known) for unit in packed)
+        fed = {(link.end, link.end_connector) for link in links}
+        components = tuple(component_of(unit, known, fed) for unit in packed)
         text = f"{scenario.name}, scheme {scheme}"
         structure = Structure(scenario.name, components, links, known, 0.0, stop_time, step_size, master, text)
         write_ssp(structure, path, {unit.name: unit.path for unit in packed}, ssp_version)
@@ -78,8 +79,8 @@ def parted(text: str, names: Sequence[str], file: str) -> tuple[str, str]:
     raise BadInput(f"{file}: wires: '{text}': expected UNIT.NAME with one of the units {', '.join(names)}")
 
 
-def component_of(unit: Packed, known: dict[str, Base]) -> Component:
-    """Inputs, outputs and parameters of an FMU, with the values of its parameters and those it starts with; units go into `known`."""
+def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]) -> Component:
+    """Inputs, outputs and parameters of an FMU, with values of its parameters and of inputs that no wire feeds; units go into `known`."""
     from fmpy import read_model_description
 
     variables = [v for v in read_model_description(str(unit.path), validate=False).modelVariables if v.causality in KINDS]
@@ -91,7 +92,7 @@ def component_of(unit: Packed, known: dict[str, Base]) -> Component:
         if v.type == "Enumeration" or v.dimensions:
             continue  # arrays and enumerations are no connectors of a system of scalars
         connectors.append(Connector(v.name, v.causality, kind, base_of(v, known)))
-        if v.causality == "parameter" and v.start is not None:
+        if v.start is not None and (v.causality == "parameter" or (v.causality == "input" and (unit.name, v.name) not in fed)):
             values[v.name] = value_of(kind, v.start)
     kinds = {c.name: c.type for c in connectors}
     values |= {name: value_of(kinds.get(name, "Real"), value) for name, value in unit.start.items()}

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import parse
 
 import numpy as np
 
-from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.cosim.slave import CosimError, known
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
 
@@ -17,6 +18,12 @@ DISCARD = 2
 NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")
 TERMS, ENOUGH = 30, 1e-9  # of the series of derivatives, and the part of its sum below which a term is left out
 MAIN_REALS = ("Real", "Float64")  # those the host gets and sets by name
+
+
+def derives_3(folder: Path) -> bool:
+    """Whether an FMU of version 3.0 declares directional derivatives, whose name has an s more."""
+    element = parse(folder / "modelDescription.xml").find("CoSimulation")
+    return element is not None and element.get("providesDirectionalDerivatives") in ("true", "1")
 
 
 class FmuSlave:
@@ -38,14 +45,12 @@ class FmuSlave:
         self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
         self.sloped = self.archive.version == 2 and bool(kind.canInterpolateInputs)
-        self.derives = bool(kind.providesDirectionalDerivative)
+        self.derives = bool(kind.providesDirectionalDerivative) or derives_3(Path(self.archive.folder))
         rates = [unknown.variable for unknown in self.archive.description.derivatives]
         self.states = [(rate.derivative.valueReference, rate.valueReference) for rate in rates if rate.derivative is not None]
 
     def start(self, values: Mapping[str, Any]) -> None:
-        for name in values:
-            if name not in self.archive.references:
-                raise CosimError(f"{self.name} has no variable '{name}'")
+        known(self.name, values, self.archive.references)
         reals = {name: float(value) for name, value in values.items() if self.types[name] in MAIN_REALS}
         for name, value in values.items():
             if name not in reals:

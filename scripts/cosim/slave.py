@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any, Protocol
 
+from kinetree.fmu.variables import Access
 from kinetree.models.mechanism import Mechanism
 from kinetree.models.status import EvaluationError
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.failure import BadInput
 from kinetree.scripts.in_process import InProcess
 from kinetree.solvers import unit_layout as U
 
 
 class CosimError(Exception):
     """A unit or a coupling failed; says which, when, and what can be done."""
+
+
+def known(slave: str, values: Mapping[str, float], names: Collection[str]) -> None:
+    """Start values must be those of variables."""
+    for name in values:
+        if name not in names:
+            near = get_close_matches(name, names, 1, 0.5)
+            raise BadInput(f"{slave} has no variable '{name}' to start with" + (f"; did you mean '{near[0]}'?" if near else ""))
 
 
 class Slave(Protocol):
@@ -63,6 +74,7 @@ class MechanismSlave:
         self._stale = False
 
     def start(self, values: Mapping[str, float]) -> None:
+        known(self.name, values, [v.name for v in self.instance.table.variables if v.access != Access.NONE])
         self._guard(self.instance.start, values)
 
     def set(self, name: str, value: float, slope: float = 0.0) -> None:
@@ -111,6 +123,7 @@ class ProgramSlave:
         self.name, self.program = name, program
 
     def start(self, values: Mapping[str, float]) -> None:
+        known(self.name, values, self.inputs)
         for name, value in values.items():
             self.set(name, value)
 
@@ -151,6 +164,7 @@ class DriveSlave(ProgramSlave):
         self.inputs = drive.INPUTS[drive.inside]
 
     def start(self, values: Mapping[str, float]) -> None:
+        known(self.name, values, (*self.inputs, "load", "length"))
         left = dict(values)
         try:
             self.program.settle(left.pop("length", self.program.length), left.pop("load", 0.0))
