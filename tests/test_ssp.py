@@ -161,9 +161,20 @@ def test_told_travels_with_its_slopes(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--units", "process"], "has no FMUs"), (["--ssp-version", "3.0"], "expected one of 1.0, 2.0"), ([], "ends in .ssp")],
+    [(["--units", "process"], "has no FMUs to write"), (["--ssp-version", "3.0"], "expected one of 1.0, 2.0"), ([], "ends in .ssp")],
 )
 def test_exports_that_cannot_be_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture, options: list[str], said: str):
     path = tmp_path / ("boom.ssp" if options else "boom.zip")
     assert main(["cosim", "lib:boom", "--ssp", str(path), *options]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_fmus_of_the_units_are_written_by_themselves(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """Mechanism, drive and controller, each a valid FMU; what they start with is said."""
+    from fmpy.validation import validate_fmu
+
+    assert main(["cosim", "lib:slewing", "--fmus", str(tmp_path / "units")]) == 0
+    assert "'load':" in capsys.readouterr().out
+    made = sorted(path.name for path in (tmp_path / "units").iterdir())
+    assert made == ["controller.fmu", "drive.fmu", "mechanism.fmu"]
+    assert not any(validate_fmu(str(tmp_path / "units" / name)) for name in made)

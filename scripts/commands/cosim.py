@@ -3,12 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import Exit
 
 from kinetree.scripts.arguments import Quiet, one_of, writable
+from kinetree.scripts.failure import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.scripts.cosim.scenario import Scenario
 
 
 def cosim(
@@ -24,6 +28,7 @@ def cosim(
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture beside the reference: .png, .pdf or .svg.")] = None,
     ssp: Annotated[Path | None, typer.Option("--ssp", help="Write the system with its FMUs as .ssp for other hosts, instead of running it.")] = None,
     ssp_version: Annotated[str, typer.Option("--ssp-version", help="1.0 or 2.0.")] = "1.0",
+    fmus: Annotated[Path | None, typer.Option("--fmus", help="Write the FMUs of the units into this folder, instead of running them.")] = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario by one scheme, compare it with one system that holds both sides, and say whether the coupling is stable."""
@@ -51,8 +56,8 @@ def cosim(
         chosen = one_of(scheme, SCHEMES, "--scheme") if scheme else ""
         step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
         end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
-        if ssp is not None:
-            export(scenario, chosen, step, end, ssp, kind, ssp_version, quiet)
+        if ssp is not None or fmus is not None:
+            export(scenario, chosen, step, end, ssp, fmus, kind, ssp_version, quiet)
             return
         chosen = chosen or scenario.scheme
         with progress(scenario.name, end, quiet) as told:
@@ -69,15 +74,26 @@ def cosim(
         raise Exit(1)
 
 
-def export(scenario, scheme: str, step: float, end: float, path: Path, units: str, ssp_version: str, quiet: bool) -> None:
-    """Write the system structure; without a choice, by the scheme that suits every host."""
+def export(
+    scenario: "Scenario", scheme: str, step: float, end: float, ssp: Path | None, fmus: Path | None, units: str, ssp_version: str, quiet: bool
+) -> None:
+    """Write the FMUs or the system structure; the latter, without a choice, by the scheme that suits every host."""
     from kinetree.scripts.cosim.exported import FOR_HOSTS, export_ssp
+    from kinetree.scripts.cosim.units import pack_scenario
     from kinetree.scripts.ssp.structure import VERSIONS
 
-    writable(path, (".ssp",), "--ssp")
-    chosen = scheme or (FOR_HOSTS if scenario.coupling else scenario.scheme)
-    notes = export_ssp(scenario, chosen, step, end, path, units, one_of(ssp_version, VERSIONS, "--ssp-version"))
+    if units == "process":
+        raise BadInput("--units process has no FMUs to write: take native or python")
+    said = []
+    if fmus is not None:
+        fmus.mkdir(parents=True, exist_ok=True)
+        made = pack_scenario(scenario, scheme or scenario.scheme, units, fmus)
+        said += [f"wrote {unit.path}, to start with {unit.start}" if unit.start else f"wrote {unit.path}" for unit in made]
+    if ssp is not None:
+        writable(ssp, (".ssp",), "--ssp")
+        chosen = scheme or (FOR_HOSTS if scenario.coupling else scenario.scheme)
+        notes = export_ssp(scenario, chosen, step, end, ssp, units, one_of(ssp_version, VERSIONS, "--ssp-version"))
+        said += [f"wrote {ssp}: {scenario.name}, scheme {chosen}, step {step:g} s, SSP {ssp_version}", *notes]
     if not quiet:
-        typer.echo(f"wrote {path}: {scenario.name}, scheme {chosen}, step {step:g} s, SSP {ssp_version}")
-        for note in notes:
-            typer.echo(note)
+        for line in said:
+            typer.echo(line)

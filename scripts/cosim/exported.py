@@ -12,7 +12,7 @@ from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.plan import MASTERS
 from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.schemes import couple
-from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_coupled, pack_unit
+from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
 from kinetree.scripts.failure import BadInput
 from kinetree.scripts.ssp.structure import INTEGERS, REALS, Base, Component, Connector, Link, Structure, Value
 from kinetree.scripts.ssp.write import write_ssp
@@ -25,20 +25,17 @@ def export_ssp(
     scenario: Scenario, scheme: str, step_size: float, stop_time: float, path: Path, units: str = "native", ssp_version: str = "1.0"
 ) -> list[str]:
     """Write the archive; notes on what a host should know."""
-    if units == "process":
-        raise BadInput("--units process has no FMUs, which an SSP needs: take native or python")
     with TemporaryDirectory(prefix="kinetree-ssp-") as place:
         folder = Path(place)
+        if scenario.coupling is None and scheme not in MASTERS:
+            raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling]; wires take {', '.join(MASTERS)}")
+        made = {unit.name: unit for unit in pack_scenario(scenario, scheme, units, folder)}
+        packed, master = list(made.values()), scheme
         if scenario.coupling is None:
-            if scheme not in MASTERS:
-                raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling]; wires take {', '.join(MASTERS)}")
-            packed, master = [pack_unit(spec, scenario, units, folder) for spec in scenario.units], scheme
             links = links_of_scenario(scenario)
         else:
-            raw = actuated(scenario)
-            slaves = coupled(scenario, scheme, raw, "process", folder)
+            slaves = coupled(scenario, scheme, actuated(scenario), "process", folder)
             plan = couple(scheme, slaves[0], slaves[1], scenario.coupling.actuator, *slaves[2:])
-            made = {unit.name: unit for unit in pack_coupled(scenario, scheme, raw, units, folder)}
             packed, master = [made[slave.name] for slave in plan.slaves], plan.master
             links = links_of_wires(plan.wires)
         known: dict[str, Base] = {}

@@ -9,6 +9,8 @@ import numpy as np
 
 from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
 
+ROWS = 12  # of a picture without a reference
+
 
 def show(outcome: Outcome, written: list[Path]) -> None:
     """A summary on the terminal."""
@@ -23,8 +25,9 @@ def show(outcome: Outcome, written: list[Path]) -> None:
         console.print(escape(outcome.trace.message))
     if facts["peak_pressure_error_bar"] is not None:
         console.print(f"largest pressure error {facts['peak_pressure_error_bar']:.3g} bar, largest pressure {facts['peak_pressure_bar']:.3g} bar")
-    if outcome.reference and facts["energy_residual_J"] is not None:
-        console.print(f"energy made by the coupling {facts['energy_residual_J']:.3g} J")
+    for name, made in facts["energy_residuals_J"].items():
+        if made is not None:
+            console.print(f"energy made by the coupling ({name}) {made:.3g} J")
     for note in outcome.notes:
         console.print(f"[yellow]{escape(note)}[/]")
     for path in written:
@@ -45,13 +48,7 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     from matplotlib.figure import Figure
 
     if not outcome.reference:
-        figure = Figure(figsize=(8.0, 4.0), layout="constrained")
-        axes = figure.subplots()
-        for name, values in outcome.trace.columns.items():
-            axes.plot(outcome.trace.time, values, label=name)
-        axes.set_xlabel("time [s]")
-        axes.legend(fontsize="small")
-        figure.savefig(path, dpi=120)
+        plot_columns(outcome, path)
         return
     figure = Figure(figsize=(8.0, 5.5), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
@@ -70,4 +67,24 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     below.set_ylabel(outcome.place)
     below.set_xlabel("time [s]")
     above.set_title(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
+    figure.savefig(path, dpi=120)
+
+
+def plot_columns(outcome: Outcome, path: Path) -> None:
+    """One row per value, and one with the energy that the coupling has made."""
+    from matplotlib.figure import Figure
+
+    rows = list(outcome.trace.columns.items())[:ROWS]
+    count = max(1, len(rows) + bool(outcome.trace.energies))
+    figure = Figure(figsize=(8.0, 1.0 + 1.5 * count), layout="constrained")
+    places = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (name, values) in zip(places, rows):
+        axes.plot(outcome.trace.time, values, linewidth=1.0)
+        axes.set_title(name, fontsize="small", loc="left")
+    for name, made in outcome.trace.energies.items():
+        places[-1].plot(outcome.trace.time, made, linewidth=1.0, label=name)
+        places[-1].set_title("energy made by the coupling [J]", fontsize="small", loc="left")
+        places[-1].legend(fontsize="small")
+    places[-1].set_xlabel("time [s]")
+    figure.suptitle(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
     figure.savefig(path, dpi=120)

@@ -181,3 +181,10 @@ def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: 
         path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit)
         made.append(Packed(coupling.controller, path, {"measured": parts.controller.measured, "target": parts.controller.target}))
     return made
+
+
+def pack_scenario(scenario: Scenario, scheme: str, backend: str, folder: Path) -> list[Packed]:
+    """FMUs of all units, built into a folder where they are not given."""
+    if scenario.coupling is None:
+        return [pack_unit(spec, scenario, backend, folder) for spec in scenario.units]
+    return pack_coupled(scenario, scheme, actuated(scenario), backend, folder)

@@ -22,8 +22,11 @@ STEPS = 4  # smallest number of steps per window
 SPAN = 0.02  # s per window
 LASTING = 0.9  # part of the first window's jumps below which they fade
 SMALL = 0.01  # ranges below this part of the value are rest
-EFFORTS = ("force", "torque", "moment", "pressure", "effort", "voltage")
-FLOWS = ("speed", "velocity", "rate", "flow", "current")
+DOMAINS = (  # words for effort and flow
+    (("force", "torque", "moment"), ("speed", "velocity")),
+    (("pressure",), ("flow",)),
+    (("voltage",), ("current",)),
+)
 STIFFNESS = "stiffness"
 
 
@@ -43,8 +46,15 @@ def kind_of(wire: Wire) -> str:
     words = f"{wire.input} {wire.output}".lower()
     if STIFFNESS in wire.input.lower():
         return STIFFNESS
-    effort, flow = any(word in words for word in EFFORTS), any(word in words for word in FLOWS)
+    effort, flow = (any(word in words for pair in DOMAINS for word in pair[side]) for side in (0, 1))
     return "effort" if effort and not flow else "flow" if flow and not effort else ""
+
+
+def fit(effort: Wire, flow: Wire) -> bool:
+    """Whether both are of one domain and go in opposite directions between the same units."""
+    said = [f"{wire.input} {wire.output}".lower() for wire in (effort, flow)]
+    same = any(any(word in said[0] for word in pair[0]) and any(word in said[1] for word in pair[1]) for pair in DOMAINS)
+    return same and effort.source is flow.target and effort.target is flow.source
 
 
 def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
@@ -71,7 +81,7 @@ def suspected(wires: Sequence[Wire]) -> list[str]:
         f'{effort} and {flow} look like a power bond: give both the same bond = "NAME", and the energy of the coupling is watched'
         for effort in efforts
         for flow in flows
-        if effort.source is flow.target and effort.target is flow.source
+        if fit(effort, flow)
     ]
 
 
