@@ -53,6 +53,12 @@ class Coupled:
         """A column of the carrier, or LABEL.NAME of a drive."""
         return self.trace[name if name.partition(".")[0] in LABELS else f"carrier.{name}"]
 
+    @property
+    def energy(self) -> np.ndarray:
+        """Energy that the drives have taken from the supply [J]."""
+        power = float(NUMBERS["supply"]) * sum(np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab")
+        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))])
+
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
         """Largest difference from the reference, both from their starts on, and the range of the reference."""
         exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])

@@ -1,4 +1,4 @@
-"""How well the carrier's drives hold the commanded angles while modules leave: valves shut, proportional, with advance compensation of known loads."""
+"""How well the carrier's drives hold the commanded angles while modules leave: valves shut, proportional, with advance compensation of the loads."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def known_states() -> Table:
 
 def known_force(drive: Drive, count: int) -> str:
     """Force that takes up what the departures change: push, weight of the modules that travel or are gone, load after a departure."""
-    push = f"if({TRAVELS} and known_travel > 0.0005, {carrier_modules.PUSH} - rail_friction, 0)"
+    push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
     weight = f"module_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"

@@ -1,0 +1,44 @@
+"""A report as one HTML file that needs nothing beside it: paragraphs, tables, pictures."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
+h1 { font-size: 1.6em } h2 { font-size: 1.2em; margin-top: 2em; border-bottom: 1px solid #ccc }
+figure { margin: 1em 0 } figcaption { color: #555; font-size: 0.9em } img { max-width: 100% }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-size: 0.85em; font-variant-numeric: tabular-nums }
+td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #e4e4e4 } td:first-child, th:first-child { text-align: left }"""
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def heading(text: str) -> str:
+    return f"<h2>{escape(text)}</h2>"
+
+
+def table(rows: Sequence[Sequence[str]], title: str = "") -> str:
+    """The first row is the head."""
+    head, *body = (
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in zip(rows, ["th", *["td"] * (len(rows) - 1)], strict=True)
+    )
+    above = f"<p><b>{escape(title)}</b></p>" if title else ""
+    return f'{above}<div class="wide"><table><tr>{head}</tr>{"".join(f"<tr>{row}</tr>" for row in body)}</table></div>'
+
+
+def picture(path: Path, caption: str) -> str:
+    """A PNG inside the page."""
+    data = b64encode(path.read_bytes()).decode()
+    return f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
+    """The page."""
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style></head>'
+    path.write_text(f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n", encoding="utf-8")
+    return path
