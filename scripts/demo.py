@@ -130,9 +130,7 @@ def report(
         *(table(found[title], title) for title in coupled),
         picture(pictures["drives"], "Pressures on both sides of the cylinders, openings of the valves, energy."),
         heading("Summary tables"),
-        paragraph(
-            "Stages: rest; then for each module travel (pushed until it leaves its rail) and swing (until the next push). Deviations are from the start."
-        ),
+        paragraph("Stages: rest; travel, a module being pushed until it leaves its rail; swing, until the next push. Deviations: from the start."),
         *(table(rows, title) for title, rows in found.items() if title not in coupled),
         heading("How the angles are held"),
         paragraph(
