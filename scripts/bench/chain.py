@@ -50,8 +50,7 @@ def case_of(source: str | Path) -> tuple[str, peers.Case]:
     """Name and chain of a description, forces at its output steps."""
     from kinetree.models import load
 
-    mechanism = load(source)
-    system = mechanism.chain()
+    system = load(source).chain()
     run = system.description.run
     dt = system.number(run.output_step if run.output_step is not None else 0.01)
     steps = max(1, round(system.number(run.stop_time if run.stop_time is not None else 10.0) / dt))
@@ -137,6 +136,8 @@ def loosest(c: peers.Case, way: str, reference: np.ndarray, target: float) -> fl
 
 def run(quick: bool, json_path: str | Path | None = None, plot_dir: str | Path | None = None, source: str | Path | None = None) -> dict:
     """Measure in a process of one thread, print, write JSON and plots; returns {"machine", "headline", "results", ...}."""
+    if source:
+        case_of(source)  # what is wrong with it is said here
     one_thread = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     arguments = [*["--quick"] * quick, *([str(source)] if source else [])]
     child = subprocess.run([sys.executable, "-m", __name__, *arguments], env=one_thread, stdout=subprocess.PIPE, check=True, text=True)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.solvers.chain.band import dense, product, rows_product
+from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, product, resized, rows_product
 from kinetree.solvers.chain.coefficients import Coefficients, from_scaled, to_scaled
+from kinetree.solvers.chain.factor import EPSILON
 from kinetree.solvers.kernel import entry, kernel
 
 KNOWN = 1e-14  # error of a mode by eigenvectors of Ch, times (omega_max/omega)^2
@@ -19,7 +20,8 @@ SHARE = 0.1  # of the accuracy, for what is left out
 APART = 1e-12  # damping between modes, as part of the largest damping, that counts as none
 ORDER = 16  # of the series at |A|h <= 1/2: error 1e-19
 BLOCK = 250  # steps that stay in the cache between march and product
-SMALL = 250  # masses up to which modes are the faster way whatever the band and the number of steps
+SINGLE = float(np.finfo(np.float32).eps)  # modes whose share of this is below the accuracy go back in single precision
+SMALL = 400  # masses up to which modes are the faster way whatever the band and the number of steps
 EIGEN, BACK, MARCH = 0.22, 0.1, 0.6  # ns per n^3 of the modes, per n^2 and step of the way back, per n(2w + 2) and step in a band (measured)
 
 
@@ -36,7 +38,10 @@ def pays(n: int, steps: int, width: int) -> bool:
 
 def find(chain: Coefficients, accuracy: float) -> Modes | None:
     """Modes of a chain; None where damping couples them or the stiffness has no factor."""
-    if not possible(chain):
+    if chain.B is None:
+        return None
+    rayleigh = proportional(chain)
+    if rayleigh is None and not commute(chain):
         return None
     shapes = np.linalg.eigh(dense(chain.Ch, chain.n))[1].T
     strains = rows_product(shapes, chain.Bh)
@@ -50,8 +55,8 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
         turn = np.linalg.eigh(strains[group] @ strains[group].T)[1].T
         shapes[group], strains[group] = turn @ shapes[group], turn @ strains[group]
     omega = np.sqrt(np.einsum("ij,ij->i", strains, strains))
-    if not chain.damped:
-        return Modes(shapes.T, omega, np.zeros(chain.n))
+    if rayleigh is not None:
+        return Modes(shapes.T, omega, rayleigh[0] + rayleigh[1] * omega**2)
     friction = rows_product(shapes, chain.Fh)
     damping = np.einsum("ij,ij->i", friction, shapes)
     coupled = np.abs(friction - damping[:, None] * shapes).max()
@@ -60,7 +65,31 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
 
 def possible(chain: Coefficients) -> bool:
     """The stiffness has a factor and damping seems to leave the modes apart."""
-    return chain.B is not None and (not chain.damped or commute(chain))
+    return chain.B is not None and (proportional(chain) is not None or commute(chain))
+
+
+def proportional(chain: Coefficients) -> tuple[float, float] | None:
+    """a and b of Fh = a + b Ch (Rayleigh damping), if it is so up to rounding."""
+    n = chain.n
+    if not chain.damped:
+        return 0.0, 0.0
+    if chain.Fh.width > chain.Ch.width:
+        return None
+    C, F = (dense(a, n) if chain.Ch.is_dense else diagonals(a, n) for a in (chain.Ch, wide(chain.Fh, chain.Ch, n)))
+    middle = np.arange(n) if chain.Ch.is_dense else chain.Ch.width
+    beside = C.copy()
+    beside[np.arange(n), middle] = 0.0
+    square = np.vdot(beside, beside)
+    b = float(np.vdot(F, beside) / square) if square > 0.0 else 0.0
+    rest = F - b * C
+    a = float(rest[np.arange(n), middle].mean())
+    rest[np.arange(n), middle] -= a
+    return (a, b) if np.abs(rest).max() <= 4.0 * EPSILON * np.abs(F).max() else None
+
+
+def wide(a: Band, like: Band, n: int) -> Band:
+    """A band in the layout of a wider one."""
+    return a if a.is_dense == like.is_dense and a.width == like.width else from_dense(dense(a, n)) if like.is_dense else resized(a, n, like.width)
 
 
 def commute(chain: Coefficients) -> bool:
@@ -86,20 +115,23 @@ def run(
     X[0], V[0] = x0, v0
     size = max(1, min(BLOCK, steps))
     e, s = np.empty((2, size, n))
-    weight, size_of = beta.reshape(-1), np.abs(back).max(axis=1)
+    weight, single, size_of = beta.reshape(-1), back.astype(np.float32), np.abs(back).max(axis=1)
     for k in range(0, steps, size):
         top = np.zeros((2, n))
         many = min(size, steps - k)
         march(e.reshape(-1), s.reshape(-1), weight[k * p * count :], rows_x, rows_v, own.reshape(-1), x, v, *top, n, many, p * count)
-        for rows, out, largest in ((e, X, top[0]), (s, V, top[1])):
-            needed = kept(largest * size_of, accuracy)
-            np.matmul(rows[:many, :needed], back[:needed], out=out[k + 1 : k + 1 + many])
+        for rows, out, largest in ((e[:many], X, top[0]), (s[:many], V, top[1])):
+            add_back(out[k + 1 : k + 1 + many], rows, back, single, largest * size_of, accuracy)
     return X, V
 
 
-def kept(largest: np.ndarray, accuracy: float) -> int:
-    """Number of modes, slow ones first, without the fast ones that together stay below the accuracy."""
-    return int(np.count_nonzero(np.cumsum(largest[::-1])[::-1] > SHARE * accuracy * largest.max()))
+def add_back(out: np.ndarray, rows: np.ndarray, back: np.ndarray, single: np.ndarray, largest: np.ndarray, accuracy: float) -> None:
+    """rows*back, slow modes first; fast ones that together stay below the accuracy in single precision, or altogether, are taken so."""
+    tail = np.cumsum(largest[::-1])[::-1]
+    exact, kept = (int(np.count_nonzero(part * tail > SHARE * accuracy * largest.max())) for part in (SINGLE, 1.0))
+    np.matmul(rows[:, :exact], back[:exact], out=out)
+    if kept > exact:
+        out += rows[:, exact:kept].astype(np.float32) @ single[exact:kept]
 
 
 @entry

@@ -55,13 +55,13 @@ def simulate(
 
 def prepare(chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str) -> modes.Modes | Generated:
     """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
-    possible = way != "matrices" and modes.possible(chain)
-    found = modes.find(chain, accuracy) if possible and (way == "modes" or chain.n <= modes.SMALL) else None
-    if way == "modes" and not found:
-        raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
-    if found:
-        return found
-    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, until_full=possible and chain.n > modes.SMALL)
+    if way == "modes" or (way == "auto" and chain.n <= modes.SMALL):
+        found = modes.find(chain, accuracy)
+        if way == "modes" and not found:
+            raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
+        return found or generate(chain, dt, used, p, accuracy)
+    possible = way == "auto" and modes.possible(chain)
+    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, until_full=possible)
     if made and not (possible and modes.pays(chain.n, steps, made[-1].step.u.width)):
         return made[-1]
     return modes.find(chain, accuracy) or generate(chain, dt, used, p, accuracy)
