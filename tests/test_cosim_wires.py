@@ -147,7 +147,7 @@ def test_bonds_need_two_ways(tmp_path: Path, capsys: pytest.CaptureFixture):
 
 def test_step_control_needs_bonds(tmp_path: Path, capsys: pytest.CaptureFixture):
     path = scenario(tmp_path)
-    path.write_text(path.read_text().replace('bond = "lift"\n', ""))
+    path.write_text(path.read_text().replace('bond = "lift"\n', "").replace('to = "oil.speed"', 'to = "oil.control"'))
     assert main(["cosim", str(path), "--units", "process", "--tolerance", "0.01"]) == 2
     assert "step_control needs power bonds" in capsys.readouterr().err
 
@@ -173,11 +173,23 @@ def test_mistakes_in_scenarios_are_named(tmp_path: Path, capsys: pytest.CaptureF
     assert said in capsys.readouterr().err
 
 
-def test_wires_that_look_like_a_bond_are_told(tmp_path: Path):
-    report, path = tmp_path / "report.json", scenario(tmp_path)
+@pytest.mark.parametrize(
+    ("first", "step", "stop", "said"), [(1.0, 0.002, 1.0, "unstable: until t ="), (-1.0, 0.0005, 0.01, "crossed signs: bond 'oil.force'")]
+)
+def test_wires_that_look_like_a_bond_are_watched(tmp_path: Path, first: float, step: float, stop: float, said: str):
+    """Force one way and speed the other between the same units: what goes wrong is told, and the run goes on to its end or to that of the stroke."""
+    report, path = tmp_path / "report.json", scenario(tmp_path, "held", first)
     path.write_text(path.read_text().replace('bond = "lift"\n', ""))
-    assert main(["cosim", str(path), "--units", "process", "--json", str(report), "-q"]) == 0
-    assert any(
-        "oil.force -> boom.lift.force and boom.lift.speed -> oil.speed look like a power bond" in note
-        for note in json.loads(report.read_text())["notes"]
-    )
+    options = ["--units", "process", "--json", str(report), "-q", "--step-size", str(step), "--stop-time", str(stop)]
+    main(["cosim", str(path), *options])
+    facts = json.loads(report.read_text())
+    assert any(note.startswith(said) for note in facts["notes"]) and list(facts["energy_residuals_J"]) == ["oil.force"]
+    assert facts["stable"] is (first < 0.0) and facts["reached_s"] == stop
+
+
+def test_a_stable_pair_that_looks_like_a_bond_is_not_blamed(tmp_path: Path):
+    report, path = tmp_path / "report.json", scenario(tmp_path, "jacobian")
+    path.write_text(path.read_text().replace('bond = "lift"\n', ""))
+    assert main(["cosim", str(path), "--units", "process", "--json", str(report), "-q", "--stop-time", "1"]) == 0
+    facts = json.loads(report.read_text())
+    assert facts["stable"] and not any("unstable" in note or "crossed" in note for note in facts["notes"])

@@ -25,6 +25,7 @@ class Trace:
     message: str = ""
     energies: dict[str, np.ndarray] = field(default_factory=dict)
     residual_power: float = 0.0  # largest of all bonds [W]
+    warnings: list[str] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
@@ -49,9 +50,13 @@ def cosimulate(
         raise ValueError(f"the step size is {step_size:g} s, expected a positive number")
     watches = [Watch(bond) for bond in bonds]
     times, rows, energies = [0.0], [[slave.get(name) for slave, name in recorded]], [[0.0] * len(watches)]
-    t, h, count, power, message = 0.0, step_size, 0, 0.0, ""
+    t, h, count, power, message, warnings = 0.0, step_size, 0, 0.0, "", []
     try:
-        message = crossed(master, bonds, t, h)
+        for bond, text in crossed(master, bonds, t, h):
+            if bond.meant:
+                message = message or f"stopped: {text}"
+            else:
+                warnings.append(text)
         while t < stop_time * (1.0 - 1e-12) and not message:
             count += 1
             target = min(t + h if control else count * step_size, stop_time)
@@ -66,8 +71,12 @@ def cosimulate(
                 message = f"unstable: values are no longer finite at t = {t:.6g} s"
             elif watches:
                 now = master.read()
-                told = [watch.look(master, now, t - taken, taken) for watch in watches]
-                message = next((text for text in told if text), "")
+                for watch in watches:
+                    text = watch.look(master, now, t - taken, taken)
+                    if text and watch.bond.meant:
+                        message = text
+                    elif text and not any(said.startswith("unstable") for said in warnings):
+                        warnings.append(text)
                 power = max(power, *(abs(watch.error) for watch in watches))
             energies.append([watch.residual for watch in watches])
             if control is not None:
@@ -79,4 +88,6 @@ def cosimulate(
     names = [f"{slave.name}.{name}" for slave, name in recorded]
     table, made = np.array(rows), np.array(energies + [energies[-1]] * (len(times) - len(energies)))
     columns = {name: table[:, k] for k, name in enumerate(names)}
-    return Trace(np.array(times), columns, not message, message, {w.bond.name: made[:, k] for k, w in enumerate(watches)}, power)
+    message = message or next((text for text in warnings if text.startswith("unstable")), "")
+    residuals = {watch.bond.name: made[:, k] for k, watch in enumerate(watches)}
+    return Trace(np.array(times), columns, not message, message, residuals, power, warnings)

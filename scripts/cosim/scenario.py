@@ -69,7 +69,7 @@ class ControllerSpec:
 
 @dataclass(frozen=True)
 class UnitSpec:
-    """A unit: exactly one of a description, an FMU, a drive, a controller; start values of its variables."""
+    """A unit: exactly one of a description, an FMU, a drive, a controller; start values of its variables, parameters of its description."""
 
     name: str
     description: str = ""
@@ -77,6 +77,7 @@ class UnitSpec:
     drive: DriveSpec | None = None
     controller: ControllerSpec | None = None
     start: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -188,14 +189,17 @@ def positive(value: Any, place: str) -> float:
 def unit_of(name: str, raw: Any, file: str) -> UnitSpec:
     """One unit."""
     place = f"units.{name}."
-    table = keys(raw, {*KINDS, "start"}, file, place)
+    table = keys(raw, {*KINDS, "start", "settings"}, file, place)
     given = [kind for kind in KINDS if kind in table]
     if len(given) != 1:
         raise BadInput(f"{file}: units.{name}: expected exactly one of {', '.join(KINDS)}, found {', '.join(given) or 'none'}")
     drive = drive_of(table["drive"], file, f"{place}drive.") if "drive" in table else None
     controller = controller_of(table["controller"], file, f"{place}controller.") if "controller" in table else None
     start = {key: number(value, f"{file}: {place}start.{key}") for key, value in table.get("start", {}).items()}
-    return UnitSpec(name, table.get("description", ""), table.get("fmu", ""), drive, controller, start)
+    settings = {key: number(value, f"{file}: {place}settings.{key}") for key, value in table.get("settings", {}).items()}
+    if settings and "description" not in table:
+        raise BadInput(f"{file}: {place}settings: only a description has parameters to set before it is compiled")
+    return UnitSpec(name, table.get("description", ""), table.get("fmu", ""), drive, controller, start, settings)
 
 
 def part_of(kind: type, raw: Any, file: str, place: str) -> Any:

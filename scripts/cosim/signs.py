@@ -18,20 +18,21 @@ NUDGE = 1e-3  # of an input, relative; and absolute where it is zero
 LEAST = 1e-9  # product around the loop that is more than rounding
 
 
-def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> str:
-    """A message that names the wires, or nothing; units that cannot go back are not asked."""
+def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[tuple[Bond, str]]:
+    """Bonds of which one wire has the wrong sign, with what is to be said; units that cannot go back are not asked."""
+    if not bonds:
+        return []
     try:
         states = master.saved()
     except CosimError:
-        return ""
-    now, found = master.read(), ""
+        return []
+    now, found = master.read(), []
     for bond in bonds:
         product = response(master, now, bond.effort, bond.flow, t, h, states) * response(master, now, bond.flow, bond.effort, t, h, states)
         if product > LEAST:
             wires = f"{master.wires[bond.effort]} and {master.wires[bond.flow]}"
             what = "one of its wires has the wrong sign; give that one factor = -1"
-            found = f"stopped: crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"
-            break
+            found.append((bond, f"crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"))
     master.forget(states)
     return found
 

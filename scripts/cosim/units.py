@@ -9,7 +9,8 @@ from typing import Any
 
 from kinetree.fmu.build import build_fmu
 from kinetree.models import load
-from kinetree.models.description.loader import generated, is_generated, read
+from kinetree.models.description.errors import ModelError
+from kinetree.models.description.loader import generated, is_generated, override, read
 from kinetree.models.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
@@ -51,12 +52,18 @@ class Parts:
 
 
 # -- units of written-out scenarios ---------------------------------------------------------------------------------------------------------
-def raw_description(source: str, folder: Path) -> dict[str, Any]:
-    """The description as a table; files are looked for beside the scenario."""
+def raw_description(unit: UnitSpec, folder: Path) -> dict[str, Any]:
+    """The description as a table, with the unit's settings; files are looked for beside the scenario."""
+    source = unit.description
     if is_generated(source):
-        return deepcopy(generated(source, {})[0])
-    place = source if source.startswith("lib:") else str(folder / source)
-    return deepcopy(read(place)[0])
+        found, origin, left, structural = generated(source, unit.settings)
+    else:
+        (found, origin), left, structural = read(source if source.startswith("lib:") else str(folder / source)), unit.settings, ()
+    raw = deepcopy(found)
+    problems = override(raw.setdefault("parameters", {}), left, origin, structural)
+    if problems:
+        raise ModelError(problems)
+    return raw
 
 
 def drive_of(spec: DriveSpec, inside: bool = False) -> Drive:
@@ -78,7 +85,7 @@ def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Sla
         return DriveSlave(drive_of(spec.drive), spec.name)
     if spec.controller is not None:
         return ControllerSlave(controller_of(spec.controller, spec.start), spec.name)
-    return MechanismSlave(load(raw_description(spec.description, scenario.folder)), spec.name)
+    return MechanismSlave(load(raw_description(spec, scenario.folder)), spec.name)
 
 
 def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) -> Packed:
@@ -93,7 +100,7 @@ def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) ->
     elif spec.controller is not None:
         build_controller_fmu(controller_of(spec.controller, spec.start), path, spec.controller.unit)
     else:
-        build_fmu(load(raw_description(spec.description, scenario.folder)), path, backend=backend)
+        build_fmu(load(raw_description(spec, scenario.folder)), path, backend=backend)
     return Packed(spec.name, path, spec.start)
 
 
@@ -102,7 +109,7 @@ def actuated(scenario: Scenario) -> dict[str, Any]:
     """The coupled mechanism's description; its actuator is there, and drives from outside."""
     coupling = scenario.coupling or Coupling()
     unit = scenario.unit(coupling.mechanism)
-    raw = raw_description(unit.description, scenario.folder)
+    raw = raw_description(unit, scenario.folder)
     actuators = raw.get("actuators", {})
     if coupling.actuator not in actuators:
         raise BadInput(f"{unit.description} has no actuator '{coupling.actuator}'; actuators: {', '.join(actuators) or 'none'}")

@@ -39,6 +39,7 @@ class Bond:
     flow: int
     stiffness: int | None = None
     sign: float = 1.0  # -1: the flow enters the side whose effort is on the wire, as with pressures
+    meant: bool = True  # False: taken for a bond by the names on its wires; it warns and does not stop the run
 
 
 def kind_of(wire: Wire) -> str:
@@ -51,9 +52,12 @@ def kind_of(wire: Wire) -> str:
 
 
 def fit(effort: Wire, flow: Wire) -> bool:
-    """Whether both are of one domain and go in opposite directions between the same units."""
-    said = [f"{wire.input} {wire.output}".lower() for wire in (effort, flow)]
-    same = any(any(word in said[0] for word in pair[0]) and any(word in said[1] for word in pair[1]) for pair in DOMAINS)
+    """Whether both, at both of their ends, are of one domain and go in opposite directions between the same units."""
+
+    def says(wire: Wire, words: Sequence[str]) -> bool:
+        return all(any(word in end.lower() for word in words) for end in (wire.input, wire.output))
+
+    same = any(says(effort, pair[0]) and says(flow, pair[1]) for pair in DOMAINS)
     return same and effort.source is flow.target and effort.target is flow.source
 
 
@@ -73,16 +77,20 @@ def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
     return bonds
 
 
-def suspected(wires: Sequence[Wire]) -> list[str]:
+def suspected(wires: Sequence[Wire]) -> list[Bond]:
     """Pairs of wires that look like a bond and are not named as one."""
-    free = [wire for wire in wires if not wire.bond]
-    efforts, flows = ([wire for wire in free if kind_of(wire) == kind] for kind in ("effort", "flow"))
-    return [
-        f'{effort} and {flow} look like a power bond: give both the same bond = "NAME", and the energy of the coupling is watched'
-        for effort in efforts
-        for flow in flows
-        if fit(effort, flow)
-    ]
+    free = [k for k, wire in enumerate(wires) if not wire.bond]
+    efforts, flows = ([k for k in free if kind_of(wires[k]) == kind] for kind in ("effort", "flow"))
+    found = []
+    for effort in efforts:
+        flow = next((k for k in flows if fit(wires[effort], wires[k])), None)
+        if flow is not None:
+            flows.remove(flow)
+            told = [k for k in free if kind_of(wires[k]) == STIFFNESS and wires[k].source is wires[effort].source]
+            name = f"{wires[effort].source.name}.{wires[effort].output}"
+            sign = -1.0 if "pressure" in wires[effort].output.lower() else 1.0
+            found.append(Bond(name, effort, flow, told[0] if len(told) == 1 else None, sign, meant=False))
+    return found
 
 
 class Range:

@@ -29,13 +29,13 @@ def run_wired(
         slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
     try:
         wires = [wire_of(connection, slaves, scenario.file) for connection in scenario.connections]
-        notes = [*scenario.notes, *unconnected(scenario, slaves, wires), *suspected(wires)]
+        notes = [*scenario.notes, *unconnected(scenario, slaves, wires)]
         for spec in scenario.units:
             slaves[spec.name].start(spec.start)
         master = Plan(scheme, tuple(slaves.values()), tuple(wires)).make(scenario.extrapolation)
         recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
         control = StepControl(scenario.control, step_size) if scenario.control else None
-        bonds = bonds_of(wires)
+        bonds = [*bonds_of(wires), *suspected(wires)]
         if control and not bonds:
             raise BadInput(f'{scenario.file}: step_control needs power bonds: give bond = "NAME" to the wire of the effort and to that of the flow')
         began = time.perf_counter()
@@ -44,7 +44,7 @@ def run_wired(
     finally:
         for slave in slaves.values():
             slave.close()
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes)
+    return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes + trace.warnings)
 
 
 def end_of(text: str, slaves: dict[str, Slave], file: str, place: str) -> tuple[Slave, str]:
