@@ -17,14 +17,23 @@ Call = Callable[[int, float], int]
 Binder = Callable[[str, np.ndarray, np.ndarray, np.ndarray], Call]
 
 
+def binder_of(unit: Any) -> Binder:
+    """Where the entries come from: a linear chain steps by its matrices, which the shell of FMUs does."""
+    if getattr(unit, "chain", None) is None:
+        return bind
+    from kinetree.fmu.native.shell import bound
+
+    return bound
+
+
 class InProcess:
     """Blocks of a unit, its table of variables, and the engine's entries."""
 
-    def __init__(self, unit: Any, binder: Binder = bind):
+    def __init__(self, unit: Any, binder: Binder | None = None):
         self.unit, self.table = unit, variable_table(unit)
         self.places = {v.name: v for v in self.table.variables}
         self.work = np.zeros(unit.work_size)
-        self._binder = binder
+        self._binder = binder or binder_of(unit)
         self._calls: dict[str, Call] = {}
         self.reset()
 

@@ -112,12 +112,7 @@ def twin_of(archive: Archive) -> InProcess:
     if file is None:
         raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
     options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
-    unit = fmu_unit(load(file, **options.pop("overrides")), **options)
-    if unit.chain is None:
-        return InProcess(unit)
-    from kinetree.fmu.native.shell import bound
-
-    return InProcess(unit, bound)
+    return InProcess(fmu_unit(load(file, **options.pop("overrides")), **options))
 
 
 def chain_of(twin: InProcess) -> ChainSystem | None:

@@ -8,7 +8,6 @@ import pytest
 
 from kinetree.fmu.build import build_fmu
 from kinetree.fmu.matrix_steps import U_MATRIX_STEPS
-from kinetree.fmu.native.shell import bound
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts import cli
@@ -48,7 +47,7 @@ def names(system) -> tuple[str, ...]:
 def test_steps_of_any_length_are_exact(kind, steps):
     """Forces are parabolas, so nothing depends on where steps end; pieces that are no dt/2^i end in one Runge-Kutta step, 1e-11."""
     mechanism = load(chain(kind))
-    twin = InProcess(fmu_unit(mechanism), bound).start()
+    twin = InProcess(fmu_unit(mechanism)).start()
     system = mechanism.chain()
     expected = system.simulate()
     for t in np.linspace(0.0, 2.0, steps + 1)[1:]:
@@ -63,7 +62,7 @@ def test_steps_of_any_length_are_exact(kind, steps):
 def test_slopes_of_inputs_are_followed_exactly():
     mechanism = load(chain("held"))
     unit = fmu_unit(mechanism)
-    twin = InProcess(unit, bound).start()
+    twin = InProcess(unit).start()
     expected = mechanism.chain().simulate(inputs={"pull": lambda t: 0.7 + 0.3 * t})
     at = int(unit.ints[U.U_AT_SLOPES])
     for a, b in pairwise(np.linspace(0.0, 2.0, 11).tolist()):
@@ -105,7 +104,7 @@ def test_elastic_system_in_large_steps():
     """The handover: a System linearised, as FMU with steps of 0.1 s where its own integrator takes steps of 1e-3 s; springs in line stay linear."""
     mechanism = load(cars())
     expected = mechanism.compile().simulate(tolerance=1e-10)
-    twin = InProcess(fmu_unit(mechanism.linear()), bound).start()
+    twin = InProcess(fmu_unit(mechanism.linear())).start()
     for k in range(1, 21):
         twin.step(0.1 * k)
     for name, own in (("s1", "s1"), ("s4", "s4"), ("stretch", "stretch"), ("s4.speed", "der(s4)"), ("place_1", "place[1]")):

@@ -34,7 +34,7 @@ def deviation(found, wanted) -> float:
 @pytest.mark.parametrize("case", [c for c in CASES if c["omega_dt"] <= 1e4], ids=lambda c: c["name"])
 def test_references_to_1e_13(case):
     assert extended.pays(len(case["mass"]), case["omega_dt"], 1e-13)
-    assert deviation(matrices(case), reference(case)) < 2e-13  # 1e-13 of the series and as much from blocks that are themselves small
+    assert deviation(matrices(case), reference(case)) < 1e-13
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
