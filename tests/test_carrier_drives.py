@@ -5,12 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
 from kinetree.scripts import demo, stabilisation
 from kinetree.scripts.carrier_cosim import LABELS, run_carrier
+from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
+from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.failure import BadInput
 from kinetree.scripts.report_html import write_report
 from kinetree.scripts.stage_tables import stage_table, tables
 
@@ -78,6 +81,32 @@ def test_coupled_drives_follow_one_system():
         assert run.trace.stable
         assert np.ptp(run["luff"]) > 1e-3
         assert run.energy[-1] == pytest.approx(run.reference["drive_energy"][-1], rel=0.05)
+
+
+def test_scenario_is_the_demonstration():
+    """`kinetree cosim lib:carrier`: the same start, drives and wires as the demonstration's, so the same motion."""
+    scenario = read_scenario("lib:carrier")
+    system = load("lib:carrier", **scenario.unit("carrier").settings).compile()
+    start = system.simulate(1e-6, output_step=1e-6)
+    for label, (axis, _) in LABELS.items():
+        given = scenario.unit(label).start
+        assert given["length"] == pytest.approx(start[f"{label}.length"][0], abs=1e-9)
+        assert given["load"] == pytest.approx(start[f"{label}_load"][0], abs=1e-3)
+        assert scenario.unit(f"{label}_control").start["measured"] == pytest.approx(start[axis][0], abs=1e-9)
+    outcome = run_wired(scenario, "sequential", 0.01, 1.4)
+    assert outcome.trace.stable
+    assert outcome.notes == []
+    run = run_carrier(Path(), "process", 0.01, modules=4, pace=0.8)
+    count = outcome.trace.time.size
+    for axis in ("slew", "luff"):
+        assert outcome.trace[f"carrier.{axis}"] == pytest.approx(run[axis][:count], abs=1e-9)
+
+
+def test_settings_of_scenarios_are_checked():
+    wrong = [({"drive": {}, "settings": {"x": 1}}, "only a description"), ({"description": "lib:boom", "settings": {"no": 1}}, "unknown parameter")]
+    for unit, says in wrong:
+        with pytest.raises((BadInput, ModelError), match=says):
+            run_wired(scenario_of({"units": {"a": unit}, "wires": []}, "here.toml"), "held", 0.01, 0.1)
 
 
 @pytest.mark.slow
