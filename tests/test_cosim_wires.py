@@ -74,7 +74,7 @@ def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_directional_derivatives_are_those_of_the_step(archive: Path, ramp: bool):
     """Against central differences over repeated steps of 20 ms: their error is that of the FMU's own, 1e-5, on a motion that is smooth."""
     slave = FmuSlave(archive, "boom")
-    if ramp and not slave.sloped:
+    if ramp and "lift.force" not in slave.ramped:
         pytest.skip("takes no slopes at communication points")
     slave.start({})
     h, nudge, names = 0.02, 100.0, ["lift.length", "lift.speed", "lift.acceleration"]

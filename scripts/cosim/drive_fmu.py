@@ -11,12 +11,13 @@ from kinetree.scripts.cosim.program_fmu import pack_program
 PARTS = ("profile.py", "oil.py", "drive.py", "program_script.py", "drive_script.py")
 LINEAR = {
     "cylinder.area_a": "m2", "cylinder.area_b": "m2", "cylinder.volume_a": "m3", "cylinder.volume_b": "m3", "cylinder.shortest": "m",
-    "cylinder.longest": "m", "cylinder.bulk_modulus": "Pa", "cylinder.leakage": "m3/(s.Pa)", "load": "N", "length": "m", "speed": "m/s",
+    "cylinder.longest": "m", "cylinder.bulk_modulus": "Pa", "cylinder.leakage": "m3/(s.Pa)",
+    "load": "N", "length": "m", "speed": "m/s", "der(speed)": "m/s2",
     "force": "N", "stiffness": "N/m", "damping": "N.s/m", "force_rate": "N/s", "resting_rate": "N/s",
 }  # fmt: skip
 ROTARY = LINEAR | {
     "cylinder.area_a": "m3/rad", "cylinder.area_b": "m3/rad", "cylinder.shortest": "rad", "cylinder.longest": "rad", "load": "N.m",
-    "length": "rad", "speed": "rad/s", "force": "N.m", "stiffness": "N.m/rad", "damping": "N.m.s/rad", "force_rate": "N.m/s",
+    "length": "rad", "speed": "rad/s", "der(speed)": "rad/s2", "force": "N.m", "stiffness": "N.m/rad", "damping": "N.m.s/rad", "force_rate": "N.m/s",
     "resting_rate": "N.m/s",
 }  # fmt: skip
 VALVE = {

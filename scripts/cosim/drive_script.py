@@ -22,6 +22,8 @@ class HydraulicDrive(ProgramSlave):
         inputs = Drive.INPUTS[inside]
         for name in inputs:
             self.add(name, CAUSALITY.input, self.given, name, self.given.get(name, 0.0))
+        if not inside:
+            self.add("der(speed)", CAUSALITY.input, self.given, "acceleration", 0.0)
         self.add_outputs([name for name in OUTPUTS if name not in inputs], NEEDS_INSIDE if inside else NEEDS)
 
     def begin(self):
@@ -29,5 +31,5 @@ class HydraulicDrive(ProgramSlave):
         profile = [tuple(point) for point in self.spec["profile"]]
         drive = Drive(Cylinder(**self.spec["cylinder"]), Valve(**self.spec["valve"]), profile, self.spec["inside"])
         drive.settle(self.given["length"], self.given["load"])
-        drive.speed, drive.control = self.given.get("speed", 0.0), self.given["control"]
+        drive.speed, drive.acceleration, drive.control = self.given.get("speed", 0.0), self.given.get("acceleration", 0.0), self.given["control"]
         return drive

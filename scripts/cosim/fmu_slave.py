@@ -27,7 +27,7 @@ def derives_3(folder: Path) -> bool:
 
 
 class FmuSlave:
-    """An instance of an FMU of version 2.0 or 3.0."""
+    """An instance of an FMU of version 2.0 or 3.0; an input that is named der(X) beside an input X takes the slope of X."""
 
     def __init__(self, path: str | Path, name: str):
         from fmpy.fmi1 import FMICallException
@@ -41,10 +41,12 @@ class FmuSlave:
         self.host = Host(self.archive, self.messages)
         variables = self.archive.description.modelVariables
         self.types = {v.name: v.type for v in variables}
-        self.inputs = tuple(v.name for v in variables if v.causality == "input" and v.type in NUMBERS)
+        inputs = [v.name for v in variables if v.causality == "input" and v.type in NUMBERS]
+        self.inputs = tuple(name for name in inputs if not (name.startswith("der(") and name[4:-1] in inputs))
         self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
-        self.sloped = self.archive.version == 2 and bool(kind.canInterpolateInputs)
+        self.interpolates = self.archive.version == 2 and bool(kind.canInterpolateInputs)
+        self.ramped = self.inputs if self.interpolates else tuple(name for name in self.inputs if f"der({name})" in inputs)
         self.derives = bool(kind.providesDirectionalDerivative) or derives_3(Path(self.archive.folder))
         rates = [unknown.variable for unknown in self.archive.description.derivatives]
         self.states = [(rate.derivative.valueReference, rate.valueReference) for rate in rates if rate.derivative is not None]
@@ -78,8 +80,10 @@ class FmuSlave:
             self.guard(self.host.time, f"setting {name}", self.put, name, value)
             return
         self.guard(self.host.time, f"setting {name}", self.host.set, {name: value})
-        if self.sloped:
+        if self.interpolates:
             self.guard(self.host.time, f"slope of {name}", self.host.fmu.setRealInputDerivatives, [self.archive.references[name]], [1], [slope])
+        elif name in self.ramped:
+            self.guard(self.host.time, f"slope of {name}", self.host.set, {f"der({name})": slope})
 
     def get(self, name: str) -> float:
         if self.types[name] not in MAIN_REALS:

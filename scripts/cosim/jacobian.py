@@ -64,7 +64,8 @@ class InterfaceJacobian(Master):
         columns = {}
         for k, wire in enumerate(self.wires):
             if wire.target is slave:
-                response = given(wire.input, [self.wires[row].output for row in rows], h, slave.sloped and not wire.mean)
+                ramp = wire.input in slave.ramped and not wire.mean
+                response = given(wire.input, [self.wires[row].output for row in rows], h, ramp)
                 if response is None:
                     return None
                 columns[k] = {row: self.wires[row].factor * value for row, value in zip(rows, response, strict=True)}

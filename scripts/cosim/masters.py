@@ -103,7 +103,7 @@ class Master:
         for k, wire in enumerate(self.wires):
             if target is None or wire.target is target:
                 self.used[k] = values[k] + 0.5 * h * slopes[k]
-                ramp = wire.target.sloped and not wire.mean
+                ramp = wire.input in wire.target.ramped and not wire.mean
                 wire.target.set(wire.input, *((float(values[k]), float(slopes[k])) if ramp else (float(self.used[k]), 0.0)))
 
     def step(self, t: float, h: float) -> None:

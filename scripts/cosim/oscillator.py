@@ -39,10 +39,8 @@ def exponential(matrix: np.ndarray) -> np.ndarray:
 class LinearSlave:
     """dx/dt = A x + B u, y = C x + D u, with inputs linear in a step."""
 
-    sloped = True
-
     def __init__(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], A, B, C, D, start):
-        self.name, self.inputs, self.outputs = name, inputs, outputs
+        self.name, self.inputs, self.outputs, self.ramped = name, inputs, outputs, inputs
         self.A, self.B, self.C, self.D = (np.array(part, dtype=float) for part in (A, B, C, D))
         self.x, self.u, self.slope = np.array(start, dtype=float), np.zeros(len(inputs)), np.zeros(len(inputs))
         self.maps: dict[float, np.ndarray] = {}

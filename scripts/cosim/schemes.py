@@ -20,7 +20,7 @@ SIDES = ("a", "b")
 def exchanged(mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False) -> tuple[Wire, ...]:
     """Force against motion."""
     return (
-        Wire(mechanism, f"{actuator}.length", drive, "length"),
+        Wire(mechanism, f"{actuator}.length", drive, "length", hold=True),  # from there the drive follows the speed
         Wire(mechanism, f"{actuator}.speed", drive, "speed", f"{actuator}.acceleration" if sloped else "", bond=actuator),
         Wire(drive, "force", mechanism, f"{actuator}.force", "force_rate" if sloped else "", bond=actuator),
     )

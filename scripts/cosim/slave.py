@@ -32,7 +32,11 @@ class Slave(Protocol):
     """A unit that is stepped by a master; values are real numbers with names."""
 
     name: str
-    sloped: bool  # takes slopes of inputs
+
+    @property
+    def ramped(self) -> Collection[str]:
+        """Inputs that take a slope."""
+        ...
 
     @property
     def inputs(self) -> tuple[str, ...]: ...
@@ -60,15 +64,13 @@ class Slave(Protocol):
 class MechanismSlave:
     """A mechanism stepped in this process exactly as its FMU would be."""
 
-    sloped = True
-
     def __init__(self, mechanism: Mechanism, name: str = "mechanism", tolerance: float | None = 1e-8):
         from kinetree.fmu.unit import fmu_unit
 
         self.name = name
         self.unit = fmu_unit(mechanism, tolerance=tolerance)
         self.instance = InProcess(self.unit)
-        self.inputs = tuple(given.name for given in self.unit.inputs)
+        self.inputs = self.ramped = tuple(given.name for given in self.unit.inputs)
         self.outputs = tuple(v.name for v in self.instance.table.variables if v.causality in ("output", "local"))
         self._slopes = {given: int(self.unit.ints[U.U_AT_SLOPES]) + k for k, given in enumerate(self.inputs)}
         self._stale = False
@@ -117,7 +119,7 @@ class ProgramSlave:
 
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    sloped = False
+    ramped: tuple[str, ...] = ()
 
     def __init__(self, program: Any, name: str):
         self.name, self.program = name, program
@@ -157,7 +159,7 @@ class DriveSlave(ProgramSlave):
     """The hydraulic drive; it starts at rest under its load, and the speed may change linearly within a step."""
 
     outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
-    sloped = True
+    ramped = ("speed",)
 
     def __init__(self, drive: Drive, name: str = "drive"):
         super().__init__(drive, name)
