@@ -101,11 +101,13 @@ def test_unknown_way_is_named():
 
 def test_the_faster_way_is_taken(monkeypatch):
     """Beyond SMALL narrow bands stay bands, bands that fill are given up for modes, and for very many steps modes pay although the band is narrow."""
-    monkeypatch.setattr(modes, "SMALL", 30)
+    monkeypatch.setattr(modes, "SMALL", 25)
     m, F, C = chains.train(60, damping=2e4)
     scaled = chain.scale(m, F, C)
     taken = lambda dt, steps: isinstance(motion.prepare(scaled, dt, np.array([0]), 2, 1e-8, steps, "auto"), modes.Modes)  # noqa: E731
     assert not taken(0.1, 100) and taken(20.0, 100) and taken(0.1, 10**6)
+    monkeypatch.setattr(modes, "SMALL", 30)
+    assert not taken(0.1, 50) and taken(0.1, 60)
     uneven = chain.scale(m, F + np.diag(np.arange(60.0)), C)
     for dt in (0.1, 20.0):
         assert not isinstance(motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"), modes.Modes)

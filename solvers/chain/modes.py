@@ -21,7 +21,7 @@ APART = 1e-12  # damping between modes, as part of the largest damping, that cou
 ORDER = 16  # of the series at |A|h <= 1/2: error 1e-19
 BLOCK = 250  # steps that stay in the cache between march and product
 SINGLE = float(np.finfo(np.float32).eps)  # modes whose share of this is below the accuracy go back in single precision
-SMALL = 400  # masses up to which modes are the faster way whatever the band and the number of steps
+SMALL = 200  # masses up to which modes are the faster way whatever the band and the number of steps; up to twice as many for n steps or more
 EIGEN, BACK, MARCH = 0.22, 0.1, 0.6  # ns per n^3 of the modes, per n^2 and step of the way back, per n(2w + 2) and step in a band (measured)
 
 
@@ -29,6 +29,11 @@ class Modes(NamedTuple):
     shapes: np.ndarray  # Phi (n x n), columns
     omega: np.ndarray
     damping: np.ndarray
+
+
+def at_once(n: int, steps: int) -> bool:
+    """Modes are the faster way whatever the band."""
+    return n <= SMALL or (n <= 2 * SMALL and steps >= n)
 
 
 def pays(n: int, steps: int, width: int) -> bool:

@@ -55,7 +55,7 @@ def simulate(
 
 def prepare(chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str) -> modes.Modes | Generated:
     """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
-    if way == "modes" or (way == "auto" and chain.n <= modes.SMALL):
+    if way == "modes" or (way == "auto" and modes.at_once(chain.n, steps)):
         found = modes.find(chain, accuracy)
         if way == "modes" and not found:
             raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
