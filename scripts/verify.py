@@ -139,7 +139,7 @@ def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expect
     """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
 
     What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
-    result is that response to a change of 1: a host's error within its tolerance shows as much.
+    result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
     """
     settable = [v for v in twin.table.variables if v.access == Access.START and v.start is not None]
     if not settable:
@@ -151,7 +151,8 @@ def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expect
     moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
     first = max(change, float(moved[:2].max()))
     grown = moved > GROWTH * first
-    return (max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1), first / change
+    last = max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
+    return last, max(first, float(moved[: last + 1].max())) / change
 
 
 def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
