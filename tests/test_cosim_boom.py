@@ -129,6 +129,9 @@ def scenario_file(folder: Path, text: str) -> str:
         ("[units.m]\ndescription = 'lib:boom'\nfmu = 'x.fmu'", "exactly one of description, fmu, drive"),
         ("[units.m]\ndescription = 'lib:boom'\n[[wires]]\nfrom = 'm.lift.spede'\nto = 'm.lift.force'", "no output 'lift.spede'"),
         ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'\nscheem = 'told'", "unknown key"),
+        ("[units.m]\ndescription = 'lib:boom'\n[units.d]\nfmu = 'd.fmu'\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'd' has no drive"),
+        ("[units.m]\nfmu = 'm.fmu'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'm' has no description"),
+        ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'", "coupling.drive: there is no unit 'drive'; units: m"),
         ("step_size = -1\n[units.m]\ndescription = 'lib:boom'", "expected a positive number"),
     ],
 )

@@ -106,3 +106,16 @@ def test_states_of_fmus_are_freed(archive: Path, scheme: str, monkeypatch: pytes
     cosimulate(plan.make(), 0.05, 0.01, [(slave, "force")])
     slave.close()
     assert len(taken) == len(freed) >= 5
+
+
+def test_files_that_are_no_fmus_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+    from zipfile import ZipFile
+
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('[units.it]\nfmu = "it.fmu"')
+    assert main(["cosim", str(scenario)]) == 2 and "no such file" in capsys.readouterr().err
+    (tmp_path / "it.fmu").write_text("no archive")
+    assert main(["cosim", str(scenario)]) == 2 and "it.fmu is not an FMU that can be read" in capsys.readouterr().err
+    with ZipFile(tmp_path / "it.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", "<fmiModelDescription")
+    assert main(["cosim", str(scenario)]) == 2 and "it.fmu is not an FMU that can be read" in capsys.readouterr().err

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import parse
+from zipfile import BadZipFile
 
 import numpy as np
 
 from kinetree.scripts.cosim.slave import CosimError, known
+from kinetree.scripts.failure import BadInput
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
 
@@ -33,10 +35,13 @@ class FmuSlave:
         from fmpy.fmi1 import FMICallException
 
         self.name, self.failure = name, FMICallException
-        self.archive = Archive(path)
+        try:
+            self.archive = Archive(path)
+        except (BadZipFile, KeyError, SyntaxError, ValueError) as error:
+            raise BadInput(f"{name}: {path} is not an FMU that can be read: {error}") from error
         kind = self.archive.description.coSimulation
         if kind is None:
-            raise CosimError(f"{name}: {path} offers no co-simulation")
+            raise BadInput(f"{name}: {path} offers no co-simulation, only model exchange; masters step co-simulation units")
         self.messages: list[str] = []
         self.host = Host(self.archive, self.messages)
         variables = self.archive.description.modelVariables

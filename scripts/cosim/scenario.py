@@ -135,6 +135,8 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
     wires = tuple(connection(wire, file, f"wires[{k}]") for k, wire in enumerate(table.get("wires", [])))
     if coupling and wires:
         raise BadInput(f"{file}: [coupling] chooses the wires itself; leave out either it or [[wires]]")
+    if coupling:
+        check_coupling(coupling, units, file)
     scheme = table.get("scheme", "told" if coupling else "held")
     if scheme not in SCHEMES:
         raise BadInput(f"{file}: scheme: found '{scheme}', expected one of {', '.join(SCHEMES)}")
@@ -148,6 +150,18 @@ def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
         control = ControlSpec(**{key: positive(value, f"{file}: step_control.{key}") for key, value in numbers.items()})
     name, outputs = table.get("name", Path(file).stem), tuple(table.get("outputs", ()))
     return Scenario(file, name, units, coupling, wires, outputs, scheme=scheme, extrapolation=order, control=control, **times)
+
+
+def check_coupling(coupling: Coupling, units: tuple[UnitSpec, ...], file: str) -> None:
+    """The names of a coupling must be those of units of the right kinds, because the reference is made of the same parts."""
+    found = {unit.name: unit for unit in units}
+    wanted = {"mechanism": "description", "drive": "drive"} | ({"controller": "controller"} if coupling.controller else {})
+    for role, kind in wanted.items():
+        name = getattr(coupling, role)
+        if name not in found:
+            raise BadInput(f"{file}: coupling.{role}: there is no unit '{name}'; units: {', '.join(found)}")
+        if not getattr(found[name], kind):
+            raise BadInput(f"{file}: coupling.{role}: unit '{name}' has no {kind}, of which the reference is made; any FMUs are joined by [[wires]]")
 
 
 def connection(raw: Any, file: str, place: str) -> Connection:
