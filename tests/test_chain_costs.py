@@ -100,7 +100,7 @@ def test_forms_of_the_doubling():
 
 
 def test_pictures(tmp_path):
-    rows = [{"chain": "two-mass cars", "n": n, "ratio": 1e4, "method": "kinetree chain", "seconds": 1e-3 * n} for n in (10, 200)]
+    rows = [{"chain": "two-mass cars", "n": n, "ratio": 1e4, "method": "kinetree chain", "seconds": 1e-3 * n, "error": 1e-9} for n in (10, 200)]
     chain_plots.plot({"results": rows, "bands": chain_inside.bands(40, 10, 1)}, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"chain_size.png", "chain_stretch.png", "chain_bands.png"}
 

@@ -5,6 +5,7 @@ right-hand side, banded or sparse Jacobians with position and velocity of a mass
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -88,20 +89,44 @@ def by_lsim(case: Case) -> np.ndarray:
     return lsim((A, B, np.eye(len(A)), np.zeros((len(A), len(case.channels)))), case.force, case.dt * np.arange(case.steps + 1))[1]
 
 
-@njit
-def rate(out, y, t, start, dt, f0, f1, channels, band, width, damping, mass):
-    """Right-hand side in the order x_1, v_1, x_2, v_2, ..; band, damping: diagonals (2 width + 1 per row)."""
-    n, s = len(mass), (t - start) / dt
-    for i in range(n):
-        a = 0.0
-        for d in range(-width, width + 1):
-            if 0 <= i + d < n:
-                a -= band[i, d + width] * y[2 * (i + d)] + damping[i, d + width] * y[2 * (i + d) + 1]
+@cache
+def compiled(width: int) -> tuple[Callable, Callable]:
+    """Right-hand side and classical Runge-Kutta for a band of this half-width."""
+
+    @njit
+    def rate(out, y, t, start, dt, f0, f1, channels, band, damping, mass):
+        """Rates in the order x_1, v_1, x_2, v_2, ..; band, damping: diagonals (2 width + 1 per row)."""
+        n, s = len(mass), (t - start) / dt
+        for i in range(n):
+            a = 0.0
+            for d in range(-width, width + 1):
+                if 0 <= i + d < n:
+                    a -= band[i, d + width] * y[2 * (i + d)] + damping[i, d + width] * y[2 * (i + d) + 1]
+            out[2 * i] = y[2 * i + 1]
+            out[2 * i + 1] = a / mass[i]
         for k in range(len(channels)):
-            if channels[k] == i:
-                a += f0[k] + s * (f1[k] - f0[k])
-        out[2 * i] = y[2 * i + 1]
-        out[2 * i + 1] = a / mass[i]
+            i = channels[k]
+            out[2 * i + 1] += (f0[k] + s * (f1[k] - f0[k])) / mass[i]
+
+    @njit
+    def march(result, force, dt, substeps, channels, band, damping, mass):
+        """Through all knots with equal substeps."""
+        size = 2 * len(mass)
+        k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
+        h = dt / substeps
+        for j in range(len(result) - 1):
+            for i in range(substeps):
+                t = j * dt + i * h
+                for stage in range(4):
+                    part = h * (0.0 if stage == 0 else 0.5 if stage < 3 else 1.0)
+                    for m in range(size):
+                        z[m] = y[m] + (part * k[stage - 1, m] if stage else 0.0)
+                    rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], channels, band, damping, mass)
+                for m in range(size):
+                    y[m] += h / 6.0 * (k[0, m] + 2.0 * k[1, m] + 2.0 * k[2, m] + k[3, m])
+            result[j + 1] = y
+
+    return rate, march
 
 
 def diagonals(full: np.ndarray, width: int) -> np.ndarray:
@@ -126,8 +151,10 @@ def right_side(case: Case, j: int) -> Callable:
     band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
     start, f0, f1, channels = j * case.dt, case.force[j], case.force[j + 1], np.array(case.channels)
 
+    rate, _ = compiled(width)
+
     def rhs(t, y, out):
-        rate(out, y, t, start, case.dt, f0, f1, channels, band, width, damping, case.mass)
+        rate(out, y, t, start, case.dt, f0, f1, channels, band, damping, case.mass)
 
     return rhs
 
@@ -200,25 +227,6 @@ def plain(y: np.ndarray) -> np.ndarray:
     return np.hstack((y[:, ::2], y[:, 1::2]))
 
 
-@njit
-def march_rk4(result, force, dt, substeps, channels, band, width, damping, mass):
-    """Classical Runge-Kutta through all knots with equal substeps."""
-    size = 2 * len(mass)
-    k, y, z = np.zeros((4, size)), np.zeros(size), np.zeros(size)
-    h = dt / substeps
-    for j in range(len(result) - 1):
-        for i in range(substeps):
-            t = j * dt + i * h
-            for stage in range(4):
-                part = h * (0.0 if stage == 0 else 0.5 if stage < 3 else 1.0)
-                for m in range(size):
-                    z[m] = y[m] + (part * k[stage - 1, m] if stage else 0.0)
-                rate(k[stage], z, t + part, j * dt, dt, force[j], force[j + 1], channels, band, width, damping, mass)
-            for m in range(size):
-                y[m] += h / 6.0 * (k[0, m] + 2.0 * k[1, m] + 2.0 * k[2, m] + k[3, m])
-        result[j + 1] = y
-
-
 def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
     """(x, v) at the first knots by compiled Runge-Kutta; substep from omega*h = (120 tolerance)^(1/4), at most 2.5 for stability."""
     h = min(2.5, (120.0 * tolerance) ** 0.25)
@@ -226,5 +234,5 @@ def by_rk4(case: Case, tolerance: float, knots: int) -> np.ndarray:
     substeps = int(np.ceil(0.1 * case.ratio / h))
     width = half_width(case)
     band, damping = diagonals(case.stiffness, width), diagonals(case.damping, width)
-    march_rk4(result, case.force, case.dt, substeps, np.array(case.channels), band, width, damping, case.mass)
+    compiled(width)[1](result, case.force, case.dt, substeps, np.array(case.channels), band, damping, case.mass)
     return plain(result)

@@ -49,21 +49,28 @@ def plot(report: dict[str, Any], folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     results = [r for r in report["results"] if r["chain"] == "two-mass cars"]
-    for axis, chosen, name in (
-        ("n", lambda r: abs(r["ratio"] / 1e4 - 1.0) < 0.03, "chain_size"),
-        ("ratio", lambda r: r["n"] == 200, "chain_stretch"),
-    ):
-        figure, area = plt.subplots(figsize=(6.4, 4.2))
-        for method, (colour, style) in METHODS.items():
-            points = sorted((r[axis], r["seconds"]) for r in results if r["method"] == method and chosen(r))
-            if points:
-                area.loglog(*zip(*points, strict=True), style, color=colour, label=method, markersize=4)
-        area.set(xlabel={"n": "masses", "ratio": "omega_max / omega_min"}[axis], ylabel="s for 1000 steps")
-        area.grid(True, which="both", alpha=0.3)
-        area.legend(fontsize=8)
-        save(figure, folder / f"{name}.png")
+    figure, area = plt.subplots(figsize=(6.4, 4.2))
+    curves(area, [r for r in results if abs(r["ratio"] / 1e4 - 1.0) < 0.03], "n", "seconds")
+    area.set(xlabel="masses", ylabel="s for 1000 steps")
+    area.legend(fontsize=8)
+    save(figure, folder / "chain_size.png")
+    figure, areas = plt.subplots(1, 2, figsize=(9.6, 4.2))
+    for area, what, label in zip(areas, ("seconds", "error"), ("s for 1000 steps", "largest error"), strict=True):
+        curves(area, [r for r in results if r["n"] == 200], "ratio", what)
+        area.set(xlabel="omega_max / omega_min", ylabel=label)
+    areas[1].legend(fontsize=8)
+    save(figure, folder / "chain_stretch.png")
     if "bands" in report:
         plot_bands(report["bands"], folder / "chain_bands.png")
+
+
+def curves(area: Any, results: list[dict], across: str, up: str) -> None:
+    """One line per method."""
+    for method, (colour, style) in METHODS.items():
+        points = sorted((r[across], r[up]) for r in results if r["method"] == method)
+        if points:
+            area.loglog(*zip(*points, strict=True), style, color=colour, label=method, markersize=4)
+    area.grid(True, which="both", alpha=0.3)
 
 
 def plot_bands(rows: list[dict], path: Path) -> None:
