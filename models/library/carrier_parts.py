@@ -17,6 +17,7 @@ HINGE = carrier_drives.HINGE
 BALANCE = ([0.6, 0.5, 0.2], [1.2, 0.5, -0.1])  # eyes of the balancing cylinder
 WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2.4, 1.1), "rear_right": (-2.4, -1.1)}
 JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}
+STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
 SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders")
 
@@ -51,7 +52,7 @@ def rotation(axis: str | list[int], coordinate: str, **more: Any) -> Table:
 
 def vehicle_joint(child: str, full: bool) -> Table:
     """Heave, pitch and roll, with surge, sway and yaw in the full setting; the search for rest begins where jacks or tyres hold it."""
-    steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"}]
+    steps: list[Table] = [{"shift": "z", "coordinate": "heave", "start": STANDING}]
     if full:
         steps += [{"shift": "x", "coordinate": "surge"}, {"shift": "y", "coordinate": "sway"}, rotation("z", "yaw")]
     return {"child": child, "transforms": [*steps, rotation("y", "pitch"), rotation("x", "roll")]}
@@ -133,7 +134,7 @@ def preparation(on: Settings) -> list[Table]:
     locked = {"lock": 1} if on.outside or on.drives else {}
     steps: list[Table] = [
         {"name": "on wheels", "set": {"jack_extension": DRAWN_IN} | down | locked},
-        {"name": "on jacks", "set": down | locked, "require": jacked},
+        {"name": "on jacks", "set": down | locked, "guess": {"heave": STANDING}, "require": jacked},
         {"name": "at the commanded angles", "set": locked, "guess": turned, "require": jacked},
     ]
     steps[0]["require"] = {"every wheel on the ground": " and ".join(f"{name} > 0" for name in wheels)}
