@@ -58,7 +58,7 @@ def plot(report: dict[str, Any], folder: Path) -> None:
     for area, what, label in zip(areas, ("seconds", "error"), ("s for 1000 steps", "largest error"), strict=True):
         curves(area, [r for r in results if r["n"] == 200], "ratio", what)
         area.set(xlabel="omega_max / omega_min", ylabel=label)
-    areas[1].legend(fontsize=8)
+    areas[0].legend(fontsize=8, loc="center right")
     save(figure, folder / "chain_stretch.png")
     if "bands" in report:
         plot_bands(report["bands"], folder / "chain_bands.png")
