@@ -87,6 +87,29 @@ def test_steps_of_other_tools_are_taken(tmp_path: Path):
 BINDING = "<s:ParameterBindings><s:ParameterBinding{}</s:ParameterBinding></s:ParameterBindings>"
 
 
+INLINE = (
+    '<s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>'
+    '<v:Parameter name="width"><v:Real value="250" unit="mm"/></v:Parameter><v:Parameter name="count"><v:Integer value="3"/></v:Parameter>'
+    '</v:Parameters><v:Units><c:Unit name="mm"><c:BaseUnit m="1" factor="0.001"/></c:Unit></v:Units></v:ParameterSet></s:ParameterValues>'
+)
+
+
+def test_values_are_converted_to_the_units_of_their_connectors(tmp_path: Path):
+    body = component("a", connector("width", "parameter", "m"), BINDING.format(f">{INLINE}"))
+    (unit,) = read(tmp_path, system(body), UNITS).components
+    assert unit.values == {"width": pytest.approx(0.25), "count": 3}
+
+
+def test_values_are_mapped(tmp_path: Path):
+    """Only what a mapping names is given, under its target's name: half of the width in m, plus 1."""
+    entry = '<m:MappingEntry source="width" target="half"><c:LinearTransformation factor="0.5" offset="1"/></m:MappingEntry>'
+    space = 'xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping"'
+    mapping = f'<s:ParameterMapping><m:ParameterMapping {space} version="1.0">{entry}</m:ParameterMapping></s:ParameterMapping>'
+    body = component("a", connector("half", "parameter", "m"), BINDING.format(f">{INLINE}{mapping}"))
+    (unit,) = read(tmp_path, system(body), UNITS).components
+    assert unit.values == {"half": pytest.approx(0.5 * 0.25 + 1.0)}
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -101,7 +124,7 @@ BINDING = "<s:ParameterBindings><s:ParameterBinding{}</s:ParameterBinding></s:Pa
         (system(A + B, connection("a.y", "b.u") * 2), "two connections lead to b.u"),
         (system(A + B, connection("a.y", "b.u", "<c:BooleanMappingTransformation/>")), "only LinearTransformation"),
         (system(component("a", connector("y", "output", "", "Binary")) + B, connection("a.y", "b.u")), "a.y is of type Binary"),
-        (system(component("a", "", BINDING.format("><s:ParameterMapping/>"))), "a ParameterMapping is not supported"),
+        (system(component("a", "", BINDING.format(f">{INLINE}<s:ParameterMapping/>"))), "a ParameterMapping without a source"),
         (system(component("a", "", BINDING.format(">"))), "neither a source nor a ParameterSet"),
         (system(""), "no components"),
     ],

@@ -23,6 +23,7 @@ from kinetree.scripts.ssp.structure import (
     REALS,
     SSC,
     SSD,
+    SSM,
     SSV,
     Base,
     Component,
@@ -197,37 +198,67 @@ class Reader:
     # -- values ---------------------------------------------------------------------------------------------------------------------------
     def bind(self, element: Element, path: str) -> None:
         """Values of one element and, with names of parts, of those inside it."""
+        place = path.rstrip(".") or "the system"
         for binding in element.findall(f"{{{SSD}}}ParameterBindings/{{{SSD}}}ParameterBinding"):
             if binding.get("type", PARAMETERS) != PARAMETERS or binding.get("sourceBase", "SSD") != "SSD":
-                raise self.refuse(f"values of '{path.rstrip('.')}': only sets inside the archive ({PARAMETERS}) are supported")
-            if binding.find(f"{{{SSD}}}ParameterMapping") is not None:
-                raise self.refuse(f"values of '{path.rstrip('.')}': a ParameterMapping is not supported; give the variables their own names")
-            source = binding.get("source")
-            inline = binding.find(f"{{{SSD}}}ParameterValues/{{{SSV}}}ParameterSet")
-            root = inline if source is None else self.parsed(self.folder / unquote(source))
+                raise self.refuse(f"values of '{place}': only sets inside the archive ({PARAMETERS}) are supported")
+            root = self.part(binding, f"{{{SSD}}}ParameterValues/{{{SSV}}}ParameterSet")
             if root is None:
-                raise self.refuse(f"values of '{path.rstrip('.')}': neither a source nor a ParameterSet")
+                raise self.refuse(f"values of '{place}': neither a source nor a ParameterSet")
+            units = read_units(root.find(f"{{{SSV}}}Units"))
+            entries = self.mapping(binding.find(f"{{{SSD}}}ParameterMapping"), place)
             for parameter in root.findall(f"{{{SSV}}}Parameters/{{{SSV}}}Parameter"):
-                self.assign(path + binding.get("prefix", "") + parameter.get("name", ""), parameter)
+                name = binding.get("prefix", "") + parameter.get("name", "")
+                for target, factor, offset in [(name, 1.0, 0.0)] if entries is None else entries.get(name, []):
+                    self.assign(path + target, parameter[0], units, factor, offset)
 
-    def assign(self, name: str, parameter: Element) -> None:
+    def part(self, element: Element, inline: str) -> Element | None:
+        """What an element holds, or the file that it names."""
+        source = element.get("source")
+        return element.find(inline) if source is None else self.parsed(self.folder / unquote(source))
+
+    def mapping(self, element: Element | None, place: str) -> dict[str, list[tuple[str, float, float]]] | None:
+        """Targets by the name of a value, each with factor and offset; nothing without a mapping."""
+        if element is None:
+            return None
+        root = self.part(element, f"{{{SSM}}}ParameterMapping")
+        if root is None or element.get("sourceBase", "SSD") != "SSD":
+            raise self.refuse(f"values of '{place}': a ParameterMapping without a source in the archive")
+        entries: dict[str, list[tuple[str, float, float]]] = {}
+        for entry in root.findall(f"{{{SSM}}}MappingEntry"):
+            factor, offset = 1.0, 0.0
+            for child in entry:
+                kind = child.tag.rpartition("}")[2]
+                if kind == "LinearTransformation":
+                    factor, offset = self.real(child.get("factor", "1")), self.real(child.get("offset", "0"))
+                elif kind.endswith("Transformation"):
+                    raise self.refuse(f"values of '{place}': <{kind}> is not supported, only LinearTransformation")
+            entries.setdefault(entry.get("source", ""), []).append((entry.get("target", ""), factor, offset))
+        return entries
+
+    def assign(self, name: str, value: Element, units: Mapping[str, Base], factor: float, offset: float) -> None:
         """A value to the component whose name the parameter's name begins with; the value of an outer system wins."""
         owner = next((k for k, c in enumerate(self.components) if name.startswith(f"{c.name}.")), None)
         if owner is None:
             self.notes.append(f"value '{name}' belongs to no component and is ignored")
             return
-        component, value = self.components[owner], parameter[0]
+        component = self.components[owner]
+        own = name.removeprefix(f"{component.name}.")
         kind, text = value.tag.rpartition("}")[2], value.get("value", "")
         if kind in REALS:
-            found: Value = self.real(text)
+            connector = component.connector(own)
+            given, wanted = units.get(value.get("unit", "")), self.units.get(connector.unit) if connector else None
+            number = self.real(text)
+            if given and wanted and dict(given.exponents) == dict(wanted.exponents) and given != wanted:
+                number = (given.factor * number + given.offset - wanted.offset) / wanted.factor
+            found: Value = factor * number + offset
         elif kind in INTEGERS:
             found = int(self.real(text))
         elif kind in ("Boolean", "String"):
             found = text in ("true", "1") if kind == "Boolean" else text
         else:
             raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported")
-        values = {**component.values, name.removeprefix(f"{component.name}."): found}
-        self.components[owner] = Component(component.name, component.source, component.connectors, values)
+        self.components[owner] = Component(component.name, component.source, component.connectors, {**component.values, own: found})
 
 
 def read_units(units: Element | None) -> dict[str, Base]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 SSP = "http://ssp-standard.org/SSP1/SystemStructure"
-SSD, SSC, SSV = f"{SSP}Description", f"{SSP}Common", f"{SSP}ParameterValues"
+SSD, SSC, SSV, SSM = f"{SSP}Description", f"{SSP}Common", f"{SSP}ParameterValues", f"{SSP}ParameterMapping"
 VERSIONS = ("1.0", "2.0")
 MAIN = "SystemStructure.ssd"
 SET = "initialValues"  # name of every parameter set, so that a host applies all of them by one name
