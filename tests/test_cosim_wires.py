@@ -193,3 +193,16 @@ def test_a_stable_pair_that_looks_like_a_bond_is_not_blamed(tmp_path: Path):
     assert main(["cosim", str(path), "--units", "process", "--json", str(report), "-q", "--stop-time", "1"]) == 0
     facts = json.loads(report.read_text())
     assert facts["stable"] and not any("unstable" in note or "crossed" in note for note in facts["notes"])
+
+
+@pytest.mark.parametrize("units", ["process", "native", "python"])
+def test_integers_can_be_recorded(tmp_path: Path, units: str):
+    """The stage of a mechanism that lets its load fall at 0.5 s."""
+    from kinetree.scripts.cosim.scenario import SCENARIOS
+
+    path, result = tmp_path / "stages.toml", tmp_path / "result.csv"
+    mechanism = SCENARIOS / "mechanisms" / "staged.toml"
+    path.write_text(f'stop_time = 0.6\nstep_size = 0.1\noutputs = ["boom.stage"]\n[units.boom]\ndescription = "{mechanism}"')
+    assert main(["cosim", str(path), "--units", units, "-o", str(result), "-q"]) == 0
+    stages = [float(line.split(",")[1]) for line in result.read_text().splitlines()[1:]]
+    assert stages[0] == stages[4] and stages[-1] == stages[0] + 1

@@ -20,7 +20,7 @@ typedef struct {
 } Chain;
 
 static Chain open_chain(const Engine *engine, int64_t *ints, double *floats, double *work) {
-    Chain c = {engine, ints, floats, work, ints + ints[U_MATRIX_STEPS]};
+    Chain c = {.engine = engine, .ints = ints, .floats = floats, .work = work, .m = ints + ints[U_MATRIX_STEPS]};
     c.n = c.m[M_N];
     c.free = c.m[M_FREE];
     c.channels = c.m[M_CHANNELS];
