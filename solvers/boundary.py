@@ -15,7 +15,8 @@ from numba import cfunc, config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kinetree.solvers.kernel import FAST, kernel
+from kinetree.solvers.cache import engine_hash
+from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.view_types import FLOATS, INTS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
 
 F = TypeVar("F", bound=Callable)
@@ -92,7 +93,7 @@ def make_call(symbol: str, shape: str):
 
 def c_function(function: Callable, signature):
     """Compile a function of C arguments that returns a status."""
-    return cfunc(signature, error_model="numpy", fastmath=FAST)(function)
+    return cfunc(signature, **OPTIONS)(function)
 
 
 def make_callback(function: Callable, shape: str):
@@ -139,7 +140,7 @@ def boundary(shape: str) -> Callable[[F], F]:
     """Make a kernel a boundary."""
 
     def decorate(function: F) -> F:
-        symbol = f"kt_in_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"
+        symbol = f"kt_in_{engine_hash()}_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"  # two engines may meet in one process
         if config.DISABLE_JIT:
             return function
         REGISTERED[symbol] = (function, shape)
