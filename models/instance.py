@@ -25,6 +25,7 @@ class Instance:
         self.work, self.ws = allocate(self.ints, compiled.floats)
         self._calls: dict[str, Call] = {}
         self._wide: dict[int, list[np.ndarray]] = {}
+        self.ws.added[:] = 0.0
         self.call("prepare")
         self.set_inputs(None)
 
