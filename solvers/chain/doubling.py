@@ -25,9 +25,9 @@ def generate(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accur
 
 
 def ladder(
-    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, until_full: bool = False
+    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, widest: float | None = None
 ) -> list[Generated]:
-    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when the band fills and only until_full is asked."""
+    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when a band becomes dense or wider than widest."""
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
@@ -35,7 +35,7 @@ def ladder(
     now = energy.start(chain, h, pick.r, drop / 2**pick.m) if chain.B else general.start(chain, h, pick.r)
     kept = []
     for i in range(pick.m):
-        if until_full and now.u.is_dense:
+        if widest is not None and (now.u.is_dense or now.u.width > widest):
             return []
         if pick.m - i <= levels:
             kept.append(Generated(h * 2**i, now, R, pick))
