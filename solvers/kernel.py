@@ -28,6 +28,11 @@ def kernel(function: F) -> F:
     return cast(F, njit(function, **OPTIONS))
 
 
+def inline(function: F) -> F:
+    """Compile a kernel into each of its callers: what it returns then stays in registers, where a returned tuple would pass through memory."""
+    return cast(F, njit(function, **OPTIONS, forceinline=True))
+
+
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; cached on disk."""
     return cast(F, njit(function, **OPTIONS, cache=True))

@@ -4,10 +4,10 @@ import math
 
 from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.trigonometry import sincos
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline
 
 
-@kernel
+@inline
 def rotation(e, angle):
     """Matrix of the rotation by `angle` about the unit vector e (Rodrigues): maps components after to components before the rotation."""
     s, c = sincos(angle)
@@ -26,7 +26,7 @@ def rotation(e, angle):
     )
 
 
-@kernel
+@inline
 def turn_x(b, s, c):
     """B Rx: the columns y and z of B turned."""
     return (
@@ -42,7 +42,7 @@ def turn_x(b, s, c):
     )
 
 
-@kernel
+@inline
 def turn_y(b, s, c):
     """B Ry: the columns z and x of B turned."""
     return (
@@ -58,7 +58,7 @@ def turn_y(b, s, c):
     )
 
 
-@kernel
+@inline
 def turn_z(b, s, c):
     """B Rz: the columns x and y of B turned."""
     return (
@@ -74,7 +74,7 @@ def turn_z(b, s, c):
     )
 
 
-@kernel
+@inline
 def quaternion_matrix(w, x, y, z):
     """Rotation matrix of a quaternion of any length: the dynamics do not depend on its norm."""
     k = 2.0 / (w * w + x * x + y * y + z * z)
@@ -91,7 +91,7 @@ def quaternion_matrix(w, x, y, z):
     )
 
 
-@kernel
+@inline
 def quaternion_of(m):
     """Unit quaternion of a rotation matrix; the largest component is found first, so that no digits are lost."""
     t = m[0] + m[4] + m[8]

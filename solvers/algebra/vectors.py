@@ -4,28 +4,28 @@ numba keeps each component in a register: nothing is allocated, and code reads l
 Vector (x, y, z); matrix row by row (9); symmetric matrix xx xy xz yy yz zz (6). `get` and `put` read and write them in flat arrays.
 """
 
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline
 
 
-@kernel
+@inline
 def get3(array, at):
     """Vector stored at `at`."""
     return (array[at], array[at + 1], array[at + 2])
 
 
-@kernel
+@inline
 def get6(array, at):
     """Symmetric matrix or six-vector stored at `at`."""
     return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5])
 
 
-@kernel
+@inline
 def get9(array, at):
     """Matrix stored at `at`."""
     return (array[at], array[at + 1], array[at + 2], array[at + 3], array[at + 4], array[at + 5], array[at + 6], array[at + 7], array[at + 8])
 
 
-@kernel
+@inline
 def put3(array, at, a):
     """Store a vector."""
     array[at] = a[0]
@@ -33,7 +33,7 @@ def put3(array, at, a):
     array[at + 2] = a[2]
 
 
-@kernel
+@inline
 def put6(array, at, a):
     """Store a symmetric matrix or six-vector."""
     array[at] = a[0]
@@ -44,14 +44,14 @@ def put6(array, at, a):
     array[at + 5] = a[5]
 
 
-@kernel
+@inline
 def put9(array, at, a):
     """Store a matrix."""
     put3(array, at, a)
     put6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
 
 
-@kernel
+@inline
 def add_to3(array, at, a):
     """Add a vector to the stored one."""
     array[at] += a[0]
@@ -59,7 +59,7 @@ def add_to3(array, at, a):
     array[at + 2] += a[2]
 
 
-@kernel
+@inline
 def add_to6(array, at, a):
     """Add to the stored symmetric matrix or six-vector."""
     array[at] += a[0]
@@ -70,74 +70,74 @@ def add_to6(array, at, a):
     array[at + 5] += a[5]
 
 
-@kernel
+@inline
 def add_to9(array, at, a):
     """Add to the stored matrix."""
     add_to3(array, at, a)
     add_to6(array, at + 3, (a[3], a[4], a[5], a[6], a[7], a[8]))
 
 
-@kernel
+@inline
 def add3(a, b):
     """a + b."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@kernel
+@inline
 def sub3(a, b):
     """a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-@kernel
+@inline
 def neg3(a):
     """-a."""
     return (-a[0], -a[1], -a[2])
 
 
-@kernel
+@inline
 def scale(s, a):
     """s a."""
     return (s * a[0], s * a[1], s * a[2])
 
 
-@kernel
+@inline
 def axpy3(s, a, b):
     """s a + b."""
     return (s * a[0] + b[0], s * a[1] + b[1], s * a[2] + b[2])
 
 
-@kernel
+@inline
 def dot3(a, b):
     """a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inline
 def cross(a, b):
     """a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@kernel
+@inline
 def mv(m, a):
     """Matrix times vector."""
     return (m[0] * a[0] + m[1] * a[1] + m[2] * a[2], m[3] * a[0] + m[4] * a[1] + m[5] * a[2], m[6] * a[0] + m[7] * a[1] + m[8] * a[2])
 
 
-@kernel
+@inline
 def mtv(m, a):
     """Transposed matrix times vector."""
     return (m[0] * a[0] + m[3] * a[1] + m[6] * a[2], m[1] * a[0] + m[4] * a[1] + m[7] * a[2], m[2] * a[0] + m[5] * a[1] + m[8] * a[2])
 
 
-@kernel
+@inline
 def sv(s, a):
     """Symmetric matrix times vector."""
     return (s[0] * a[0] + s[1] * a[1] + s[2] * a[2], s[1] * a[0] + s[3] * a[1] + s[4] * a[2], s[2] * a[0] + s[4] * a[1] + s[5] * a[2])
 
 
-@kernel
+@inline
 def mm(a, b):
     """Matrix times matrix."""
     return (
@@ -153,19 +153,19 @@ def mm(a, b):
     )
 
 
-@kernel
+@inline
 def transpose(m):
     """Transposed matrix."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
-@kernel
+@inline
 def full(s):
     """Symmetric matrix as a matrix."""
     return (s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5])
 
 
-@kernel
+@inline
 def rotate_symmetric(r, s):
     """R S Rᵀ of a symmetric S."""
     t = mm(r, full(s))
@@ -179,55 +179,55 @@ def rotate_symmetric(r, s):
     )
 
 
-@kernel
+@inline
 def add6(a, b):
     """Sum of symmetric matrices."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
 
 
-@kernel
+@inline
 def sub6(a, b):
     """Difference of symmetric matrices."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5])
 
 
-@kernel
+@inline
 def add9(a, b):
     """Sum of matrices."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5], a[6] + b[6], a[7] + b[7], a[8] + b[8])
 
 
-@kernel
+@inline
 def sub9(a, b):
     """Difference of matrices."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5], a[6] - b[6], a[7] - b[7], a[8] - b[8])
 
 
-@kernel
+@inline
 def scale6(s, a):
     """s S."""
     return (s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5])
 
 
-@kernel
+@inline
 def outer(a, b):
     """a bᵀ."""
     return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[0], a[1] * b[1], a[1] * b[2], a[2] * b[0], a[2] * b[1], a[2] * b[2])
 
 
-@kernel
+@inline
 def outer_symmetric(a, b):
     """a bᵀ known to be symmetric (b parallel to a)."""
     return (a[0] * b[0], a[0] * b[1], a[0] * b[2], a[1] * b[1], a[1] * b[2], a[2] * b[2])
 
 
-@kernel
+@inline
 def skew(a):
     """The matrix ã of the cross product."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
 
 
-@kernel
+@inline
 def skew_mm(a, m):
     """ã M."""
     return (
@@ -243,7 +243,7 @@ def skew_mm(a, m):
     )
 
 
-@kernel
+@inline
 def inverse_symmetric(s):
     """Inverse of a symmetric positive matrix by cofactors."""
     c0 = s[3] * s[5] - s[4] * s[4]

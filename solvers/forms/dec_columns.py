@@ -19,7 +19,7 @@ from kinetree.solvers.algebra.vectors import (
     sv,
 )
 from kinetree.solvers.forms.dec_transfer import SINGULAR, carried, hand_over
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline, kernel
 
 
 @kernel
@@ -115,7 +115,7 @@ def eliminate_columns(model, ws, i):
     return 0
 
 
-@kernel
+@inline
 def put_step(ws, c, un, uf, inv, g):
     """Keep what the way back needs: U_j, 1/D_j and g_j."""
     put3(ws.col, c + L.C_UN, un)
@@ -124,7 +124,7 @@ def put_step(ws, c, un, uf, inv, g):
     ws.col[c + L.C_G] = g
 
 
-@kernel
+@inline
 def rate(ws, c, da, db):
     """u̇_j = g_j - D_j⁻¹ U_jᵀ w of the acceleration that comes down to it."""
     return ws.col[c + L.C_G] - ws.col[c + L.C_INV] * (dot3(get3(ws.col, c + L.C_UN), da) + dot3(get3(ws.col, c + L.C_UF), db))

@@ -14,13 +14,13 @@ from kinetree.solvers.algebra.vectors import (
     skew_mm,
     transpose,
 )
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline
 
 # smallest pivot D_j relative to the largest entry of its inertia that still counts as inertia
 SINGULAR = 1e-14
 
 
-@kernel
+@inline
 def hand_over(model, ws, i, J, H, M, N, F):
     """Refer inertia and bias to the parent's origin, C_jᵀ H_j C_j and C_jᵀ h_j, and add them there."""
     p = model.parent[i] * L.ROW
@@ -36,7 +36,7 @@ def hand_over(model, ws, i, J, H, M, N, F):
     add_to3(ws.row, p + L.W_F, F)
 
 
-@kernel
+@inline
 def carried(model, ws, i):
     """Increments of angular and linear acceleration of the parent, at O_i."""
     p = model.parent[i] * L.ROW

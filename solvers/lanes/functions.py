@@ -11,7 +11,7 @@ import operator
 from numba.extending import overload
 
 from kinetree.solvers.algebra.choose import every, select, whole_above, whole_below
-from kinetree.solvers.algebra.trigonometry import sincos
+from kinetree.solvers.algebra.trigonometry import MOST_TURNS, sincos, within_a_quarter
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.lanes.primitive import (
     all_of,
@@ -22,7 +22,6 @@ from kinetree.solvers.lanes.primitive import (
     floors,
     lane,
     lanes_of,
-    nearest,
     quarter,
     roots,
     sizes,
@@ -31,14 +30,6 @@ from kinetree.solvers.lanes.primitive import (
     with_lane,
 )
 from kinetree.solvers.lanes.types import DUAL, LANES, MASK, WIDTH, LanesType
-
-# quarter turns of fewer than 2^20 are taken off exactly: pi/2 in parts of 33 bits, and the rest
-QUARTER = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
-MOST_TURNS = 1e6
-SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
-        -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
-COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07,
-          2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 
 
 def overloaded(function, *wanted):
@@ -142,15 +133,9 @@ def dual_mod(a, b):
 
 # -- sine and cosine ------------------------------------------------------------------------------------------------------------------------
 @kernel
-def polynomial(z, c):
-    """c0 + c1 z + ... + c5 z^5."""
-    return c[0] + z * (c[1] + z * (c[2] + z * (c[3] + z * (c[4] + z * c[5]))))
-
-
-@kernel
 def lanes_sincos(x):
-    """Quarter turns taken off in three parts, then the polynomials of fdlibm; large angles lane by lane."""
-    turns = nearest(x * (2.0 / math.pi))
+    """As for a plain number; large angles lane by lane."""
+    turns = floors(x * (2.0 / math.pi) + 0.5)
     if not every(sizes(turns) < MOST_TURNS):
         s = x
         c = x
@@ -158,12 +143,8 @@ def lanes_sincos(x):
             s = with_lane(s, k, math.sin(lane(x, k)))
             c = with_lane(c, k, math.cos(lane(x, k)))
         return s, c
-    high = x - turns * QUARTER[0]
-    low = turns * QUARTER[1]
-    r = high - low
-    r = r - (turns * QUARTER[2] - ((high - r) - low))
-    z = r * r
-    return quarter(r + r * z * polynomial(z, SINE), 1.0 - (0.5 * z - z * z * polynomial(z, COSINE)), turns)
+    s, c = within_a_quarter(x, turns)
+    return quarter(s, c, turns)
 
 
 @overload(sincos, jit_options=OPTIONS)
@@ -175,8 +156,7 @@ def wide_sincos(angle):
 
 @kernel
 def dual_sincos(a):
-    s = math.sin(value_of(a))
-    c = math.cos(value_of(a))
+    s, c = sincos(value_of(a))
     return dual_of(s, c * slopes_of(a)), dual_of(c, -s * slopes_of(a))
 
 

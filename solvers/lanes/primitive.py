@@ -108,12 +108,6 @@ def ceilings(typingctx, lanes):
 
 
 @intrinsic
-def nearest(typingctx, lanes):
-    """Nearest whole numbers."""
-    return LANES(LANES), vector_function("rint")
-
-
-@intrinsic
 def quarter(typingctx, sine, cosine, turns):
     """Sine and cosine after whole quarter turns: exchanged after odd numbers of them, signs by the second bit."""
 

@@ -7,12 +7,12 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix, rotation, turn_x, turn_y, turn_z
 from kinetree.solvers.algebra.trigonometry import sincos
 from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get9, mm, mv, put3, put9, scale, transpose
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline, kernel
 
 ZERO = (0.0, 0.0, 0.0)
 
 
-@kernel
+@inline
 def turn(b, axis, code, angle):
     """B Rot(axis, angle), short for coordinate axes."""
     if code == 0.0:

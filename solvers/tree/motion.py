@@ -8,7 +8,7 @@ Tangent columns A_j (linear, angular part) of speed j stand in ws.col.
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
 from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mm, mv, neg3, put3, put6, put9, rotate_symmetric, scale, skew, sv
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import inline, kernel
 from kinetree.solvers.tree.elements import move_general, turn
 
 ZERO = (0.0, 0.0, 0.0)
@@ -51,14 +51,14 @@ def start_ground(model, ws):
     put3(ws.row, L.W_VH, ZERO)
 
 
-@kernel
+@inline
 def carry(ws, parent, d):
     """Acceleration of the point of the parent at distance d from O_kappa, at u̇ = 0."""
     om = get3(ws.row, parent + L.W_OM)
     return add3(get3(ws.row, parent + L.W_A0), add3(cross(get3(ws.row, parent + L.W_AL), d), cross(om, cross(om, d))))
 
 
-@kernel
+@inline
 def joint_axes(ws, b, Rp):
     """Axes of the joint frame: those of the parent, turned by the folded constant rotation if there is one."""
     if ws.body[b + L.B_PLAIN] == 1.0:
@@ -162,7 +162,7 @@ def move_ball(model, ws, i):
     put_turning_columns(ws, j, R)
 
 
-@kernel
+@inline
 def put_turning_columns(ws, j, R):
     """Columns of a rotation about the child's axes through O_i."""
     for k in range(3):
@@ -172,7 +172,7 @@ def put_turning_columns(ws, j, R):
     put3(ws.col, (j + 2) * L.COLUMN + L.C_A, (R[2], R[5], R[8]))
 
 
-@kernel
+@inline
 def start_inertia(ws, i):
     """Inertia in ground axes about O_i and the bias force and moment of Newton and Euler at u̇ = 0."""
     at = i * L.ROW
