@@ -1,7 +1,8 @@
 """`kinetree bench dynamics`: all forms on chains and stars beside Pinocchio's aba and MuJoCo's mj_forward, in one run on one thread.
 
-Time per evaluation of the accelerations with everything that they need (kinematics, bias, inertias), the least of many rounds taken in turns. The
-calls of the peers from Python are taken off as timed on empty models. Accelerations are compared with Pinocchio before anything is timed.
+Time per evaluation of the accelerations with everything that they need (kinematics, bias, inertias), the least of many rounds taken in turns; `many`
+is the engine's time per state in a batch. The calls of the peers from Python are taken off as timed on empty models. Accelerations are compared with
+Pinocchio before anything is timed.
 """
 
 import json
@@ -23,13 +24,13 @@ from kinetree.scripts.bench import dynamics_regions as regions
 from kinetree.scripts.bench import dynamics_trees as trees
 
 SIZES = (5, 7, 10, 20, 50, 100, 200)
-FORMS = ("DEC", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G")
+FORMS = ("DEC", "many", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G", "ITR-DIRECT")
 LARGE = (500, 1000, 2000, 5000, 10000)  # for forms whose cost is linear
 QUICK = (("revolute", 7), ("revolute", 20), ("revolute", 100), ("spherical", 10), ("spherical", 100))
 ALL = (*FORMS, *HAMILTON)
 DIRECT = tuple(method for method in ALL if method not in own.ITERATED)
 MOST_ITERATED = 200  # freedoms
-LINEAR = {"chain": ("DEC", "ABM", "LGR", "DEC-H", "ABM-H", "LGR-H"), "star": ("DEC", "ABM", "CBM", "DRT", "DEC-H", "ABM-H", "CBM-H")}
+LINEAR = {"chain": ("DEC", "many", "ABM", "LGR", "DEC-H", "ABM-H", "LGR-H"), "star": ("DEC", "many", "ABM", "CBM", "DRT", "DEC-H", "ABM-H", "CBM-H")}
 GROWTH = (50, 5000)  # bodies between which exponents are fitted
 AGREEMENT = 1e-9
 
@@ -56,6 +57,8 @@ def measured(case: trees.Case, methods: tuple[str, ...], empty: dict[str, float]
     for method in methods:
         if method in HAMILTON:
             accuracy[method] = {"deviation": own.deviation(system.hamilton(0.0, q, p, method)[0], u)}
+        elif method == own.BATCH:
+            accuracy[method] = {"deviation": own.deviation(system.accelerations_many(0.0, [q], [u])[0], udot)}
         elif method != "DEC":
             accuracy[method] = {"deviation": own.deviation(system.accelerations(0.0, q, u, method=method), udot)}
     found = own.measure(forms, methods, {name: peer.call for name, peer in others.items()})
@@ -72,7 +75,9 @@ def show(rows: list[dict]) -> None:
     first = rows[0]
     engine = next((row["us"] for row in rows if row["method"] == "DEC"), float("nan"))
     times = "  ".join(f"{row['method']} {row['us']:.4g}" for row in rows)
-    ratios = "  ".join(f"{row['method']}/DEC {row['us'] / engine:.2f}" for row in rows if row["method"] in peers.MOST_FREEDOMS)
+    batch = next((row["us"] for row in rows if row["method"] == own.BATCH), float("nan"))
+    others = [row for row in rows if row["method"] in peers.MOST_FREEDOMS]
+    ratios = "  ".join(f"{row['method']}/DEC {row['us'] / engine:.2f}, /{own.BATCH} {row['us'] / batch:.1f}" for row in others)
     typer.echo(f"  {first['topology']} {first['joint']} {first['bodies']:5d}   {times}   {ratios}")
 
 

@@ -1,4 +1,4 @@
-"""Times of our own forms: DEC as the engine runs it, the literal forms with their kinematics, ITR along a motion.
+"""Times of our own forms: DEC as the engine runs it, the same for many states at once, the literal forms with their kinematics, ITR along a motion.
 
 Momentum forms (in q, p) count with the rates of the momenta, which end their evaluation. A time is the least of many short rounds, the methods in
 turns, so that all see the same load of the machine.
@@ -17,11 +17,14 @@ from kinetree.solvers import layout as L
 ROUND = 3e-4  # s: shorter than a time slice of the operating system
 ROUNDS, FEWEST = 200, 3
 PATIENCE = 0.3  # s for one method of one case, once it has had its fewest rounds
+FAST = ("DEC", "many")  # with their own kinematics
 ITERATED = ("ITR-M", "ITR-G", "ITR-DIRECT", "ITR-H")
 AROUND = ("nothing", "literal_state", "literal_places", "literal_rates")  # what stands before and after a literal form
 STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]
 RUNS = 5  # times that it is timed
 TOLERANCE = 1e-10  # relative residual at which ITR stops
+BATCH = "many"  # the engine on many states at once
+MOST_STATES, MOST_NUMBERS = 4096, 400_000  # of a batch: states, and states times freedoms
 
 Timed = Callable[[int], object]  # evaluates so many times
 State = tuple[np.ndarray, np.ndarray, np.ndarray]  # q, u, p
@@ -39,7 +42,9 @@ def measure(forms: "Forms", methods: Sequence[str], others: Mapping[str, Timed] 
     iterated = forms.iterated([method for method in methods if method in ITERATED])
     found = least(forms.calls(methods) | dict(others or {}), rounds) | {name: us for name, (us, _) in iterated.items()}
     nothing, before, places, after = (found.pop(name, 0.0) for name in AROUND)
-    around = {name: places + after - 2 * nothing if name in HAMILTON else before - nothing for name in methods if name != "DEC"}
+    if BATCH in found:
+        found[BATCH] /= forms.batch_size
+    around = {name: places + after - 2 * nothing if name in HAMILTON else before - nothing for name in methods if name not in FAST}
     return Measured({name: us + around.get(name, 0.0) for name, us in found.items()}, {name: count for name, (_, count) in iterated.items()})
 
 
@@ -102,10 +107,12 @@ class Forms:
         engine.set_state(self.q, self.u)
         repeat = engine.entry("repeat")
         found: dict[str, Timed] = {"DEC": repeating(repeat)} if "DEC" in methods else {}
-        literal = [method for method in methods if method not in ("DEC", *ITERATED)]
+        if BATCH in methods:
+            found[BATCH] = self.batch()
+        literal = [method for method in methods if method not in (*FAST, *ITERATED)]
         for method in literal:
             found[method] = repeating(self.before(method, self.q, self.u, self.p).entry(entry_name(method)))
-        if any(method != "DEC" for method in methods):
+        if any(method not in FAST for method in methods):
             around = self.around
             around.set_state(self.q, self.u)
             around.ws.p[:] = self.p
@@ -113,6 +120,22 @@ class Forms:
                 around.call(name)
             found |= {"nothing": looping(repeat)} | {name: looping(around.entry(name)) for name in AROUND[1:]}
         return found
+
+    @property
+    def batch_size(self) -> int:
+        """States of a batch, a whole number of vector registers."""
+        return max(64, min(MOST_STATES, MOST_NUMBERS // self.system.n // 8 * 8))
+
+    def batch(self) -> Timed:
+        """Many states around the start, on one thread."""
+        count, draw = self.batch_size, np.random.default_rng(2)
+        q, u = np.tile(self.q, (count, 1)), self.u + 0.1 * draw.normal(size=(count, self.system.n))
+
+        def call(times: int) -> None:
+            for _ in range(times):
+                self.system.accelerations_many(0.0, q, u, threads=1)
+
+        return call
 
     def iterated(self, methods: Sequence[str]) -> dict[str, tuple[float, float]]:
         """Mean microseconds and iterations of ITR along a motion, the factorisation at its start left out."""

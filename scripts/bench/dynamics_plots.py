@@ -5,8 +5,8 @@ from pathlib import Path
 from kinetree.scripts.bench import dynamics_regions as regions
 
 COLOURS = {
-    "DEC": "#d62728", "ABM": "#ff9896", "LGR": "#1f77b4", "CBM": "#2ca02c", "DRT": "#98df8a", "ITR-M": "#9467bd", "ITR-G": "#c5b0d5",
-    "pinocchio": "black", "mujoco": "grey",
+    "DEC": "#d62728", "many": "#8c1c13", "ABM": "#ff9896", "LGR": "#1f77b4", "CBM": "#2ca02c", "DRT": "#98df8a", "ITR-M": "#9467bd",
+    "ITR-G": "#c5b0d5", "ITR-DIRECT": "#e377c2", "pinocchio": "black", "mujoco": "grey",
 }  # fmt: skip
 
 
