@@ -44,6 +44,15 @@ def build_once() -> None:
         print(f"{error}; going on without it, which starts slowly", file=sys.stderr, flush=True)
 
 
+def connect(*names: str) -> None:
+    """Load the library of these entries and tell the core library, which calls them through hooks; jitted kernels find them by themselves."""
+    if kind() == "library":
+        from kinetree.solvers.library.load import connect as connect_library
+
+        for name in names:
+            connect_library(name)
+
+
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:
     """The entry on given blocks: call(option, t) -> status."""
     if kind() == "library":

@@ -43,7 +43,8 @@ class Instance:
         """Write inputs to their registers; those not given keep their start value."""
         c, val = self.compiled, self.ws.val
         for k, name in enumerate(c.inputs):
-            val[c.registers[name]] = val[c.start_inputs + k]
+            given = val[c.start_inputs + k]
+            val[c.registers[name]] = val[c.preset_inputs + k] if np.isnan(given) else given
         for name, value in (inputs or {}).items():
             if name not in c.inputs:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")
