@@ -12,6 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from kinetree.solvers.entries import LIBRARIES
+
 Call = Callable[[int, float], int]
 
 
@@ -27,10 +29,10 @@ def kind() -> str:
         return "jit"  # kernels run in plain Python
     from kinetree.solvers.library.load import load_library
 
-    if not (load_library("core") and load_library("forms")):
+    if not all(load_library(name) for name in LIBRARIES):
         build_once()
         load_library.cache_clear()
-    return "library" if load_library("core") and load_library("forms") else "jit"
+    return "library" if all(load_library(name) for name in LIBRARIES) else "jit"
 
 
 def build_once() -> None:
@@ -51,6 +53,20 @@ def connect(*names: str) -> None:
 
         for name in names:
             connect_library(name)
+
+
+@lru_cache(maxsize=8)
+def pointer_entry(name: str) -> Callable[..., int] | None:
+    """An entry point whose arrays are given by their addresses; None when kernels run in plain Python."""
+    if kind() == "library":
+        from kinetree.solvers.library.load import function
+
+        return function(name)
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return None
+    from kinetree.solvers.entries import as_pointer_function
+
+    return as_pointer_function(name)
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:

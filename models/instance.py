@@ -24,6 +24,8 @@ class Instance:
         self.ints = with_groups(compiled.ints, compiled.counts, groups) if groups else compiled.ints
         self.work, self.ws = allocate(self.ints, compiled.floats)
         self._calls: dict[str, Call] = {}
+        self._wide: dict[int, list[np.ndarray]] = {}
+        self.ws.added[:] = 0.0
         self.call("prepare")
         self.set_inputs(None)
 
@@ -39,6 +41,19 @@ class Instance:
         if status != 0:
             check_status(status, self.ws.head, self.compiled)
 
+    def wide(self, stride: int) -> np.ndarray:
+        """A workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` takes it back for the next one who asks."""
+        kept = self._wide.setdefault(stride, [])
+        if kept:
+            return kept.pop()
+        block = np.empty(stride * self.work.size + 8)
+        first = -(block.ctypes.data // 8) % 8
+        return block[first : first + stride * self.work.size]
+
+    def keep(self, stride: int, block: np.ndarray) -> None:
+        """Take back a workspace of wide numbers."""
+        self._wide[stride].append(block)
+
     def set_inputs(self, inputs: Mapping[str, float] | None) -> None:
         """Write inputs to their registers; those not given keep their start value."""
         c, val = self.compiled, self.ws.val
@@ -50,14 +65,15 @@ class Instance:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")
             val[c.registers[name]] = value
 
-    def set_state(self, q: Numbers, u: Numbers | None, inputs: Mapping[str, float] | None = None, loads=None) -> None:
-        """Write a state, inputs and extra loads."""
+    def set_state(self, q: Numbers, u: Numbers | None, inputs: Mapping[str, float] | None = None, loads=None, tau: Numbers | None = None) -> None:
+        """Write a state, inputs, extra loads and extra forces along the speeds."""
         ws, c = self.ws, self.compiled
         ws.q[:] = shaped(q, ws.q.size, "q")
         ws.u[:] = 0.0 if u is None else shaped(u, ws.u.size, "u")
         ws.x[:] = ws.val[c.start_x : c.start_x + ws.x.size]
         if c.inputs or inputs:
             self.set_inputs(inputs)
+        ws.added[:] = 0.0 if tau is None else shaped(tau, ws.u.size, "tau")
         if loads is None:
             ws.head[L.K_EXTRA] = 0.0
         else:

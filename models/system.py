@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetree.models.closure import Closure
 from kinetree.models.compilation.builder import Compiled
@@ -16,8 +17,10 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
+    from kinetree.models.derivatives import Derivatives
     from kinetree.models.equilibrium import Equilibrium
     from kinetree.models.linearization import Linear
+    from kinetree.models.points import Point
     from kinetree.models.result import Result
     from kinetree.solvers.chain.unit import Unit
 
@@ -82,22 +85,70 @@ class System(Closure):
 
     # -- Lagrangian variables -------------------------------------------------------------------------------------------------------------
     def accelerations(
-        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, method: str = "auto", loads=None
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        method: str = "auto",
+        loads=None,
+        tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Rates of the speeds, u̇; `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes."""
-        return self._solve("accelerations", t, q, u, inputs, method, loads).udot.copy()
+        """Rates of the speeds, u̇.
+
+        `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
+        """
+        return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
+
+    def accelerations_many(
+        self,
+        t: ArrayLike,
+        q: ArrayLike,
+        u: ArrayLike,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        loads: ArrayLike | None = None,
+        states: Mapping[str, ArrayLike] | None = None,
+        outputs: Sequence[str] = (),
+        threads: int | None = None,
+    ) -> Any:
+        """u̇ of many states, rows of `q` and `u`; everything else is one value for all or one per state.
+
+        With names of `outputs`: u̇ and a dictionary of them. `threads` (default: as many as pay) share the states.
+        """
+        from kinetree.models.many import accelerations_many
+
+        return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
+
+    def derivatives(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None, loads=None
+    ) -> Derivatives:
+        """∂u̇ by q, u, forces along u, first-order states and inputs."""
+        from kinetree.models.derivatives import derivatives
+
+        return derivatives(self, t, q, u, inputs, tau, loads)
+
+    def point(
+        self, t: float, q: Numbers, u: Numbers, body: str, at: Sequence[float] = (0.0, 0.0, 0.0), inputs: Mapping[str, float] | None = None
+    ) -> Point:
+        """Position, velocity, acceleration and Jacobian of a point of a body, given in body axes."""
+        from kinetree.models.points import point
+
+        self._solve("outputs", t, q, u, inputs, "DEC", None)
+        return point(self, self._fast, body, at)
 
     def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
         """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
         return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy()
 
-    def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads):
+    def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads, tau: Numbers | None = None):
         """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
         method = known(method, LAGRANGE, "DEC")
         if self.compiled.loops and method != "DEC":
             raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
         instance = self._fast if method == "DEC" else self._with(GROUPS[method])
-        instance.set_state(q, u, inputs, loads)
+        instance.set_state(q, u, inputs, loads, tau)
         if method == "DEC":
             instance.call(fast, 0, t)
             return instance.ws

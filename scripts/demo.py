@@ -136,7 +136,7 @@ def report(
         paragraph(
             "The same departures, further apart: valves shut; proportional control of the angles; the same with the known loads of the departures "
             "(push, weight that leaves, load after a departure) compensated in advance. Settled: within 0.2 mrad until the next push; an angle "
-            "that stays outside is marked not. Mean: root of the mean square."
+            "that stays outside is marked not. Rms: root of the mean square."
         ),
         *(table(rows, title) for title, rows in held.items()),
         picture(pictures["stabilisation"], "Deviations of slew and luff."),

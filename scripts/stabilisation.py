@@ -70,7 +70,7 @@ def settling(time: np.ndarray, deviation: np.ndarray, begin: float, end: float) 
 
 def table(runs: dict[str, Result]) -> list[list[str]]:
     """Head and rows as texts, angles in mrad."""
-    heads = ["drives", *(f"{axis}: {text}" for axis in AXES for text in ("largest", "mean", "at the end", "settled after")), "energy [J]"]
+    heads = ["drives", *(f"{axis}: {text}" for axis in AXES for text in ("largest", "rms", "at the end", "settled after")), "energy [J]"]
     rows = [heads]
     for way, result in runs.items():
         found, cells = row(way, result), [way]

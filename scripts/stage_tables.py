@@ -1,21 +1,23 @@
-"""The three summary tables of a staged run: values at the start and at the end of its stages, largest deviations within them."""
+"""Summary tables of a staged run: values at the start and at the end of its stages, largest deviations, books of what leaves at events."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 import numpy as np
 
 TITLES = {"start": "At the start of each stage", "end": "At the end of each stage", "max_deviation": "Largest deviation within each stage"}
-MOST = 6  # columns on the terminal
+BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
+BESIDE = 160  # characters of a line where the terminal does not say
 FEWEST = 3  # stages from which the tables say something
 
 
 def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
-    """Coordinates that move in the last stage too, the first ones: those of joints that let go keep their last values."""
+    """Coordinates that move in the last stage too: those of joints that let go keep their last values."""
     last = result["stage"] == result["stage"][-1]
-    return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0][:MOST]
+    return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
 
 
 def stage_table(
@@ -27,7 +29,7 @@ def stage_table(
     """
     rows = [["", *columns]]
     first = start or {name: float(values[0]) for name, values in columns.items()}
-    rows.append(["start of the run", *(f"{first[name]:.6g}" for name in columns)])
+    rows.append(["value at the start" if kind == "max_deviation" else "start of the run", *(f"{first[name]:.6g}" for name in columns)])
     data = []
     for stage in np.unique(stages.astype(int)):
         inside = stages == stage
@@ -52,13 +54,35 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
     return {title: stage_table(result["stage"], result.stage_names, columns, kind) for kind, title in TITLES.items()} if columns else {}
 
 
-def show(found: dict[str, list[list[str]]]) -> None:
-    """Print tables."""
+def books(result: Any) -> list[list[str]]:
+    """A row per change of stage: totals after it, what they lost in it, and the error of the energy balance until then."""
+    totals = ("mass [kg]", "momentum x [N.s]", "momentum y [N.s]", "momentum z [N.s]", "energy [J]")
+    rows = [["", "time [s]", *totals, "mass gone [kg]", "momentum gone [N.s]", "energy gone [J]", "energy balance [J]"]]
+    for event in result.events:
+        if event.kind == "stage":
+            gone = np.subtract(event.before[:5], event.after[:5])
+            row = min(int(np.searchsorted(result.time, event.time, side="right")), result.time.size) - 1
+            sums = (gone[0], float(np.linalg.norm(gone[1:4])), gone[4], result["energy_residual"][row])
+            rows.append([event.stage, *(f"{value:.6g}" for value in (event.time, *event.after[:5], *sums))])
+    return rows
+
+
+def show(found: dict[str, list[list[str]]], width: int = 0) -> None:
+    """Print tables; what is wider than a line goes on below."""
+    width = width or get_terminal_size((BESIDE, 24)).columns
     for title, rows in found.items():
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         print(title)
-        for row in rows:
-            print("  " + row[0].ljust(widths[0]) + "".join("  " + cell.rjust(width) for cell, width in zip(row[1:], widths[1:])))
+        first = 1
+        while first < len(widths):
+            last = first + 1
+            while last < len(widths) and 2 + widths[0] + sum(2 + each for each in widths[first : last + 1]) <= width:
+                last += 1
+            if first > 1:
+                print()
+            for row in rows:
+                print("  " + row[0].ljust(widths[0]) + "".join("  " + cell.rjust(each) for cell, each in zip(row[first:last], widths[first:last])))
+            first = last
 
 
 def staged(result: Any) -> bool:

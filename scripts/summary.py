@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 24  # variables beyond this many are in the files only
 EVENTS = 20
+UNLIMITED = 1000  # characters of a line
 
 
 def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
@@ -31,11 +32,14 @@ def summary(system: Any, result: Any, written: list[Path]) -> None:
     """Outputs and coordinates at start and end with their extremes, events, cost, files."""
     from rich.console import Console
     from rich.markup import escape
+    from rich.measure import Measurement
 
     console = Console(highlight=False, soft_wrap=True)
     names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
-    console.print(columns_table(result, names[:COLUMNS], f"{system.name}: {end}"))
+    table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")
+    console.width = max(console.width, Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum)  # names are not cut
+    console.print(table)
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     for event in result.events[:EVENTS]:

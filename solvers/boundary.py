@@ -19,7 +19,8 @@ from numba import cfunc, config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kinetree.solvers.kernel import FAST, kernel
+from kinetree.solvers.cache import engine_hash
+from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.view_types import FLOATS, INTS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
 
 F = TypeVar("F", bound=Callable)
@@ -97,7 +98,7 @@ def make_call(symbol: str, shape: str):
 
 def c_function(function: Callable, signature):
     """Compile a function of C arguments that returns a status."""
-    return cfunc(signature, error_model="numpy", fastmath=FAST)(function)
+    return cfunc(signature, **OPTIONS)(function)
 
 
 def make_callback(function: Callable, shape: str):
@@ -144,7 +145,7 @@ def boundary(shape: str) -> Callable[[F], F]:
     """Make a kernel a boundary."""
 
     def decorate(function: F) -> F:
-        symbol = f"kt_in_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"
+        symbol = f"kt_in_{engine_hash()}_{function.__module__.rsplit('.', 1)[-1]}_{function.__name__}"  # two engines may meet in one process
         if config.DISABLE_JIT:
             return function
         REGISTERED[symbol] = (function, shape)
@@ -162,28 +163,16 @@ def hook(module: str, name: str) -> Callable:
     return make_call(symbol, "state")
 
 
-ENTRY = types.int32(*(types.CPointer(t) for t in (types.int64, types.float64, types.float64)), types.int64, types.float64)
-
-
-def as_c_function(function: Callable):
-    """The C function of one entry."""
-
-    def wrapper(ints_at, floats_at, work_at, option, t):
-        return function(ints_at, floats_at, work_at, option, t)
-
-    return c_function(wrapper, ENTRY)
-
-
 def late(name: str):
     """What stands behind a hook where kernels are jitted: compiles the entry when it is first called."""
-    from kinetree.solvers.entries import jitted
+    from kinetree.solvers.entries import as_pointer_function
 
     found: list = []
 
     def call(ints: int, floats: int, ints_again: int, work: int, t: float) -> int:
         if not found:
-            found.append(as_c_function(jitted(name)))
-        return found[0].ctypes(*map(ctypes.c_void_p, (ints, floats, work)), 0, t)
+            found.append(as_pointer_function(name))
+        return found[0](ints, floats, work, 0, t)
 
     return ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 4, ctypes.c_double)(call)
 

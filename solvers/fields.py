@@ -88,7 +88,8 @@ WORK = (
     Field("xdot", "nx", "result: rates of the states"),
     Field("given", "ni", "inputs at head[K_GIVEN_AT], where they have slopes"),
     Field("slope", "ni", "slopes of the inputs"),
-    Field("tau", "nu", "generalised force along speeds"),
+    Field("tau", "nu", "generalised force along speeds: the caller's and those of force elements"),
+    Field("added", "nu", "caller's forces along speeds"),
     Field("extra", "6*(N+1)", "caller's loads: force and moment about O_i, body axes"),
     Field("wrench", "6*(N+1)", "applied force and moment about O_i, ground axes, without gravity"),
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
@@ -154,6 +155,8 @@ WORK = (
     Field("y", "nq+nu+nx", "state of the integrator"),
     Field("ydot", "nq+nu+nx", "its rate"),
 )
+# flags, derived constants, numbers of things: the same for all states that are evaluated together, never wide numbers
+PLAIN = ("head", "body", "elem", "loop_pivot", "loop_found", "loop_rank")
 LITERAL = (
     "G",
     "itr",

@@ -14,6 +14,7 @@ from kinetree.solvers.cache import cache_root, sources_hash
 F = TypeVar("F", bound=Callable)
 # contract and nsz keep NaN and infinity visible; reassociation would undo compensated sums
 FAST = {"contract", "nsz", "arcp"}
+OPTIONS = {"error_model": "numpy", "fastmath": FAST}
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
@@ -24,9 +25,9 @@ from numba import njit  # noqa: E402  (the cache folder must be known before num
 
 def kernel(function: F) -> F:
     """Compile a kernel that other kernels call."""
-    return cast(F, njit(function, error_model="numpy", fastmath=FAST))
+    return cast(F, njit(function, **OPTIONS))
 
 
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; cached on disk."""
-    return cast(F, njit(function, error_model="numpy", fastmath=FAST, cache=True))
+    return cast(F, njit(function, **OPTIONS, cache=True))

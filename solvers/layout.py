@@ -11,6 +11,7 @@ from enum import IntEnum
 from kinetree.solvers.fields import LITERAL as LITERAL
 from kinetree.solvers.fields import MODEL_FLOATS as MODEL_FLOATS
 from kinetree.solvers.fields import MODEL_INTS as MODEL_INTS
+from kinetree.solvers.fields import PLAIN as PLAIN
 from kinetree.solvers.fields import WORK as WORK
 from kinetree.solvers.fields import Field as Field
 from kinetree.solvers.opcodes import INSTRUCTION as INSTRUCTION
@@ -85,6 +86,7 @@ class Joint(IntEnum):
     SPHERICAL = 3  # constants, BALL
     FREE = 4  # constants, FREE
     FIXED = 5  # constants only
+    UNIVERSAL = 6  # constants, two ROTATE_Q with factor 1 one after the other
 
 
 class Loop(IntEnum):
@@ -174,12 +176,13 @@ E_AXIS, E_FACTOR, E_MATRIX, E_CODE = 0, 3, 4, 13  # unit axis or constant shift 
 
 ROW = 72  # floats per body in `row`: the fast path, world axes, moments about O_i
 W_R = 0  # rotation ground-from-body (9)
-W_D = 9  # O_i - O_kappa (3)
-W_OM = 12  # angular velocity (3)
-W_AL = 15  # angular acceleration at u̇ = 0 (3)
-W_A0 = 18  # acceleration of O_i at u̇ = 0, minus gravity (3)
-W_J, W_H, W_M = 21, 27, 36  # articulated inertia: moment by angular (6), moment by linear (9), force by linear acceleration (6)
-W_N, W_F = 42, 45  # bias moment and force (3 + 3)
+W_OM = 9  # angular velocity (3)
+W_AL = 12  # angular acceleration at u̇ = 0 (3)
+W_A0 = 15  # acceleration of O_i at u̇ = 0, minus gravity (3)
+W_J, W_H, W_M = 18, 24, 33  # articulated inertia: moment by angular (6), moment by linear (9), force by linear acceleration (6)
+W_N, W_F = 39, 42  # bias moment and force (3 + 3)
+# what the way back from root to leaves reads and writes lies together
+W_D = 45  # O_i - O_kappa (3)
 W_DA, W_DB = 48, 51  # increments of angular and linear acceleration by u̇ (3 + 3)
 W_P, W_V = 54, 57  # position and velocity of O_i (3 + 3), filled by `tree.motion.positions`
 W_VH = 60  # explicit-time part of the velocity of O_i relative to the parent, angular part (3), linear (3)
@@ -190,7 +193,6 @@ C_L, C_A, C_UN, C_UF, C_INV, C_G = 0, 3, 6, 9, 12, 13
 
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
-K_TIME = 5  # time of the last evaluation
 K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
 K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
 K_FORM = 11  # Method by which a run resolves its equations; 0: the default engine

@@ -36,11 +36,21 @@ class ViewType(types.Type):
 
 
 class BlocksType(types.Type):
-    """A data block (`floats` or `work`) with the ints block that describes it."""
+    """A data block (`floats` or `work`) with the ints block that describes it; wide numbers take `stride` floats of the block each."""
 
-    def __init__(self, kind: str):
-        self.kind = kind
+    def __init__(self, kind: str, number=types.float64, stride: int = 1):
+        self.kind, self.number, self.stride = kind, number, stride
         super().__init__(f"Blocks({kind})")
+
+    def field(self, name: str):
+        """Type of a field; None when there is none. Flags and derived constants stay plain."""
+        if self.kind != "model":
+            return None if name not in WORK_AT else FLOATS if name in L.PLAIN else ViewType(self.number)
+        return None if name not in MODEL_AT else FLOATS if MODEL_AT[name] >= AT_FLOATS else INTS
+
+    def place(self, name: str) -> int:
+        """Entry of the directory, or -1."""
+        return MODEL_AT[name] if self.kind == "model" else WORK_AT[name]
 
 
 INTS, FLOATS = ViewType(types.int64), ViewType(types.float64)
@@ -71,25 +81,24 @@ class BlocksAttributes(AttributeTemplate):
     key = BlocksType
 
     def generic_resolve(self, value, attr):
-        if value.kind == "work":
-            return FLOATS if attr in WORK_AT else None
-        if attr not in MODEL_AT:
-            return None
-        return FLOATS if MODEL_AT[attr] >= AT_FLOATS else INTS
+        return value.field(attr)
 
 
 @lower_getattr_generic(BlocksType)
 def lower_field(context, builder, typ, value, attr):
     blocks = cgutils.create_struct_proxy(typ)(context, builder, value)
-    at = (WORK_AT if typ.kind == "work" else MODEL_AT)[attr]
-    ints = typ.kind == "model" and at < AT_FLOATS
-    view = cgutils.create_struct_proxy(INTS if ints else FLOATS)(context, builder)
+    at, kind = typ.place(attr), typ.field(attr)
+    view = cgutils.create_struct_proxy(kind)(context, builder)
     if at < 0:
         view.data, view.size = blocks.ints, ir.Constant(WORD, L.HEADER)
     else:
         begin = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at)]))
         end = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at + 1)]))
-        view.data = builder.gep(blocks.ints if ints else blocks.data, [begin])
+        if typ.stride == 1:
+            view.data = builder.gep(blocks.ints if kind == INTS else blocks.data, [begin])
+        else:
+            start = builder.gep(blocks.data, [builder.mul(begin, ir.Constant(WORD, typ.stride))])
+            view.data = builder.bitcast(start, context.get_value_type(types.CPointer(kind.dtype)))
         view.size = builder.sub(end, begin)
     return view._getvalue()
 
@@ -152,7 +161,8 @@ def lower_slice(context, builder, sig, args):
 class ViewSetItem(AbstractTemplate):
     def generic(self, args, kws):
         view, index, value = args
-        if isinstance(view, ViewType) and isinstance(index, types.Integer) and isinstance(value, types.Number | types.Boolean):
+        number = isinstance(value, types.Number | types.Boolean) or (isinstance(view, ViewType) and value == view.dtype)
+        if isinstance(view, ViewType) and isinstance(index, types.Integer) and number:
             return signature(types.none, view, INT, view.dtype)
 
 

@@ -240,7 +240,7 @@ def instance(tree: Tree, groups=GROUPS) -> Instance:
     work = work_sizes({k: float(v) for k, v in sizes.items()}, frozenset(groups) | {"literal"})
     block, floats = pack(header, ints, {"val0": np.array(val, float), "table_data": np.zeros(0)}, work)
     memory, ws = allocate(block, floats)
-    ws.q[:], ws.u[:], ws.tau[:] = tree.q, tree.u, tree.tau
+    ws.q[:], ws.u[:], ws.tau[:], ws.added[:] = tree.q, tree.u, tree.tau, tree.tau
     ws.wrench[:], ws.extra[:] = tree.wrench.ravel(), tree.extra.ravel()
     ws.head[L.K_WRENCH] = ws.head[L.K_EXTRA] = 1.0
     fill_constants(tree, elements, ws)

@@ -12,7 +12,8 @@ from kinetree.models import load
 from kinetree.models.instance import Instance
 from kinetree.models.unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
-from kinetree.solvers.library.build import LEVELS, library_path
+from kinetree.solvers.library.build import library_path
+from kinetree.solvers.library.levels import LEVELS
 
 FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 

@@ -9,13 +9,13 @@ from kinetree.models import ModelError, load
 from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.library import carrier_drives
 from kinetree.models.library.carrier_parts import RING, Settings
-from kinetree.scripts import demo, stabilisation
+from kinetree.scripts import demo, stabilisation, stage_pictures
 from kinetree.scripts.carrier_cosim import LABELS, run_carrier
 from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
 from kinetree.scripts.cosim.wired import run_wired
 from kinetree.scripts.failure import BadInput
 from kinetree.scripts.report_html import write_report
-from kinetree.scripts.stage_tables import stage_table, tables
+from kinetree.scripts.stage_tables import books, show, stage_table, tables
 
 ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1)
 
@@ -158,6 +158,42 @@ def test_tables_of_a_run_have_a_row_per_stage():
     found = tables(system.simulate(tolerance=1e-6), system.coordinates)
     assert [rows[0][1:] for rows in found.values()] == [["heave [m]", "pitch [rad]", "roll [rad]", "slew [rad]", "luff [rad]"]] * 3
     assert [row[0] for row in found["At the end of each stage"][2:6]] == ["rest", "travel 1", "swing 1", "after swing 1"]
+
+
+def test_tables_show_every_coordinate(capsys: pytest.CaptureFixture[str]):
+    """Twelve columns do not fit into 100 characters: they go on below, twice, each row with its stage."""
+    system = load("lib:carrier-detailed", modules=1).compile()
+    found = tables(system.simulate(tolerance=1e-6), system.coordinates)
+    assert {"front_yaw [rad]", "slew [rad]", "lean [rad]", "luff [rad]"} < set(next(iter(found.values()))[0])
+    show(found, 100)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert sum("luff [rad]" in line for line in lines) == 3 and sum(line.startswith("  travel 1 ") for line in lines) == 9
+
+
+def test_books_of_a_run():
+    """A departure takes nothing but the last elastic energy of the guides, the drop a module with its momentum; the balance stays closed."""
+    result = load("lib:carrier", modules=1).compile().simulate(tolerance=1e-9)
+    head, *rows = books(result)
+    found = {row[0]: dict(zip(head[1:], map(float, row[1:]), strict=True)) for row in rows}
+    assert list(found) == ["travel 1", "swing 1", "after swing 1"]
+    gone, left = found["after swing 1"], found["swing 1"]
+    assert left["mass gone [kg]"] == 0.0 and left["momentum gone [N.s]"] < 1e-8 and 0.0 <= left["energy gone [J]"] < 0.01
+    assert gone["mass gone [kg]"] == 120.0 and gone["mass [kg]"] == left["mass [kg]"] - 120.0
+    assert gone["momentum gone [N.s]"] > 1e3 and all(abs(row["energy balance [J]"]) < 1e-8 * left["energy [J]"] for row in found.values())
+
+
+def test_picture_of_a_staged_run(tmp_path: Path):
+    """Angles, loads, heights, energy and, with drives, pressures; the flat edge of the cradle as deviations; what does not move is left out."""
+    system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
+    result = system.simulate(tolerance=1e-6)
+    shown = stage_pictures.panels(result, system.coordinates, stage_pictures.drawn(system, result))
+    assert shown[:2] == [("deviation", "m", ["heave"]), ("deviation", "rad", ["pitch", "roll", "slew", "luff"])]
+    assert ("value", "J", ["drive_energy", "drive_work"]) in shown
+    assert next(len(names) for _, unit, names in shown if unit == "Pa") == 6
+    assert not any("supply_line.pressure" in names for _, _, names in shown)
+    stage_pictures.draw_stages(system, result, tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 20_000
 
 
 def test_reports_need_nothing_beside_them(tmp_path: Path):

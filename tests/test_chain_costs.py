@@ -66,7 +66,7 @@ def test_fill_in_lies_between_the_measured_points():
     assert chain_inside.fill_in(rows) == pytest.approx(0.5) and chain_inside.fill_in(rows[:2]) == 1.0
 
 
-CASES = ["two-mass cars", "random springs", "soft support", "lib:helical-spring"]
+CASES = ["two-mass cars", "random springs", "soft support", "lib:train", "lib:chain-drive", "lib:helical-spring"]
 
 
 def knots(name: str) -> tuple[peers.Case, np.ndarray]:

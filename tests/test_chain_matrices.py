@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
+from kinetree.models.library import chains
 from kinetree.solvers import chain
 from kinetree.solvers.chain import choice, extended, literature
 
@@ -35,6 +37,22 @@ def deviation(found, wanted) -> float:
 def test_references_to_1e_13(case):
     assert extended.pays(len(case["mass"]), case["omega_dt"], 1e-13)
     assert deviation(matrices(case), reference(case)) < 1e-13
+
+
+@pytest.mark.parametrize("n, omega_dt", [(24, 1e4), (60, 1e3)])
+def test_uniform_chains_have_the_matrices_of_their_analytic_modes(n, omega_dt):
+    """U_0 = sum of cos(w dt), W_0 = sum of sin(w dt)/w, U_1 = sum of sin(w dt)/(w dt) times the modes of the fixed-free chain, in 40 digits."""
+    C = chains.springs(np.append(np.ones(n), 0.0), n)
+    dt = omega_dt / 2.0
+    D = chain.matrices(np.ones(n), None, C, dt, p=1)
+    with mpmath.workdps(40):
+        angles = [(2 * r - 1) * mpmath.pi / (2 * n + 1) for r in range(1, n + 1)]
+        turned = [2 * mpmath.sin(a / 2) * mpmath.mpf(dt) for a in angles]
+        shapes = np.array([[float(2 * mpmath.sin(j * a) / mpmath.sqrt(2 * n + 1)) for j in range(1, n + 1)] for a in angles])
+        cosines, sines = (np.array([float(part(w)) for w in turned]) for part in (mpmath.cos, lambda w: mpmath.sin(w) / w))
+    U_0, U_1 = (shapes.T @ (c[:, None] * shapes) for c in (cosines, sines))
+    for found, wanted in ((D[0][n:, n:], U_0), (D[0][:n, :n], U_0), (D[0][n:, :n], dt * U_1), (D[1][n:, n:], U_1)):
+        assert np.abs(found - wanted).max() < 1e-13 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import lapack
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
-from kinetree.solvers.chain import modes, motion
+from kinetree.solvers.chain import band, modes, motion
 
 LIBRARY = {
     "two-mass cars": lambda: chains.two_mass_train(30, 1e3),
@@ -111,3 +112,19 @@ def test_the_faster_way_is_taken(monkeypatch):
     uneven = chain.scale(m, F + np.diag(np.arange(60.0)), C)
     for dt in (0.1, 20.0):
         assert not isinstance(motion.prepare(uneven, dt, np.array([0]), 2, 1e-8, 10**6, "auto"), modes.Modes)
+
+
+@pytest.mark.parametrize("lapack_has_it", [True, False])
+def test_modes_of_tridiagonal_chains_are_orthogonal_and_diagonal(monkeypatch, lapack_has_it):
+    """A tridiagonal stiffness goes to LAPACK as such where scipy offers it; three separate trains with equal frequencies among them."""
+    if not lapack_has_it:
+        monkeypatch.delattr(lapack, "dstevd", raising=False)
+    couplings = np.tile(np.append(np.full(29, 3.0), 0.0), 3)[:-1]
+    scaled = chain.scale(np.ones(90), None, chains.springs(couplings, 90))
+    assert modes.tridiagonal(scaled.Ch)
+    shapes, C = modes.eigenvectors(scaled.Ch, 90), band.dense(scaled.Ch, 90)
+    assert np.abs(shapes @ shapes.T - np.eye(90)).max() < 1e-13
+    turned = shapes @ C @ shapes.T
+    assert np.abs(turned - np.diag(turned.diagonal())).max() < 1e-13 * np.abs(C).max() * 10
+    exact = np.sort(np.tile(12.0 * np.sin(np.arange(30) * np.pi / 60) ** 2, 3))
+    assert np.allclose(turned.diagonal(), exact, atol=1e-13)

@@ -99,6 +99,21 @@ def test_moving_support(given):
     assert np.allclose(x, y, atol=1e-12)
 
 
+@pytest.mark.parametrize("way", ["modes", "matrices"])
+@pytest.mark.parametrize("shape", ["constant", "linear", "parabolic", "spline"])
+def test_supports_move_in_every_shape(shape, way):
+    """Forces and two supports at once, as the force f + Z x_cm on a chain held by Z."""
+    m, F, C = np.ones(5), np.zeros((5, 5)), chains.springs(np.array([2.0, 3, 1, 4]), 5)
+    Z = np.array([6.0, 0, 0, 5.0, 0])
+    force, motion = (lambda t: np.array([np.exp(-t)])), (lambda t: np.array([0.2 * np.sin(t), 0.1 * t**2]))
+    both = lambda t: np.array([force(t)[0], *(Z[[0, 3]] * motion(t))])  # noqa: E731
+    options = {"shape": shape, "way": way, "start_time": 0.3, "accuracy": 1e-13}
+    start = np.linspace(-1, 1, 5), np.ones(5)
+    x, v = chain.simulate(m, F, C, *start, 0.4, 30, force, [2], supports=Z, support_motion=motion, **options)
+    y, w = chain.simulate(m, F, C + np.diag(Z), *start, 0.4, 30, both, [2, 0, 3], **options)
+    assert np.allclose(x, y, atol=1e-12) and np.allclose(v, w, atol=1e-12)
+
+
 def test_free_train_keeps_momentum_and_energy():
     m, F, C = chains.train(30, locomotive=80e3)
     rng = np.random.default_rng(0)

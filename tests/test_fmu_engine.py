@@ -22,7 +22,8 @@ from kinetree.scripts.bench.fmu import chain
 from kinetree.scripts.fmu_host import Archive, Host
 from kinetree.scripts.in_process import InProcess
 from kinetree.scripts.verify import verify
-from kinetree.solvers.library.build import LEVELS, library_path
+from kinetree.solvers.library.build import library_path
+from kinetree.solvers.library.levels import LEVELS
 
 pytestmark = pytest.mark.skipif(
     not all(library_path("core", level).exists() for level in LEVELS),

@@ -17,13 +17,24 @@ TABLE(baseline, )
 
 #ifdef KINETREE_V3
 DECLARE_ALL(_v3)
-TABLE(fast, _v3)
+TABLE(with_avx2, _v3)
 #endif
+
+#ifdef KINETREE_V4
+DECLARE_ALL(_v4)
+TABLE(with_avx512, _v4)
+#endif
+
+#define HAS(feature) __builtin_cpu_supports(feature)
 
 EXPORTED const Engine *best_engine(void) {
 #ifdef KINETREE_V3
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) return &fast;
+    if (!(HAS("avx2") && HAS("fma") && HAS("bmi") && HAS("bmi2"))) return &baseline;
+#ifdef KINETREE_V4
+    if (HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl")) return &with_avx512;
+#endif
+    return &with_avx2;
 #endif
     return &baseline;
 }

@@ -1,4 +1,4 @@
-/* The engine compiled ahead of time, once for every x86-64 processor and once for those with AVX2 and FMA units. */
+/* The engine compiled ahead of time, for every x86-64 processor, for those with AVX2 and FMA units, for those with AVX-512. */
 #ifndef KINETREE_ENGINE_H
 #define KINETREE_ENGINE_H
 

@@ -20,10 +20,11 @@ from kinetree.fmu import matrix_steps
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status
-from kinetree.solvers.library.build import LEVELS, LibraryError, build, compiler, object_path
+from kinetree.solvers.library.build import LibraryError, build, compiler, object_path
+from kinetree.solvers.library.levels import LEVELS
 
 HERE = Path(__file__).parent
-SUFFIX = "_v3"  # of the entries for the higher processor level
+SUFFIXES = ("", "_v3", "_v4")  # of the entries for each processor level
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter")
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
 
@@ -89,7 +90,7 @@ def bound(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> 
 
 
 def linked(objects: Sequence[Path]) -> Path:
-    """The shell linked with engine objects: the baseline first, then the one for newer processors, if any."""
+    """The shell linked with engine objects: the baseline first, then those for newer processors, if any."""
     path = objects[0].parent / f"shell-{shell_hash(objects)}.so"
     if path.exists():
         return path
@@ -98,14 +99,14 @@ def linked(objects: Sequence[Path]) -> Path:
         (folder / "unit_layout.h").write_text(layout_header())
         code = [str(objects[0])]
         define = []
-        if len(objects) > 1:
-            fast = folder / "fast.o"
-            renames = [option for name in ENTRIES for option in ("--redefine-sym", f"kt_unit_{name}=kt_unit_{name}{SUFFIX}")]
-            keep = [option for name in ENTRIES for option in ("--keep-global-symbol", f"kt_unit_{name}{SUFFIX}")]
-            run(["objcopy", *renames, str(objects[1]), str(fast)])
-            run(["objcopy", *keep, str(fast)])
-            code.append(str(fast))
-            define = ["-DKINETREE_V3"]
+        for given, suffix in zip(objects[1:], SUFFIXES[1:], strict=False):
+            renamed = folder / f"engine{suffix}.o"
+            renames = [option for name in ENTRIES for option in ("--redefine-sym", f"kt_unit_{name}=kt_unit_{name}{suffix}")]
+            keep = [option for name in ENTRIES for option in ("--keep-global-symbol", f"kt_unit_{name}{suffix}")]
+            run(["objcopy", *renames, str(given), str(renamed)])
+            run(["objcopy", *keep, str(renamed)])
+            code.append(str(renamed))
+            define.append(f"-DKINETREE{suffix.upper()}")
         out = folder / "shell.so"
         includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
         # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's

@@ -12,6 +12,8 @@ def pattern(elements: tuple[ElementForm, ...]) -> int:
     if not moving:
         return L.Joint.FIXED
     last = elements[-1]
+    if [(e.kind, e.factor, e.coordinate) for e in elements[moving[0] :]] == [(L.Element.ROTATE_Q, 1.0, 0), (L.Element.ROTATE_Q, 1.0, 1)]:
+        return L.Joint.UNIVERSAL
     if moving != [len(elements) - 1]:
         return L.Joint.GENERAL
     if last.kind == L.Element.ROTATE_Q and last.factor == 1.0:

@@ -64,14 +64,22 @@ def run(
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
-    write(result, output, plot, wanted)
+    from kinetree.scripts import stage_tables
+
+    if plot and wanted is None and stage_tables.staged(result):
+        from kinetree.scripts.stage_pictures import draw_stages
+
+        written = write(result, output, None, wanted)
+        draw_stages(system, result, plot)
+        written.append(plot)
+    else:
+        written = write(result, output, plot, wanted)
     if not quiet:
-        from kinetree.scripts import stage_tables
         from kinetree.scripts.summary import summary
 
-        summary(system, result, [path for path in (output, plot) if path])
+        summary(system, result, written)
         if stage_tables.staged(result):
-            stage_tables.show(stage_tables.tables(result, system.coordinates))
+            stage_tables.show(stage_tables.tables(result, system.coordinates) | {stage_tables.BOOKS: stage_tables.books(result)})
     if result.interrupted:
         raise Exit(130)
 
@@ -98,11 +106,11 @@ def run_chain(
 ) -> None:
     """A linear chain steps by the matrix method, whatever integrator is asked for."""
     result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
-    write(result, output, plot, wanted)
+    written = write(result, output, plot, wanted)
     if not quiet:
         from kinetree.scripts.summary import summary
 
-        summary(system, result, [path for path in (output, plot) if path])
+        summary(system, result, written)
 
 
 def check_columns(system: "System", wanted: "str | tuple[str, ...] | None") -> None:
@@ -119,8 +127,12 @@ def check_columns(system: "System", wanted: "str | tuple[str, ...] | None") -> N
             raise BadInput(f"--columns: {error.args[0]}") from None
 
 
-def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> None:
+def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> list[Path]:
+    """Table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png, ..."""
+    written = [output] if output else []
     if output:
         result.save(output, wanted)
     if plot:
-        result.plot(plot)
+        pages = result.plot(plot, wanted)
+        written += [plot if k == 0 else plot.with_name(f"{plot.stem}-{k + 1}{plot.suffix}") for k in range(len(pages))]
+    return written

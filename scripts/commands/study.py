@@ -16,13 +16,28 @@ SHOWN = 20  # rows on the terminal; the file has all
 
 
 def study(
-    file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report; or: stabilisation, the carrier's drives.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report; or the word stabilisation: drives of lib:carrier compared.")
+    ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this .csv file.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the stabilisation: .png, .pdf or .svg.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture, with stabilisation only: .png, .pdf or .svg.")] = None,
     settings: Settings = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a mechanism over many parameter values and report a row of numbers per run."""
+    """Run a mechanism over many parameter values and report a row of numbers per run.
+
+    \b
+    A study file:
+      mechanism = "lib:regulator"    # or a file beside it
+      combine = "grid"               # or pairs; random, with samples and seed
+      \\[vary]
+      m2 = [1.0, 1.5, 2.0]
+      k = { from = 20, to = 60, count = 5 }
+      \\[run]
+      stop_time = 5.0
+      \\[report]
+      height = ["max", "end"]        # start end min max mean std span
+    """
     writable(plot, PICTURES, "--plot")
     if str(file) == STABILISATION:
         stabilisation(numbers(settings), output, plot, quiet)
@@ -44,6 +59,8 @@ def study(
                 csv.writer(stream).writerows([wanted.columns(), *rows])
     if not quiet:
         show(wanted.columns(), rows)
+        if output:
+            typer.echo(f"written: {output}")
 
 
 def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | None, quiet: bool) -> None:
@@ -61,7 +78,9 @@ def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | 
     if plot:
         study.draw(runs, plot)
     if not quiet:
-        show({"Deviations of the angles in mrad, root of the mean square as mean": rows})
+        show({"Deviations of the angles in mrad": rows})
+        for path in filter(None, (output, plot)):
+            typer.echo(f"written: {path}")
 
 
 def show(columns: list[str], rows: list[list[float]]) -> None:

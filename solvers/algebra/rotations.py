@@ -2,14 +2,15 @@
 
 import math
 
+from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.trigonometry import sincos
 from kinetree.solvers.kernel import kernel
 
 
 @kernel
 def rotation(e, angle):
     """Matrix of the rotation by `angle` about the unit vector e (Rodrigues): maps components after to components before the rotation."""
-    s = math.sin(angle)
-    c = math.cos(angle)
+    s, c = sincos(angle)
     k = 1.0 - c
     x, y, z = e
     return (
@@ -92,20 +93,19 @@ def quaternion_matrix(w, x, y, z):
 
 @kernel
 def quaternion_of(m):
-    """Unit quaternion of a rotation matrix (largest component first computed, so that no digits are lost)."""
+    """Unit quaternion of a rotation matrix; the largest component is found first, so that no digits are lost."""
     t = m[0] + m[4] + m[8]
-    if t >= m[0] and t >= m[4] and t >= m[8]:
-        s = math.sqrt(1.0 + t)
-        k = 0.5 / s
-        return (0.5 * s, k * (m[7] - m[5]), k * (m[2] - m[6]), k * (m[3] - m[1]))
-    if m[0] >= m[4] and m[0] >= m[8]:
-        s = math.sqrt(1.0 + m[0] - m[4] - m[8])
-        k = 0.5 / s
-        return (k * (m[7] - m[5]), 0.5 * s, k * (m[1] + m[3]), k * (m[2] + m[6]))
-    if m[4] >= m[8]:
-        s = math.sqrt(1.0 - m[0] + m[4] - m[8])
-        k = 0.5 / s
-        return (k * (m[2] - m[6]), k * (m[1] + m[3]), 0.5 * s, k * (m[5] + m[7]))
-    s = math.sqrt(1.0 - m[0] - m[4] + m[8])
-    k = 0.5 / s
-    return (k * (m[3] - m[1]), k * (m[2] + m[6]), k * (m[5] + m[7]), 0.5 * s)
+    largest = select(m[0] > m[4], m[0], m[4])
+    largest = select(m[8] > largest, m[8], largest)
+    turn = t >= largest
+    x, y = m[0] == largest, m[4] == largest
+    s = 0.5 * math.sqrt(1.0 + select(turn, t, 2.0 * largest - t))
+    k = 0.25 / s
+    a, b, c = k * (m[7] - m[5]), k * (m[2] - m[6]), k * (m[3] - m[1])
+    d, e, f = k * (m[1] + m[3]), k * (m[2] + m[6]), k * (m[5] + m[7])
+    return (
+        select(turn, s, select(x, a, select(y, b, c))),
+        select(turn, a, select(x, s, select(y, d, e))),
+        select(turn, b, select(x, d, select(y, s, f))),
+        select(turn, c, select(x, e, select(y, f, s))),
+    )

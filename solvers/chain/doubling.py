@@ -9,6 +9,7 @@ from kinetree.solvers.chain import choice, energy, general, rows
 from kinetree.solvers.chain.coefficients import Coefficients, force_rows
 
 CALL = 3e5  # flops that pass during the overhead of one product of small bands
+FRESH = 30  # flops that pass while one element of a new term is cleared, summed up and fetched from memory
 PRODUCTS = 4  # products per term and per doubling
 
 
@@ -25,9 +26,9 @@ def generate(chain: Coefficients, dt: float, channels: np.ndarray, p: int, accur
 
 
 def ladder(
-    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, until_full: bool = False
+    chain: Coefficients, dt: float, channels: np.ndarray, p: int, accuracy: float, pick: choice.Choice, levels: int, widest: float | None = None
 ) -> list[Generated]:
-    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when the band fills and only until_full is asked."""
+    """The matrices of dt/2^levels, .., dt/2, dt: what the doublings pass through; none when a band becomes dense or wider than widest."""
     h = dt / 2**pick.m
     unit = force_rows(chain, np.concatenate((channels, chain.free)).astype(int))
     R = rows.start(chain, unit, len(chain.free), max(p, 1), h, pick.r)
@@ -35,7 +36,7 @@ def ladder(
     now = energy.start(chain, h, pick.r, drop / 2**pick.m) if chain.B else general.start(chain, h, pick.r)
     kept = []
     for i in range(pick.m):
-        if until_full and now.u.is_dense:
+        if widest is not None and (now.u.is_dense or now.u.width > widest):
             return []
         if pick.m - i <= levels:
             kept.append(Generated(h * 2**i, now, R, pick))
@@ -49,7 +50,7 @@ def choose(chain: Coefficients, dt: float, accuracy: float) -> choice.Choice:
     n, width = chain.n, min(chain.n, max(chain.Bh.width, chain.Fh.width))
 
     def term(k: int) -> float:
-        return PRODUCTS * (CALL + 2.0 * n * min(n, 2 * k * width + 1) * min(n, 2 * width + 1))
+        return PRODUCTS * (CALL + 2.0 * n * min(n, 2 * k * width + 1) * (min(n, 2 * width + 1) + FRESH))
 
     def doubling(x: float) -> float:
         filled = min(n, 2.0 * width * (0.5 * x + 6.0) + 1.0)

@@ -21,8 +21,9 @@ APART = 1e-12  # damping between modes, as part of the largest damping, that cou
 ORDER = 16  # of the series at |A|h <= 1/2: error 1e-19
 BLOCK = 250  # steps that stay in the cache between march and product
 SINGLE = float(np.finfo(np.float32).eps)  # modes whose share of this is below the accuracy go back in single precision
-SMALL = 200  # masses up to which modes are the faster way whatever the band and the number of steps; up to twice as many for n steps or more
-EIGEN, BACK, MARCH = 0.22, 0.1, 0.6  # ns per n^3 of the modes, per n^2 and step of the way back, per n(2w + 2) and step in a band (measured)
+SMALL = 400  # masses up to which modes of a tridiagonal stiffness are the faster way whatever the steps; wider: half; for n steps: twice
+EIGEN, FLAT = 0.2, (30.0, 0.02)  # ns per n^3 of the modes; of a tridiagonal stiffness per n^2 and per n^3 (measured)
+BACK, MARCH, SQUARE = 0.1, 0.6, 0.65  # ns per n^2 and step of the way back; per n(2w + 2) and step, per n(2w)^2 and doubling in a band
 
 
 class Modes(NamedTuple):
@@ -31,14 +32,27 @@ class Modes(NamedTuple):
     damping: np.ndarray
 
 
-def at_once(n: int, steps: int) -> bool:
+def at_once(chain: Coefficients, steps: int) -> bool:
     """Modes are the faster way whatever the band."""
-    return n <= SMALL or (n <= 2 * SMALL and steps >= n)
+    small = SMALL if tridiagonal(chain.Ch) else SMALL // 2
+    return chain.n <= small or (chain.n <= 2 * small and steps >= chain.n)
 
 
-def pays(n: int, steps: int, width: int) -> bool:
+def cost(chain: Coefficients) -> float:
+    """Time to find the modes in ns."""
+    n, (square, cube) = chain.n, FLAT if tridiagonal(chain.Ch) else (0.0, EIGEN)
+    return n**2 * (square + cube * n)
+
+
+def pays(chain: Coefficients, steps: int, width: int) -> bool:
     """Modes are the faster way although matrices of this half-width are made already."""
-    return EIGEN * n**3 + BACK * n**2 * steps < MARCH * n * min(n, 2 * width + 2) * steps
+    n = chain.n
+    return cost(chain) + BACK * n**2 * steps < MARCH * n * min(n, 2 * width + 2) * steps
+
+
+def widest(chain: Coefficients) -> float:
+    """Half-width from which the next doubling takes longer than the modes."""
+    return 0.5 * (cost(chain) / (SQUARE * chain.n)) ** 0.5
 
 
 def find(chain: Coefficients, accuracy: float) -> Modes | None:
@@ -48,7 +62,7 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
     rayleigh = proportional(chain)
     if rayleigh is None and not commute(chain):
         return None
-    shapes = np.linalg.eigh(dense(chain.Ch, chain.n))[1].T
+    shapes = eigenvectors(chain.Ch, chain.n)
     strains = rows_product(shapes, chain.Bh)
     first, last, slow = 0, chain.n, float(np.clip((KNOWN / (SHARE * accuracy)) ** 0.5, *SLOW))
     while True:
@@ -66,6 +80,24 @@ def find(chain: Coefficients, accuracy: float) -> Modes | None:
     damping = np.einsum("ij,ij->i", friction, shapes)
     coupled = np.abs(friction - damping[:, None] * shapes).max()
     return Modes(shapes.T, omega, damping) if coupled <= APART * np.abs(damping).max() else None
+
+
+def tridiagonal(C: Band) -> bool:
+    """Stored as three diagonals."""
+    return C.width == 1 and not C.is_dense
+
+
+def eigenvectors(C: Band, n: int) -> np.ndarray:
+    """Rows: eigenvectors of a symmetric matrix, slow ones first; a tridiagonal one goes to LAPACK as such, which halves the time of a dense one."""
+    if tridiagonal(C):
+        from scipy.linalg import lapack  # costs a tenth of a second, chains with dense matrices do without
+
+        if hasattr(lapack, "dstevd"):  # scipy 1.17
+            elements = diagonals(C, n)
+            _, columns, info = lapack.dstevd(elements[:, 1], elements[1:, 0])
+            if info == 0:
+                return columns.T
+    return np.linalg.eigh(dense(C, n))[1].T
 
 
 def possible(chain: Coefficients) -> bool:

@@ -55,14 +55,14 @@ def simulate(
 
 def prepare(chain: Coefficients, dt: float, used: np.ndarray, p: int, accuracy: float, steps: int, way: str) -> modes.Modes | Generated:
     """What the steps need: modes, or matrices; matrices whose band fills are given up in favour of modes."""
-    if way == "modes" or (way == "auto" and modes.at_once(chain.n, steps)):
+    if way == "modes" or (way == "auto" and modes.at_once(chain, steps)):
         found = modes.find(chain, accuracy)
         if way == "modes" and not found:
             raise ChainError("way: modes need symmetric matrices, a stiffness that is not indefinite and damping that commutes with it")
         return found or generate(chain, dt, used, p, accuracy)
     possible = way == "auto" and modes.possible(chain)
-    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, until_full=possible)
-    if made and not (possible and modes.pays(chain.n, steps, made[-1].step.u.width)):
+    made = ladder(chain, dt, used, p, accuracy, choose(chain, dt, accuracy), 0, modes.widest(chain) if possible else None)
+    if made and not (possible and modes.pays(chain, steps, made[-1].step.u.width)):
         return made[-1]
     return modes.find(chain, accuracy) or generate(chain, dt, used, p, accuracy)
 

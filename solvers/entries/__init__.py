@@ -1,6 +1,6 @@
-"""Entry points: every one has the signature (ints, floats, work, option, t) -> status; arguments and results are fields of the workspace.
+"""Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise; arguments and results are fields of the workspace.
 
-They come in two libraries: `core` is what an FMU carries, `forms` holds the literal methods.
+They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states at once and slopes.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,19 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
+    "lanes": {"lanes": ("many", "slopes")},
 }
+BLOCKS = ("ints", "floats", "floats")
+# kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
+SIGNATURES = {
+    "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
+    "slopes": (*BLOCKS, "floats", "float", "floats"),
+}
+
+
+def signature_of(entry: str) -> tuple[str, ...]:
+    """Kinds of the arguments of an entry point."""
+    return SIGNATURES.get(entry, (*BLOCKS, "int", "float"))
 
 
 def entries(library: str) -> dict[str, Callable]:
@@ -55,6 +67,30 @@ def jitted(name: str) -> Callable:
     found = entries(library_of(name))[name]
     provide()
     return found
+
+
+def c_callback(name: str, function: Callable):
+    """The C function of an entry point."""
+    from numba import types
+
+    from kinetree.solvers.boundary import c_function
+
+    kinds = {"int": types.int64, "float": types.float64, "ints": types.CPointer(types.int64), "floats": types.CPointer(types.float64)}
+    return c_function(function.py_func, types.int32(*(kinds[kind] for kind in signature_of(name))))
+
+
+def as_pointer_function(name: str) -> Callable[..., int]:
+    """One entry point compiled in this process, called with the addresses of its arrays."""
+    import ctypes
+
+    from kinetree.solvers.boundary import provide
+
+    callback = c_callback(name, entries(library_of(name))[name])
+    provide()
+    kinds = {"int": ctypes.c_int64, "float": ctypes.c_double, "ints": ctypes.c_void_p, "floats": ctypes.c_void_p}
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, *(kinds[kind] for kind in signature_of(name)))(callback.address)
+    function.kept = callback  # the address alone would not keep it alive
+    return function
 
 
 def library_of(entry: str) -> str:

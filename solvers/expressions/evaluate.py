@@ -6,10 +6,12 @@ the untaken one gives does not matter. Cost: two or three jumps per instruction 
 
 import math
 
-import numpy as np
+from numba import types
+from numba.extending import overload
 
+from kinetree.solvers.algebra.choose import select, whole_above, whole_below
 from kinetree.solvers.expressions.tables import lookup1, lookup2
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
 
 
@@ -31,7 +33,7 @@ def evaluate(val, code, first, last, tables, table_data):
         elif op == Op.COPY:
             val[dst] = val[a]
         elif op == Op.IF:
-            val[dst] = val[b] if val[a] != 0.0 else val[c]
+            val[dst] = select(val[a] != 0.0, val[b], val[c])
         elif op <= Op.LOG:
             val[dst] = transcendental(op, val[a], val[b])
         elif op < Op.TABLE1 or Op.TABLE2_DY < op < Op.TABLE1_DD:
@@ -79,18 +81,18 @@ def elementary(op, a, b):
     if op == Op.ABS:
         return abs(a)
     if op == Op.SIGN:
-        return 1.0 if a > 0.0 else (-1.0 if a < 0.0 else a)
+        return select(a > 0.0, 1.0, select(a < 0.0, -1.0, a))
     if op == Op.MIN:
-        return b if b < a else a
+        return select(b < a, b, a)
     if op == Op.MAX:
-        return b if b > a else a
+        return select(b > a, b, a)
     if op == Op.FLOOR:
-        return np.floor(a)
+        return whole_below(a)
     if op == Op.CEIL:
-        return np.ceil(a)
+        return whole_above(a)
     if op == Op.MOD:
         return a % b
-    return 1.0 if holds(op, a, b) else 0.0
+    return select(holds(op, a, b), 1.0, 0.0)
 
 
 @kernel
@@ -109,14 +111,24 @@ def holds(op, a, b):
     if op == Op.NE:
         return a != b
     if op == Op.AND:
-        return a != 0.0 and b != 0.0
+        return (a != 0.0) & (b != 0.0)
     if op == Op.OR:
-        return a != 0.0 or b != 0.0
+        return (a != 0.0) | (b != 0.0)
     return a == 0.0
 
 
-@kernel
 def looked_up(op, k, x, y, tables, data):
+    """Return table k, or a derivative of it, at x (and y)."""
+    return look_up(op, k, x, y, tables, data)
+
+
+@overload(looked_up, jit_options=OPTIONS)
+def plain_looked_up(op, k, x, y, tables, data):
+    return looked_up if isinstance(x, types.Float) else None
+
+
+@kernel
+def look_up(op, k, x, y, tables, data):
     """Return table k, or a derivative of it, at x (and y)."""
     if op == Op.TABLE1:
         return lookup1(tables, data, k, x, 0)

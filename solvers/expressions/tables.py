@@ -25,7 +25,7 @@ def cell(data, at, n, x):
 
 @kernel
 def weights(x0, x1, cubic, x, order):
-    """Return the weights a, b, c, d of the derivative of given order (0, 1, 2) inside a cell."""
+    """Return the weights a, b, c, d of the derivative of given order (0 to 3) inside a cell."""
     h = x1 - x0
     b = (x - x0) / h
     a = 1.0 - b
@@ -34,7 +34,9 @@ def weights(x0, x1, cubic, x, order):
         return a, b, k * (a * a * a - a), k * (b * b * b - b)
     if order == 1:
         return -1.0 / h, 1.0 / h, k / h * (1.0 - 3.0 * a * a), k / h * (3.0 * b * b - 1.0)
-    return 0.0, 0.0, 6.0 * k / (h * h) * a, 6.0 * k / (h * h) * b
+    if order == 2:
+        return 0.0, 0.0, 6.0 * k / (h * h) * a, 6.0 * k / (h * h) * b
+    return 0.0, 0.0, -6.0 * k / (h * h * h), 6.0 * k / (h * h * h)
 
 
 @kernel
@@ -55,7 +57,7 @@ def weights_anywhere(x0, x1, first, last, cubic, extrapolate, x, order):
 
 @kernel
 def lookup1(tables, data, k, x, order):
-    """Return the value or the derivative (order 1, 2) of table k of one variable at x."""
+    """Return the value or the derivative (order 1 to 3) of table k of one variable at x."""
     cubic = tables[TABLE * k] == 1
     extrapolate = tables[TABLE * k + 1] == 1
     n = tables[TABLE * k + 2]

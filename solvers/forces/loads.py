@@ -6,6 +6,7 @@ The values are registers: spring, damper, contact and drive laws are register pr
 import math
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.vectors import add_to3, cross, dot3, get3, get9, mv, neg3, scale, sub3
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.sensors import arm, point_position
@@ -13,9 +14,7 @@ from kinetree.solvers.tree.sensors import arm, point_position
 
 @kernel
 def loads(model, ws):
-    """Fill ws.wrench and ws.tau from all force records."""
-    for j in range(ws.tau.size):
-        ws.tau[j] = 0.0
+    """Fill ws.wrench from all force records and add to ws.tau."""
     ws.head[L.K_WRENCH] = 0.0
     count = model.forces.size // L.FORCE
     spatial = False
@@ -77,8 +76,7 @@ def add_line(ws, a, point_a, b, point_b, value):
     """Force along the line of two points; positive pushes them apart. Coinciding points have no line and feel nothing."""
     r = sub3(point_position(ws, b, point_b), point_position(ws, a, point_a))
     length = math.sqrt(dot3(r, r))
-    if length > 0.0:
-        push = scale(value / length, r)
-        zero = (0.0, 0.0, 0.0)
-        add_wrench(ws, b, arm(ws, b, point_b), push, zero)
-        add_wrench(ws, a, arm(ws, a, point_a), neg3(push), zero)
+    push = scale(select(length > 0.0, value / length, 0.0), r)
+    zero = (0.0, 0.0, 0.0)
+    add_wrench(ws, b, arm(ws, b, point_b), push, zero)
+    add_wrench(ws, a, arm(ws, a, point_a), neg3(push), zero)

@@ -1,6 +1,9 @@
 """Joint reactions of the default engine, R_i = M*_i w_i - F*_i, in body axes at O_i; the share of applied joint forces A(AᵀA)⁻¹τ is taken off."""
 
+import math
+
 from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
@@ -8,6 +11,12 @@ from kinetree.solvers.kernel import kernel
 
 @boundary("solve")
 def reactions(model, ws):
+    """`react`, as everything but wide numbers calls it."""
+    return react(model, ws)
+
+
+@kernel
+def react(model, ws):
     """Fill ws.reaction after `dec`."""
     for i in range(1, model.parent.size):
         at = i * L.ROW
@@ -42,10 +51,9 @@ def take_off_drive(model, ws, i, f, n):
             el = add3(el, scale(s, bl))
             a = add3(a, scale(s, ba))
         norm = dot3(el, el) + dot3(a, a)
-        if norm > 0.0:
-            s = norm**-0.5
-            el = scale(s, el)
-            a = scale(s, a)
+        s = select(norm > 0.0, 1.0 / math.sqrt(norm), 1.0)
+        el = scale(s, el)
+        a = scale(s, a)
         put3(ws.small, 6 * k, el)
         put3(ws.small, 6 * k + 3, a)
         share = dot3(el, f) + dot3(a, n)

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kinetree.solvers.cache import cache_root, engine_hash
-from kinetree.solvers.entries import LIBRARIES
+from kinetree.solvers.entries import LIBRARIES, c_callback
+from kinetree.solvers.library.levels import levels_of
 
-LEVELS = ("x86-64", "x86-64-v3")  # baseline, and processors with AVX2 and FMA units
-
+KEPT = 8  # libraries of former sources that stay
 
 try:
     import fcntl
@@ -89,10 +89,10 @@ def linked_module(entries: dict[str, Callable]):
     """All entries in one LLVM module; only the entries stay visible."""
     import llvmlite.binding as llvm
 
-    from kinetree.solvers.boundary import REGISTERED, as_c_function, make_callback
+    from kinetree.solvers.boundary import REGISTERED, make_callback
 
     callbacks = {symbol[3:]: make_callback(function, shape) for symbol, (function, shape) in REGISTERED.items()}
-    callbacks |= {name: as_c_function(function) for name, function in entries.items()}
+    callbacks |= {name: c_callback(name, function) for name, function in entries.items()}
     symbols = {callback._wrapper_name: f"kt_{name}" for name, callback in callbacks.items()}
     whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
     for library in reachable([callback._library for callback in callbacks.values()]):
@@ -171,7 +171,15 @@ def build(say: Callable[[str], None] = lambda text: None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with one_builder(folder):
         compile_missing(folder, say)
+    forget_old(folder)
     return folder
+
+
+def forget_old(present: Path) -> None:
+    """Delete libraries of former sources but the latest ones."""
+    others = sorted((path for path in present.parent.iterdir() if path.is_dir() and path != present), key=lambda path: path.stat().st_mtime)
+    for path in others[:-KEPT]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -185,7 +193,7 @@ def one_builder(folder: Path):
 
 def compile_missing(folder: Path, say: Callable[[str], None]) -> None:
     """Compile what the folder lacks, one process per library."""
-    wanted = [name for name in LIBRARIES if not all(library_path(name, level).exists() for level in LEVELS)]
+    wanted = [name for name in LIBRARIES if not all(library_path(name, level).exists() for level in levels_of(name))]
     if not wanted:
         return
     compiler()
@@ -213,7 +221,7 @@ def build_library(library: str, folder: str) -> str:
 
     keep_from_running()
     text = str(linked_module(entries(library)))
-    for level in LEVELS:
+    for level in levels_of(library):
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             code, shared = Path(scratch) / "engine.o", Path(scratch) / "engine.so"
             emit(text, level, code)

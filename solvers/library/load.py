@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from pathlib import Path
 
-from kinetree.solvers.entries import library_of
-from kinetree.solvers.library.build import LEVELS, LibraryError, library_path
+from kinetree.solvers.entries import library_of, signature_of
+from kinetree.solvers.library.build import LibraryError, library_path
+from kinetree.solvers.library.levels import level
 
-V3 = {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"}
-
-
-@lru_cache(maxsize=1)
-def level() -> str:
-    """The highest processor level whose instructions this machine has."""
-    try:
-        flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
-    except (OSError, StopIteration):
-        return LEVELS[0]
-    return LEVELS[1] if V3 <= set(flags.split()) else LEVELS[0]
+KINDS = {"int": ctypes.c_int64, "float": ctypes.c_double, "ints": ctypes.c_void_p, "floats": ctypes.c_void_p}
 
 
 @lru_cache(maxsize=4)
@@ -43,5 +33,5 @@ def function(entry: str):
         raise LibraryError("the engine library is not built: run 'python -m kinetree.solvers.library build'")
     f = getattr(library, f"kt_{entry}")
     f.restype = ctypes.c_int32
-    f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]
+    f.argtypes = [KINDS[kind] for kind in signature_of(entry)]
     return f

@@ -1,6 +1,7 @@
 """The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws).
 
-A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds. The literal forms are in a library of their own, which the hooks call.
+A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds.
+The literal forms are in a library of their own, which the hooks call.
 """
 
 from kinetree.solvers import layout as L

@@ -66,6 +66,7 @@ def lay_out(I, F, W):
     clear(ws.x)
     clear(ws.p)
     clear(ws.tau)
+    clear(ws.added)
     clear(ws.extra)
     clear(ws.wrench)
     clear(ws.reaction)

@@ -14,7 +14,6 @@ def set_registers(model, ws, t):
     """Copy time and state to their registers and evaluate the given motions."""
     h = model.header
     ws.val[0] = t
-    ws.head[L.K_TIME] = t
     for k in range(ws.q.size):
         ws.val[h[L.H_R_Q] + k] = ws.q[k]
     for k in range(ws.u.size):
@@ -38,22 +37,36 @@ def place(model, ws, t):
     return status
 
 
-@boundary("state")
-def load(model, ws, t):
+@kernel
+def loaded(model, ws, t):
     """`place`, the state program and all loads."""
     status = place(model, ws, t)
     if status == 0:
         status = run_phase(model, ws, 2)
+    for j in range(ws.tau.size):
+        ws.tau[j] = ws.added[j]
     if model.forces.size > 0:
         loads(model, ws)
     return status
 
 
-@boundary("solve")
-def finish(model, ws):
+@kernel
+def finished(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
     measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):
         ws.xdot[k] = ws.val[model.x_rate[k]]
     return status
+
+
+@boundary("state")
+def load(model, ws, t):
+    """`loaded`, as everything but wide numbers calls it."""
+    return loaded(model, ws, t)
+
+
+@boundary("solve")
+def finish(model, ws):
+    """`finished`, as everything but wide numbers calls it."""
+    return finished(model, ws)

@@ -3,10 +3,9 @@
 The row of the body serves as the running frame on the way from the parent; equations (1.13), (1.14) in ground axes as in `motion`.
 """
 
-import math
-
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix, rotation, turn_x, turn_y, turn_z
+from kinetree.solvers.algebra.trigonometry import sincos
 from kinetree.solvers.algebra.vectors import add3, add_to3, cross, get3, get9, mm, mv, put3, put9, scale, transpose
 from kinetree.solvers.kernel import kernel
 
@@ -18,8 +17,7 @@ def turn(b, axis, code, angle):
     """B Rot(axis, angle), short for coordinate axes."""
     if code == 0.0:
         return mm(b, rotation(axis, angle))
-    s = math.sin(angle)
-    c = math.cos(angle)
+    s, c = sincos(angle)
     if code == 3.0:
         return turn_z(b, s, c)
     if code == 2.0:

@@ -27,6 +27,8 @@ def motion(model, ws):
             move_ball(model, ws, i)
         elif joint == L.Joint.PRISMATIC:
             move_prismatic(model, ws, i)
+        elif joint == L.Joint.UNIVERSAL:
+            move_universal(model, ws, i)
         else:
             move_general(model, ws, i)
         start_inertia(ws, i)
@@ -85,6 +87,37 @@ def move_revolute(model, ws, i):
     put3(ws.row, at + L.W_A0, carry(ws, parent, d))
     put3(ws.col, j * L.COLUMN + L.C_A, a)
     put3(ws.col, j * L.COLUMN + L.C_L, ZERO)
+
+
+@kernel
+def move_universal(model, ws, i):
+    """Constant part, then rotations about two axes through O_i, the second carried by the first."""
+    at = i * L.ROW
+    parent = model.parent[i] * L.ROW
+    b = i * L.BODY
+    second = (model.e_at[i + 1] - 1) * L.ELEMENT
+    j, k = model.u_at[i], model.q_at[i]
+    Rp = get9(ws.row, parent + L.W_R)
+    d = mv(Rp, get3(ws.body, b + L.B_R))
+    B = joint_axes(ws, b, Rp)
+    axis = get3(ws.body, b + L.B_AXIS)
+    a1 = mv(B, axis)
+    B = turn(B, axis, ws.body[b + L.B_CODE], ws.q[k])
+    axis = get3(ws.elem, second + L.E_AXIS)
+    a2 = mv(B, axis)
+    om = get3(ws.row, parent + L.W_OM)
+    t1, t2 = scale(ws.u[j], a1), scale(ws.u[j + 1], a2)
+    om1 = add3(om, t1)
+    put9(ws.row, at + L.W_R, turn(B, axis, ws.elem[second + L.E_CODE], ws.q[k + 1]))
+    put3(ws.row, at + L.W_D, d)
+    put3(ws.row, at + L.W_OM, add3(om1, t2))
+    put3(ws.row, at + L.W_AL, add3(get3(ws.row, parent + L.W_AL), add3(cross(om, t1), cross(om1, t2))))
+    put3(ws.row, at + L.W_A0, carry(ws, parent, d))
+    c = j * L.COLUMN
+    put3(ws.col, c + L.C_A, a1)
+    put3(ws.col, c + L.C_L, ZERO)
+    put3(ws.col, c + L.COLUMN + L.C_A, a2)
+    put3(ws.col, c + L.COLUMN + L.C_L, ZERO)
 
 
 @kernel

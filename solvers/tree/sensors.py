@@ -3,6 +3,7 @@
 import math
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, neg3, sub3
 from kinetree.solvers.kernel import kernel
@@ -101,10 +102,7 @@ def distance(ws, s, at):
     r = sub3(point_position(ws, s[at + 4], s[at + 5]), point_position(ws, s[at + 2], s[at + 3]))
     length = math.sqrt(dot3(r, r))
     v = sub3(point_velocity(ws, s[at + 4], s[at + 5]), point_velocity(ws, s[at + 2], s[at + 3]))
-    rate = math.sqrt(dot3(v, v))
-    if length > 0.0:
-        rate = dot3(r, v) / length
-    return (length, rate)
+    return (length, select(length > 0.0, dot3(r, v) / length, math.sqrt(dot3(v, v))))
 
 
 @kernel

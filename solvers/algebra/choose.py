@@ -1,0 +1,50 @@
+"""Decisions that also hold for lanes, where the same comparison may come out differently in each of them; whole numbers of a real one.
+
+On plain numbers these are what Python writes as `a if condition else b`; `solvers/lanes` adds the same for its numbers.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from kinetree.solvers.kernel import OPTIONS
+
+
+def select(condition, a, b):
+    """a where the condition holds, else b; both are evaluated."""
+    return a if condition else b
+
+
+def every(condition):
+    """Whether the condition holds in all lanes."""
+    return condition
+
+
+def whole_below(x):
+    """The largest whole number that is not above x."""
+    return np.floor(x)
+
+
+def whole_above(x):
+    """The smallest whole number that is not below x."""
+    return np.ceil(x)
+
+
+@overload(select, jit_options=OPTIONS)
+def plain_select(condition, a, b):
+    return select if isinstance(condition, types.Boolean) else None
+
+
+@overload(every, jit_options=OPTIONS)
+def plain_every(condition):
+    return every if isinstance(condition, types.Boolean) else None
+
+
+@overload(whole_below, jit_options=OPTIONS)
+def plain_whole_below(x):
+    return whole_below if isinstance(x, types.Float) else None
+
+
+@overload(whole_above, jit_options=OPTIONS)
+def plain_whole_above(x):
+    return whole_above if isinstance(x, types.Float) else None

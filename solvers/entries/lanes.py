@@ -1,0 +1,106 @@
+"""Entry points for many states at once, and for the slopes of the accelerations. Besides the blocks of the mechanism they take dense arrays.
+
+`wide` is a workspace of wide numbers, aligned to 64 bytes. Rows of states: q and u; `rest` (null: as in the workspace) has t, x, inputs, forces along
+the speeds and wrenches on the bodies, row by row.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.forms.dec import dec
+from kinetree.solvers.forms.reactions import react
+from kinetree.solvers.kernel import entry, kernel
+from kinetree.solvers.lanes import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
+from kinetree.solvers.lanes.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
+from kinetree.solvers.lanes.primitive import lanes_of
+from kinetree.solvers.lanes.types import WIDTH
+from kinetree.solvers.lanes.views import duals_view, lanes_view
+from kinetree.solvers.loops.solve import constrain
+from kinetree.solvers.tree.dynamics import finished, loaded
+from kinetree.solvers.tree.motion import velocities
+from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
+
+
+@entry
+def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, values):
+    """u̇ of `count` states of a tree, WIDTH at a time, and the `chosen` registers of outputs. head[K_ITEM]: first state of those where it failed."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    lanes = lanes_view(ints, wide)
+    spread_workspace(ws, lanes)
+    time = lanes_of(ws.val[0])
+    first = 0
+    while first < count:
+        left = min(WIDTH, count - first)
+        for k in range(lanes.q.size):
+            lanes.q[k] = gather(floats_view(q), lanes.q.size, k, first, left)
+        for k in range(lanes.u.size):
+            lanes.u[k] = gather(floats_view(u), lanes.u.size, k, first, left)
+        if has(rest):
+            time = take_rest(model, lanes, floats_view(rest), first, left)
+        status = solve_lanes(model, lanes, time, chosen > 0)
+        if status != 0:
+            ws.head[L.K_ITEM] = first
+            return status
+        for k in range(lanes.udot.size):
+            scatter(floats_view(udot), lanes.udot.size, k, first, left, lanes.udot[k])
+        for k in range(chosen):
+            scatter(floats_view(values), chosen, k, first, left, lanes.val[ints_view(registers)[k]])
+        first += WIDTH
+    return 0
+
+
+@kernel
+def take_rest(model, lanes, rest, first, left):
+    """What else the rows give; returns the time."""
+    nx, ni, nu = lanes.x.size, model.header[L.H_INPUTS], lanes.u.size
+    loads = lanes.extra.size - 6
+    width = 1 + nx + ni + nu + loads
+    at = 1
+    for k in range(nx):
+        lanes.x[k] = gather(rest, width, at + k, first, left)
+    at += nx
+    for k in range(ni):
+        lanes.val[model.header[L.H_R_INPUTS] + k] = gather(rest, width, at + k, first, left)
+    at += ni
+    for k in range(nu):
+        lanes.added[k] = gather(rest, width, at + k, first, left)
+    at += nu
+    for k in range(loads):
+        lanes.extra[6 + k] = gather(rest, width, at + k, first, left)
+    lanes.head[L.K_EXTRA] = 1.0
+    return gather(rest, width, 0, first, left)
+
+
+@kernel
+def solve_lanes(model, lanes, time, outputs):
+    """Accelerations, and outputs where they are wanted."""
+    status = loaded(model, lanes, time)
+    if status == 0:
+        status = dec(model, lanes)
+    if status == 0 and outputs:
+        react(model, lanes)
+        velocities(model, lanes)
+        status = finished(model, lanes)
+    return status
+
+
+@entry
+def slopes(ints, floats, work, wide, t, out):
+    """∂u̇ along q, u, forces along u, x and inputs (rows of `out`) at the state of the workspace, WIDTH directions at a time."""
+    model = model_view(ints, floats)
+    ws = work_view(ints, work)
+    duals = duals_view(ints, wide)
+    spread_workspace(ws, duals)
+    directions = ws.q.size + 2 * ws.u.size + ws.x.size + model.header[L.H_INPUTS]
+    for first in range(0, directions, WIDTH):
+        seed_state(model, ws, duals, first)
+        status = loaded(model, duals, t)
+        if status == 0:
+            status = dec(model, duals)
+        if status != 0:
+            ws.head[L.K_ITEM] = duals.head[L.K_ITEM]
+            return status
+        if model.l_kind.size > 0:
+            constrain(model, duals)
+        for k in range(duals.udot.size):
+            slopes_to(floats_view(out), duals.udot.size, k, first, directions - first, duals.udot[k])
+    return 0

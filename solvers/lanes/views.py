@@ -1,0 +1,22 @@
+"""Workspaces of wide numbers: the same directory as the plain one, every number as wide as its kind."""
+
+from numba.extending import intrinsic
+
+from kinetree.solvers.lanes.types import DUAL, LANES
+from kinetree.solvers.view_types import BlocksType, blocks_of
+
+STRIDE = {"lanes": 8, "duals": 16}  # floats per number: a dual keeps its slopes aligned
+LANES_WORK = BlocksType("lanes", LANES, STRIDE["lanes"])
+DUALS_WORK = BlocksType("duals", DUAL, STRIDE["duals"])
+
+
+@intrinsic
+def lanes_view(typingctx, ints, work):
+    """The workspace of WIDTH states."""
+    return LANES_WORK(ints, work), blocks_of(LANES_WORK)
+
+
+@intrinsic
+def duals_view(typingctx, ints, work):
+    """The workspace of a state with slopes."""
+    return DUALS_WORK(ints, work), blocks_of(DUALS_WORK)
