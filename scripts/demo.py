@@ -113,7 +113,7 @@ def report(
     coupled = [title for title in found if title.startswith("Coupled")]
     parts = [
         paragraph(
-            "A mobile carrier of 22 t stands on four outrigger jacks. Its platform slews, its cradle luffs, and the modules on the cradle are pushed "
+            "A mobile carrier of 20.5 t stands on four outrigger jacks. Its platform slews, its cradle luffs, and the modules on the cradle are pushed "
             "along their rails and leave one after another, while hydraulic servo drives hold the commanded angles. Angles are coordinates: slew "
             "about the platform's axis, luff upwards about the cradle's hinge."
         ),
