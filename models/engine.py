@@ -46,6 +46,15 @@ def build_once() -> None:
         print(f"{error}; going on without it, which starts slowly", file=sys.stderr, flush=True)
 
 
+def connect(*names: str) -> None:
+    """Load the library of these entries and tell the core library, which calls them through hooks; jitted kernels find them by themselves."""
+    if kind() == "library":
+        from kinetree.solvers.library.load import connect as connect_library
+
+        for name in names:
+            connect_library(name)
+
+
 @lru_cache(maxsize=8)
 def pointer_entry(name: str) -> Callable[..., int] | None:
     """An entry point whose arrays are given by their addresses; None when kernels run in plain Python."""

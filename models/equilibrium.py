@@ -123,8 +123,19 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
     flat = (W @ vectors)[:, np.abs(sizes) < FLAT * scale]
     found = np.vstack((linear.tangent @ flat[:f], flat[f:]))
     names, directions = (*linear.local, *linear.states[2 * f :]), []
-    for direction in found.T:
-        top = direction[np.abs(direction).argmax()]
-        directions.append({name: float(value / top) + 0.0 for name, value in zip(names, direction, strict=True) if abs(value / top) > 1e-6})
+    for direction in separated(found).T:
+        directions.append({name: float(value) + 0.0 for name, value in zip(names, direction, strict=True) if abs(value) > 1e-6})
     large = [name for direction in directions for name, value in direction.items() if abs(value) > SHARE]
     return tuple(dict.fromkeys(large)), tuple(directions)
+
+
+def separated(basis: np.ndarray) -> np.ndarray:
+    """The same space by vectors that keep out of each other's leading components (1 there), which any basis of it leads to."""
+    found = basis.copy()
+    for k in range(found.shape[1]):
+        row, column = np.unravel_index(np.abs(found[:, k:]).argmax(), found[:, k:].shape)
+        found[:, [k, k + column]] = found[:, [k + column, k]]
+        found[:, k] /= found[row, k]
+        others = np.arange(found.shape[1]) != k
+        found[:, others] -= np.outer(found[:, k], found[row, others])
+    return found / found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])] if found.size else found

@@ -54,11 +54,17 @@ class Instance:
         """Take back a workspace of wide numbers."""
         self._wide[stride].append(block)
 
+    def input_starts(self) -> np.ndarray:
+        """Start values of the inputs: given ones, else those of the description."""
+        c, val, count = self.compiled, self.ws.val, len(self.compiled.inputs)
+        given, preset = (val[first : first + count] for first in (c.start_inputs, c.preset_inputs))
+        return np.where(np.isnan(given), preset, given)
+
     def set_inputs(self, inputs: Mapping[str, float] | None) -> None:
         """Write inputs to their registers; those not given keep their start value."""
         c, val = self.compiled, self.ws.val
-        for k, name in enumerate(c.inputs):
-            val[c.registers[name]] = val[c.start_inputs + k]
+        for name, start in zip(c.inputs, self.input_starts(), strict=True):
+            val[c.registers[name]] = start
         for name, value in (inputs or {}).items():
             if name not in c.inputs:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")

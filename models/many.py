@@ -76,7 +76,7 @@ def batch(system: System, t, q, u, inputs, tau, loads, states) -> Batch:
         return Batch(time, q, u, None)
     names = tuple(state for state in c.states)
     x = columns_of(states, names, val[c.start_x : c.start_x + len(names)], count, "a first-order state")
-    given = columns_of(inputs, c.inputs, val[c.start_inputs : c.start_inputs + len(c.inputs)], count, "an input")
+    given = columns_of(inputs, c.inputs, system._fast.input_starts(), count, "an input")
     added = rows_of(np.zeros(system.n) if tau is None else tau, count, system.n, "tau")
     wrenches = np.zeros((count, 6 * (len(c.bodies) + len(c.twins))))
     if loads is not None:

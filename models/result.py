@@ -35,6 +35,20 @@ class Event:
         return self.before[4] - self.after[4]
 
 
+def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
+    """Columns w, x, y, z of every output that is a whole orientation."""
+    labels = [label for label, output in unit.description.outputs.items() if output.quantity == "orientation" and output.axis is None]
+    parts = [[f"{label}[{k}]" for k in range(1, 5)] for label in labels]
+    return [[names.index(name) for name in part] for part in parts if set(part) <= set(names)]
+
+
+def turn_continuously(table: np.ndarray, columns: list[int]) -> None:
+    """Of the two quaternions of an orientation take the one nearer to that of the row before: e and -e are the same turn."""
+    e = table[:, columns]
+    opposite = np.sum(e[1:] * e[:-1], axis=1) < 0.0
+    table[1:, columns] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]
+
+
 class Result:
     """Numbers of a run: `result["name"]` and `result.time` are numpy arrays.
 
@@ -58,6 +72,7 @@ class Result:
         self._replay = replay
         self._derived: dict[str, np.ndarray] = {}
         names = [column.name for column in unit.columns]
+        self._quaternions = quaternion_columns(unit, names)
         self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
         self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {name: k for k, name in enumerate(names)}
 
@@ -77,7 +92,9 @@ class Result:
         self.time, self._table, self._derived = self.time[:count], self._table[:count], {}
 
     def finish(self, run: Run, seconds: float) -> None:
-        """Note the cost of the run."""
+        """Note the cost of the run; orientations become continuous."""
+        for columns in self._quaternions:
+            turn_continuously(self._table, columns)
         self.statistics = {"seconds": seconds, "steps": float(run.work[U.V_STEPS]), "events": float(run.work[U.V_EVENTS])}
 
     # -- access ---------------------------------------------------------------------------------------------------------------------------

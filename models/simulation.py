@@ -14,7 +14,7 @@ from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.replay import Replay
 from kinetree.models.result import Event, Result
 from kinetree.models.status import EvaluationError, message
-from kinetree.models.system import System
+from kinetree.models.system import HAMILTON, System
 from kinetree.models.unit import Run, Unit, make_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
@@ -58,6 +58,8 @@ class Options:
             raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(INTEGRATORS)}")
         if chosen == "stormer" and len(system.coordinates) != system.n:
             raise ValueError("stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams")
+        if chosen == "stormer" and method in HAMILTON:
+            raise ValueError(f"stormer integrates q'' = f, a run in momenta by '{method}' has none: use adams")
         given = run.tolerances
         relative = number(tolerance, given.relative if given else None, 1e-8, "tolerance")
         absolute = number(None if tolerance is None else tolerance * 1e-2, given.absolute if given else None, 1e-10, "tolerance")
@@ -82,9 +84,7 @@ def simulate(
     system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress: Callable[[float], None] | None
 ) -> Result:
     """Advance from output to output; an interrupt keeps what was computed."""
-    if options.method not in ("auto", "DEC"):
-        return simulate_form(system, options, inputs, progress)
-    unit = make_unit(system, options.integrator)
+    unit = make_unit(system, options.integrator, options.method)
     run = Run(unit)
     unknown = set(inputs) - set(unit.compiled[0].inputs)
     if unknown:
@@ -127,13 +127,6 @@ def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
     """A result without numbers."""
     table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
     return Result(unit, times, table, options, Replay(unit))
-
-
-def simulate_form(system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress) -> Result:
-    """A run by a chosen form, for studies."""
-    from kinetree.models.form_motion import simulate_by_form
-
-    return simulate_by_form(system, options, inputs, progress)
 
 
 def give_sloped(run: Run, name: str, value: Callable[[float], float], begin: float, end: float) -> None:

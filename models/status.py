@@ -36,7 +36,7 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.TOO_MANY_STEPS: "too many steps",
         Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
         Status.INCONSISTENT: open_loop(item, compiled),
-        Status.CHATTERING: "events accumulate (chattering)",
+        Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
     }
     return texts.get(Status(status), f"status {status}")
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
+from kinetree.models.compilation.blocks import with_groups
 from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.description.schema import Description
-from kinetree.models.engine import bind
+from kinetree.models.engine import bind, connect
 from kinetree.models.joint_units import joint_units
 from kinetree.models.stages import Structure, numbering
-from kinetree.models.system import System
+from kinetree.models.system import GROUPS, HAMILTON, LAGRANGE, System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
@@ -29,6 +30,7 @@ class Unit:
     stages: tuple[Structure, ...]
     compiled: tuple[Compiled, ...]
     integrator: str
+    method: str = "auto"
     columns: list[Column] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     ints: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -48,17 +50,29 @@ class Unit:
         return int(self.ints[U.U_BASE]) + 64 + self.compiled[0].registers[name]
 
 
-def make_unit(system: System, integrator: str = "auto") -> Unit:
-    """Compile the remaining structures of a system and pack all of them."""
+def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
+    """Compile the remaining structures of a system and pack all of them; `method` is the form that resolves the equations."""
     stages = system.stages
     compiled = [system.compiled]
     for stage in stages[1:]:
         compiled.append(compile_structure(stage.description, numbering(stage.description, stage.locked), stage.locked, stage.end, later=True))
-    unit = Unit(system.description, system, tuple(stages), tuple(compiled), integrator)
+    unit = Unit(system.description, system, tuple(stages), tuple(compiled), integrator, method)
+    refuse(unit)
     unit.columns = columns_of(unit)
     unit.states = union([[*c.coordinates, *c.speeds, *c.states] for c in compiled])
     pack_unit(unit)
     return unit
+
+
+def refuse(unit: Unit) -> None:
+    """What only the default engine can integrate; makes the forms known to the engine when one of them is wanted."""
+    if unit.method in ("auto", "DEC"):
+        return
+    for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
+        if compiled.loops:
+            where = f"'{unit.system.name}'" if len(unit.compiled) == 1 else f"'{unit.system.name}' in stage '{stage}'"
+            raise ValueError(f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC")
+    connect("form_speeds", "form_rates", "form_momenta")
 
 
 def union(lists: list[list[str]]) -> list[str]:
@@ -97,8 +111,10 @@ def pack_unit(unit: Unit) -> None:
 
     records = np.full((len(compiled), U.STAGE), -1, dtype=np.int64)
     floats_at = 0
+    groups = GROUPS.get(unit.method, frozenset())
+    blocks = [with_groups(c.ints, c.counts, groups) if groups else c.ints for c in compiled]
     for k, c in enumerate(compiled):
-        records[k, U.S_INTS] = put(c.ints)
+        records[k, U.S_INTS] = put(blocks[k])
         records[k, U.S_FLOATS] = floats_at
         floats_at += c.floats.size
         outputs = {column.name: column.register for column in c.outputs}
@@ -113,25 +129,28 @@ def pack_unit(unit: Unit) -> None:
     header = np.zeros(U.UNIT_HEADER, dtype=np.int64)
     largest = {key: int(max(c.counts[key] for c in compiled)) for key in ("nq", "nu", "nx", "ng")}
     n = max(int(c.counts["nq"] + c.counts["nu"] + c.counts["nx"]) for c in compiled) + 1
-    lay_out_work(unit, header, largest, n, len(bodies), int(memory_size(U.KINDS[unit.integrator], n)))
+    workspace = int(max(block[L.H_SIZES + 2] for block in blocks))
+    lay_out_work(unit, header, largest, n, len(bodies), int(memory_size(U.KINDS[unit.integrator], n)), workspace)
+    header[U.U_FORM] = (LAGRANGE | HAMILTON).get(unit.method, 0)
     header[U.U_SIZES], header[U.U_SIZES + 1] = at, floats_at
     unit.ints = np.concatenate([header, records.ravel(), *parts])
     unit.floats = np.concatenate([c.floats for c in compiled])
 
 
-def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int, bodies: int, memory: int) -> None:
+def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int, bodies: int, memory: int, workspace: int) -> None:
     """Offsets of the parts of the work block."""
     first = unit.compiled[0]
     inputs, parameters = len(first.inputs), len(first.parameters)
     header[[U.U_STAGES, U.U_COLUMNS, U.U_STATES, U.U_GUARDS]] = len(unit.compiled), len(unit.columns), len(unit.states), largest["ng"]
     header[[U.U_BODIES, U.U_INTEGRATOR, U.U_PARAMETERS, U.U_INPUTS]] = bodies, U.KINDS[unit.integrator], parameters, inputs
     header[[U.U_START_Q, U.U_START_U, U.U_START_X, U.U_START_INPUTS]] = first.start_q, first.start_u, first.start_x, first.start_inputs
+    header[U.U_PRESET_INPUTS] = first.preset_inputs
     locator = 64 + 16 * largest["ng"] + n
     sizes = {
         U.U_AT_COLUMNS: len(unit.columns), U.U_AT_STATES: len(unit.states), U.U_AT_RATES: len(unit.states), U.U_AT_GUARDS: largest["ng"],
         U.U_AT_BODIES: U.UNIT_BODY * bodies + 2 + parameters + inputs, U.U_AT_EVENTS: U.EVENT * EVENT_LOG, U.U_AT_LOCATOR: locator,
         U.U_AT_INPUTS: inputs, U.U_AT_SLOPES: inputs, U.U_AT_GIVEN: inputs,
-        U.U_AT_SCRATCH: n, U.U_AT_MEMORY: memory, U.U_BASE: int(max(c.ints[L.H_SIZES + 2] for c in unit.compiled)),
+        U.U_AT_SCRATCH: n, U.U_AT_MEMORY: memory, U.U_BASE: workspace,
     }  # fmt: skip
     header[[U.U_MEMORY, U.U_LOCATOR, U.U_EVENTS]] = memory, locator, EVENT_LOG
     at = U.UNIT_HEAD

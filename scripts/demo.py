@@ -113,9 +113,9 @@ def report(
     coupled = [title for title in found if title.startswith("Coupled")]
     parts = [
         paragraph(
-            "A mobile carrier of 22 t stands on four outrigger jacks. Its platform slews, its cradle luffs, and the modules on the cradle are pushed "
-            "along their rails and leave one after another, while hydraulic servo drives hold the commanded angles. Angles are coordinates: slew "
-            "about the platform's axis, luff upwards about the cradle's hinge."
+            "A mobile carrier of 20.5 t stands on four outrigger jacks. Its platform slews, its cradle luffs, and the modules on the cradle are "
+            "pushed along their rails and leave one after another, while hydraulic servo drives hold the commanded angles. Angles are coordinates: "
+            "slew about the platform's axis, luff upwards about the cradle's hinge."
         ),
         picture(pictures["view"], "At rest, a module travelling along its rail, the same module in free flight; yellow: the hydraulic cylinders."),
         heading("Before the start"),

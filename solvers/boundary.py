@@ -5,9 +5,13 @@ minutes. A boundary is compiled once, its callers only hold its name. `shape` sa
 
     solve  (model, ws)               state  (model, ws, t)            unit  (I, F, W, t)
     rates  (out, model, ws, t, y)    method (mem, model, ws, t)
+
+A hook is a call whose code another library has: what a library does not carry costs it nothing.
 """
 
+import ctypes
 from collections.abc import Callable
+from importlib import import_module
 from typing import TypeVar, cast
 
 from llvmlite import ir
@@ -27,6 +31,7 @@ SHAPES = {
     "rates": (FLOATS, MODEL, WORK, types.float64, FLOATS),
     "method": (FLOATS, MODEL, WORK, types.float64),
 }
+HOOKS: dict[str, str] = {}  # symbol -> entry that is behind it, in another library
 REGISTERED: dict[str, tuple[Callable, str]] = {}  # symbol -> function and shape, callees before callers
 _provided: dict[str, object] = {}  # compiled callbacks of this process, kept alive
 
@@ -149,10 +154,37 @@ def boundary(shape: str) -> Callable[[F], F]:
     return decorate
 
 
+def hook(module: str, name: str) -> Callable:
+    """Call (model, ws, t) of the entry of that name in a library that is loaded when it is needed; its kernel is `name` of the module."""
+    symbol = f"kt_in_hook_{name}"
+    if config.DISABLE_JIT:
+        return lambda model, ws, t: getattr(import_module(module), name)(model, ws, t)
+    HOOKS[symbol] = name
+    return make_call(symbol, "state")
+
+
+def late(name: str):
+    """What stands behind a hook where kernels are jitted: compiles the entry when it is first called."""
+    from kinetree.solvers.entries import as_pointer_function
+
+    found: list = []
+
+    def call(ints: int, floats: int, ints_again: int, work: int, t: float) -> int:
+        if not found:
+            found.append(as_pointer_function(name))
+        return found[0](ints, floats, work, 0, t)
+
+    return ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 4, ctypes.c_double)(call)
+
+
 def provide() -> None:
     """Compile all boundaries of this process and make their symbols known to the jitted code that calls them."""
     import llvmlite.binding as llvm
 
+    for symbol, name in HOOKS.items():  # first: boundaries call them
+        if symbol not in _provided:
+            _provided[symbol] = thunk = late(name)
+            llvm.add_symbol(symbol, ctypes.cast(thunk, ctypes.c_void_p).value)
     for symbol, (function, shape) in REGISTERED.items():
         if symbol not in _provided:
             callback = make_callback(function, shape)

@@ -50,6 +50,7 @@ MODEL_INTS = (
     Field("actions", "3*na", "action records of ACTION ints"),
     Field("latches", "2*(number of latches)", "latch records of LATCH ints"),
     Field("probes", "3*(number of probes)", "probe records of PROBE ints"),
+    Field("knots", "4*(number of corners)", "records of KNOT ints: corners of expressions of time"),
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),

@@ -54,6 +54,15 @@ class Method(IntEnum):
     ABM_H = 12
 
 
+class Knot(IntEnum):
+    """Where an argument that runs evenly with time turns a corner."""
+
+    TABLE_X = 0  # at a grid point of a table, first axis
+    TABLE_Y = 1  # second axis
+    ZERO = 2
+    MULTIPLE = 3  # at a multiple of the spacing
+
+
 class Element(IntEnum):
     """Elementary transforms of a joint."""
 
@@ -148,6 +157,9 @@ G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
 PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
+KNOT = (
+    4  # ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing
+)
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
@@ -183,6 +195,7 @@ K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status me
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
 K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
+K_FORM = 11  # Method by which a run resolves its equations; 0: the default engine
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level

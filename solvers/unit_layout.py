@@ -31,6 +31,8 @@ U_START_Q, U_START_U, U_START_X, U_START_INPUTS = 24, 25, 26, 27  # first regist
 U_AT_SCRATCH = 28  # in work: one y
 U_AT_SLOPES = 29  # in work: slopes of the inputs during the next advance, which clears them; 0: held
 U_AT_GIVEN = 30  # in work: inputs at the beginning of an advance
+U_PRESET_INPUTS = 32  # first register of what the description starts the inputs from
+U_FORM = 31  # layout.Method by which the equations are resolved; 0: the default engine
 
 STAGE = 16  # ints per stage, from UNIT_HEADER on
 S_INTS, S_FLOATS = 0, 1  # offsets of the structure's blocks
@@ -70,6 +72,7 @@ V_ENERGY_START = 17  # energy of motion and weight when the books were opened, l
 V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
+V_KNOT = 22  # corner of the laws of time at which the last step ended
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 
 

@@ -93,7 +93,7 @@ BROKEN = [
     ({"order": "random"}, "order is 'random'"),
     ({"order": [1, 1, 2]}, "every number from 1 to 4 once"),
     ({"drives": 1, "outside": 1}, "either outside or inside"),
-    ({"rail_length": 1.0}, "parameters.rail_length: found 1, expected a number >= 2"),
+    ({"rail_length": 1.0}, r"parameters.rail_length: found 1, expected a number >= 2 \(module_length\)"),
     ({"module_pitch": 0.3}, ">= 0.4"),
     ({"jack_extension": -0.1}, ">= 0"),
     ({"jack_extension": 1.5}, "<= 1.2"),

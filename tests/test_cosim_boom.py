@@ -132,6 +132,9 @@ def scenario_file(folder: Path, text: str) -> str:
         ("[units.m]\ndescription = 'lib:boom'\n[units.d]\nfmu = 'd.fmu'\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'd' has no drive"),
         ("[units.m]\nfmu = 'm.fmu'\n[units.d.drive]\n[coupling]\nmechanism = 'm'\ndrive = 'd'", "unit 'm' has no description"),
         ("[units.m]\ndescription = 'lib:boom'\n[coupling]\nmechanism = 'm'", "coupling.drive: there is no unit 'drive'; units: m"),
+        ("format = 'kinetree/1'\n[bodies.rod]\nmass = 1", "describes a mechanism, not a scenario of coupled units: run it by `kinetree run"),
+        ("step_size = 2\nstop_time = 1\n[units.m]\ndescription = 'lib:boom'", "a communication step of 2 s is longer than the run of 1 s"),
+        ("scheme = 'told'\n[units.m]\ndescription = 'lib:boom'", "scheme told needs a wire from the stiffness of every drive to ACTUATOR.stiffness"),
         ("step_size = -1\n[units.m]\ndescription = 'lib:boom'", "expected a positive number"),
     ],
 )

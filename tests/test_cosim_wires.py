@@ -16,6 +16,7 @@ from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.study import run_coupled
 from kinetree.scripts.cosim.wired import run_wired
 
 HOLD = "4256.454355978347"  # force that holds the boom of the library at its start [N]
@@ -206,3 +207,53 @@ def test_integers_can_be_recorded(tmp_path: Path, units: str):
     assert main(["cosim", str(path), "--units", units, "-o", str(result), "-q"]) == 0
     stages = [float(line.split(",")[1]) for line in result.read_text().splitlines()[1:]]
     assert stages[0] == stages[4] and stages[-1] == stages[0] + 1
+
+
+def test_told_stiffness_by_wires_is_the_scheme_of_couplings(tmp_path: Path):
+    """The same masters over the same wires, whatever the order of the units in the file: only the load at the start is rounded, to 1e-9 N."""
+    text = BOOM.format(scheme="told", boom='description = "lib:boom"', oil="", length=repr(boom_length()), first=1.0, second=1.0)
+    wires = """
+[[wires]]
+from = "oil.force"
+to = "boom.lift.force"
+slope = "oil.resting_rate"
+mean = true
+bond = "lift"
+[[wires]]
+from = "oil.stiffness"
+to = "boom.lift.stiffness"
+bond = "lift"
+[[wires]]
+from = "oil.damping"
+to = "boom.lift.damping"
+[[wires]]
+from = "boom.lift.mean_speed"
+to = "oil.speed"
+mean = true
+bond = "lift"
+"""
+    head = text[: text.index("[units.boom]")]
+    start = f"[units.oil.start]\nload = {HOLD}\nlength = {boom_length()!r}\n"
+    units = [f"{OIL}{start}", '[units.boom]\ndescription = "lib:boom"\n']
+    found = []
+    for k, order in enumerate((units, units[::-1])):
+        path = tmp_path / f"told{k}.toml"
+        path.write_text(f'outputs = ["oil.pressure_a"]\n{head}{"".join(order)}{wires}')
+        found.append(run_wired(read_scenario(str(path)), "told", 0.02, 0.6).trace)
+    assert (found[0]["oil.pressure_a"] == found[1]["oil.pressure_a"]).all()
+    coupled = tmp_path / "coupled.toml"
+    coupled.write_text(f'[units.mechanism]\ndescription = "lib:boom"\n{OIL.replace("oil", "drive")}[coupling]\n')
+    exact = run_coupled(read_scenario(str(coupled)), "told", 0.02, 0.6).trace
+    assert np.ptp(exact["pressure_a"]) > 1e5 and np.abs(found[0]["oil.pressure_a"] - exact["pressure_a"]).max() < 1e-3
+    assert found[0].units == {"oil.pressure_a": "Pa"}
+
+
+def test_picture_and_report_of_controlled_steps(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """The summary says how long the steps have become; recorded columns are drawn with their units."""
+    path, report, picture = scenario(tmp_path, "sequential"), tmp_path / "report.json", tmp_path / "run.png"
+    options = ["--units", "process", "--tolerance", "0.01", "--json", str(report), "--plot", str(picture)]
+    assert main(["cosim", str(path), *options]) == 0
+    found = json.loads(report.read_text())
+    assert 0.0 < found["smallest_step_s"] < found["largest_step_s"] <= 0.02
+    said = f"{found['steps']} steps of {found['smallest_step_s']:.3g} to {found['largest_step_s']:.3g} s"
+    assert said in capsys.readouterr().out and picture.stat().st_size > 10_000

@@ -151,3 +151,20 @@ def test_interrupt_keeps_the_rows_until_then():
     assert len(part) == 6 and math.isclose(part.time[-1], 0.5)
     for name in ("x", "th", "reaction('pin')", "der(der(x))"):
         assert np.array_equal(part[name], whole[name][:6]), name
+
+
+def test_orientations_are_continuous():
+    """A body that spins about a skew axis for five turns: no column jumps by more than half the angle between two rows, and each is the turn."""
+    spin = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"top": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+        "joints": {"J": {"child": "top", "type": "revolute", "axis": [1, 2, 2], "coordinates": ["a"], "speed": [6.0]}},
+        "outputs": {"e": {"quantity": "orientation", "body": "top"}},
+    }
+    result = load(spin).compile().simulate(stop_time=6.0, output_step=0.05, tolerance=1e-10)
+    e = result.array([f"e[{k}]" for k in range(1, 5)])
+    assert np.abs(np.diff(e, axis=0)).max() < 0.5 * 6.0 * 0.05 * 1.001
+    half = 0.5 * result["a"]
+    turn = np.column_stack([np.cos(half), np.sin(half) / 3, 2 * np.sin(half) / 3, 2 * np.sin(half) / 3])
+    assert np.abs(e * np.sign(np.sum(e[0] * turn[0])) - turn).max() < 1e-9

@@ -110,3 +110,24 @@ def test_run_continues_from_a_copy_bit_for_bit():
     for k in range(5, 11):
         other.call("unit_advance", 0, 0.05 * k)
     assert other.work.tobytes() == whole.work.tobytes()
+
+
+def test_chatter_names_the_event_and_the_instant():
+    """A ball that loses half its speed at every bounce comes to rest after finitely many: the first fall 0.4515 s and twice that again."""
+    ball = {
+        "format": "kinetree/1",
+        "bodies": {"ball": {"mass": 1.0}},
+        "joints": {"J": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "z", "start": 1.0}]}},
+        "events": {"never": {"when": "z > 5", "set": {"z": "5"}}, "bounce": {"when": "z < 0", "set": {"der(z)": "-0.5*der(z)", "z": "0"}}},
+    }
+    with pytest.raises(EvaluationError, match=r"at t = 1\.354\d+: events accumulate \(chattering\): event 'bounce' \(when z < 0\)") as caught:
+        load(ball).compile().simulate(stop_time=3.0, output_step=0.1, tolerance=1e-10)
+    assert caught.value.result.time[-1] == pytest.approx(1.3)
+
+
+def test_failures_name_the_body():
+    """What a status means is known also when it comes from inside a step: a mass that a table takes away."""
+    rod = {**ROD, "parameters": {"k": 1.0}, "events": {"lighter": {"when": "th < pi/4", "set": {"k": "0"}}}}
+    rod["bodies"] = {name: {**body, "mass": "2*k", "inertia": ["0.24*k", "0.24*k", "0.1*k", 0, 0, 0]} for name, body in ROD["bodies"].items()}
+    with pytest.raises(EvaluationError, match=f"body '{next(iter(ROD['bodies']))}' has no inertia"):
+        load(rod).compile().simulate(stop_time=1.0, output_step=0.1)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.equilibrium import separated
 from kinetree.models.status import EvaluationError
 from kinetree.scripts import cli
 
@@ -233,6 +234,16 @@ def test_box_dropped_on_four_contacts(start: list[float]):
     assert found.coordinates["f.z"] == pytest.approx(0.2 - 2.5 * g / 1e6, abs=1e-9)
     assert set(found.undetermined) == {"f.shift_x", "f.shift_y", "f.turn_z"} and found.stability == "indifferent"
     assert found.residual < 1e-9
+
+
+def test_directions_do_not_depend_on_the_basis_that_was_found():
+    """Three directions, turned into one another at random: the same vectors come out."""
+    rng = np.random.default_rng(1)
+    space = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.5, 0, 0], [0, 0.3, -0.2]])
+    for _ in range(20):
+        turned = space @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        found = separated(turned)
+        assert np.abs(found[:, np.argsort(np.abs(found[:3]).argmax(axis=0))] - space).max() < 1e-12
 
 
 def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixture):

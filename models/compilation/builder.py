@@ -56,7 +56,8 @@ class Compiled:
     start_q: int  # first register of the start values
     start_u: int
     start_x: int
-    start_inputs: int
+    start_inputs: int  # what a host gives; not a number where it gives none and the description has an expression
+    preset_inputs: int  # what the description has
     quaternions: tuple[int, ...]  # first coordinate of each quaternion
     topology: Topology
     loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
@@ -64,6 +65,7 @@ class Compiled:
     all_joints: tuple[tuple[str, bool], ...] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
     start_time: float = 0.0
     units: dict[str, str] = field(default_factory=dict)
+    guards: tuple[str, ...] = ()  # what every guard stands for
 
     @property
     def body_number(self) -> dict[str, int]:
@@ -93,6 +95,7 @@ class Builder:
         self.actions: list[tuple[int, int, int]] = []
         self.latches: list[tuple[int, int]] = []
         self.probes: list[tuple[int, ...]] = []
+        self.guard_names: list[str] = []
         self.late_guards = False
         self.columns: list[Column] = []
         self.used: set[str] = set()
@@ -266,6 +269,7 @@ class Builder:
             "actions": np.array(self.actions, dtype=np.int64).reshape(-1),
             "latches": np.array(self.latches, dtype=np.int64).reshape(-1),
             "probes": np.array(self.probes, dtype=np.int64).reshape(-1),
+            "knots": program.knots,
         }
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])

@@ -75,7 +75,7 @@ def assemble(builder: Builder) -> Compiled:
     return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
 
 
-def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, int, int, int], joints: dict) -> Compiled:
+def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, ...], joints: dict) -> Compiled:
     """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
     found = survey(compiled)
     if found is None:
@@ -107,8 +107,11 @@ def parameter_values(description: Description) -> dict[str, float]:
     return values
 
 
-def add_starts(builder: Builder) -> tuple[int, int, int, int]:
-    """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start."""
+def add_starts(builder: Builder) -> tuple[int, ...]:
+    """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start.
+
+    Inputs have a group preset(NAME) besides: expressions write there, so that they do not overwrite what a host has given.
+    """
     forms = [builder.forms[joint] for joint in builder.topology.joint]
     groups = (
         [pair for form in forms for pair in zip(form.coordinates, form.starts, strict=True)],
@@ -116,14 +119,15 @@ def add_starts(builder: Builder) -> tuple[int, int, int, int]:
         [(name, state.start) for name, state in builder.states.items()],
         [(name, given.start) for name, given in builder.inputs.items()],
     )
-    return tuple(add_start_group(builder, group) for group in groups)  # type: ignore[return-value]
+    given = [(name, float("nan") if isinstance(start, str) else start) for name, start in groups[3]]
+    return *(add_start_group(builder, group) for group in (*groups[:3], given)), add_start_group(builder, groups[3], "preset")
 
 
-def add_start_group(builder: Builder, group: list[tuple[str, float | str]]) -> int:
+def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word: str = "start") -> int:
     """First register of one group."""
     first = 0
     for k, (name, given) in enumerate(group):
-        key, value = f"start({name})", builder.starts.get(name, given)
+        key, value = f"{word}({name})", builder.starts.get(name, given)
         register = builder.registers.add(key, float("nan") if isinstance(value, str) else value)
         first = first if k else register
         if isinstance(value, str):
@@ -131,7 +135,7 @@ def add_start_group(builder: Builder, group: list[tuple[str, float | str]]) -> i
     return first
 
 
-def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> Compiled:
+def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     """Header, sizes and names."""
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
@@ -171,6 +175,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, int, int, int]) -> 
         tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
+        guards=tuple(builder.guard_names),
     )  # fmt: skip
 
 

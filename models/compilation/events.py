@@ -36,20 +36,21 @@ def add_guards(builder: Builder) -> None:
     if end is not None:
         conditions = []
         if end.when is not None:
-            conditions.append(guard_of(builder.node(end.when, "ends.when")))
+            conditions.append((f"when {end.when}", guard_of(builder.node(end.when, "ends.when"))))
         if end.at is not None:
-            conditions.append(name("t") - E(builder.node(end.at, "ends.at")))
+            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at"))))
         if end.after is not None:
-            conditions.append(name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after")))
-        for condition in conditions:
-            add_guard(builder, condition.node, L.G_STAGE, [])
+            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after"))))
+        for word, condition in conditions:
+            add_guard(builder, condition.node, L.G_STAGE, [], f"the end of the stage ({word})")
     for label, event in builder.description.events.items():
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
             continue
         if all(known(builder, target) for target in event.set):
             actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
-            add_guard(builder, guard_of(builder.node(event.when, f"events.{label}.when")).node, L.G_RESET, actions[:LARGEST_ACTIONS])
+            guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
+            add_guard(builder, guard, L.G_RESET, actions[:LARGEST_ACTIONS], f"event '{label}' (when {event.when})")
 
 
 def resolvable(builder: Builder, node: Node) -> bool:
@@ -63,11 +64,12 @@ def resolvable(builder: Builder, node: Node) -> bool:
     return True
 
 
-def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]]) -> None:
-    """One guard record."""
+def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]], text: str) -> None:
+    """One guard record and what to call it."""
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
+    builder.guard_names.append(text)
     builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions)))
     builder.actions += actions
 

@@ -118,7 +118,9 @@ def check_parameters(checker: Checker) -> None:
         if low is not None and high is not None and low > high:
             checker.complain(("parameters", name), f"min {low:g} above max {high:g}")
         elif value is not None and ((low is not None and value < low) or (high is not None and value > high)):
-            limits = " and ".join(f"{sign} {limit:g}" for sign, limit in ((">=", low), ("<=", high)) if limit is not None)
+            bounds = ((">=", low, parameter.min), ("<=", high, parameter.max))
+            named = ((sign, limit, f" ({text})" if isinstance(text, str) else "") for sign, limit, text in bounds if limit is not None)
+            limits = " and ".join(f"{sign} {limit:g}{text}" for sign, limit, text in named)
             checker.complain(("parameters", name), f"{value:g}", f"a number {limits}")
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.models.description.expressions import suggestion
+from kinetree.models.description.knots import corners
 from kinetree.models.description.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, names, postorder
 from kinetree.models.description.simplify import substitute
 from kinetree.models.description.tables import Tables
@@ -27,6 +28,7 @@ class Program(NamedTuple):
     names: dict[str, int]  # register of each named value
     tables: np.ndarray  # records of TABLE integers
     table_data: np.ndarray
+    knots: np.ndarray  # records of KNOT integers
 
 
 class Registers:
@@ -152,13 +154,14 @@ class Registers:
         for register, node in expanded:
             emitter.claim(node, register)
         emitter.emit(expanded)
+        knots = emitter.knots()
         lists = emitter.phases
         for part in lists:
             for instruction in part:
                 self._val0[instruction[1]] = np.nan
         starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
         code = np.array([each for part in lists for each in part], dtype=np.int64).reshape(-1)
-        return Program(code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays())
+        return Program(code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots)
 
 
 class Emitter:
@@ -189,6 +192,21 @@ class Emitter:
         for register, node in wanted:
             if self.register[node] != register:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
+
+    def knots(self) -> np.ndarray:
+        """Records of the corners in time; the paces of their arguments become registers."""
+        records = []
+        for kind, argument, pace, detail in corners(dict(self.phase), TIME):
+            registers = [self.value(argument), self.value(pace)]
+            records.append((kind, *registers, self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0))
+        return np.array(records, dtype=np.int64).reshape(-1)
+
+    def value(self, node: Node) -> int:
+        """Register of an expression that nobody has asked for yet."""
+        for each in postorder((node,)):
+            if each not in self.register:
+                self.place(each)
+        return self.register[node]
 
     def place(self, node: Node) -> None:
         if isinstance(node, Leaf):

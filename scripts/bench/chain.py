@@ -29,7 +29,7 @@ TARGET = 5e-8  # error that counts; at a ratio of 1e4 exponentials made in doubl
 PATIENCE = 4.0  # s: an adaptive method is stopped after the interval in which this has passed
 DENSE_LIMIT = 1200  # masses beyond which expm is not tried (2n x 2n products)
 HEADLINE = (200, 1e4)
-ACCURACIES = (1e-6, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 1e-10)
+ACCURACIES = (1e-6, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 1e-10, 1e-11, 1e-12)
 
 
 def case(kind: str, n: int, ratio: float, steps: int) -> peers.Case:

@@ -118,8 +118,10 @@ def double_precision(m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: 
 
 def choices(repeats: int = 7) -> list[dict]:
     """Time of the chosen r and m beside all others that meet the same accuracy."""
+    makers = {"two-mass cars": chains.two_mass_train, "random springs": chains.stretched_train, "chain drive": chains.chain_drive}
+    makers["helical spring"] = lambda: chains.helical_spring(turns=40)
     found = []
-    for name, make in (("two-mass cars", chains.two_mass_train), ("random springs", chains.stretched_train), ("chain drive", chains.chain_drive)):
+    for name, make in makers.items():
         scaled = chain.scale(*make())
         for angle in (10.0, 1e3):
             dt, channels = angle / scaled.omega, np.array([0, scaled.n // 2])

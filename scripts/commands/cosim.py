@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 def cosim(
-    file: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario (.toml), system structure (.ssp), or lib:boom.")],
-    scheme: Annotated[str | None, typer.Option("--scheme", help="held, sequential, slope, told, chambers, repeat or jacobian.")] = None,
-    step_size: Annotated[float | None, typer.Option("--step-size", help="Communication step in s.")] = None,
-    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s.")] = None,
+    file: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="Scenario (.toml), structure (.ssp), or lib:boom, lib:slewing, lib:staged, lib:carrier, ...")
+    ],
+    scheme: Annotated[str | None, typer.Option("--scheme", help="One of those above (default: the scenario's).")] = None,
+    step_size: Annotated[float | None, typer.Option("--step-size", help="Communication step in s (default: the scenario's).")] = None,
+    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s (default: the scenario's).")] = None,
     units: Annotated[str, typer.Option("--units", help="native, python: FMUs of that back end; process: without FMUs.")] = "native",
     extrapolation: Annotated[int | None, typer.Option("--extrapolation", help="Order of the inputs' extrapolation: 0, 1 or 2.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="Control the step by the power the coupling makes (ECCO).")] = None,
@@ -31,12 +33,23 @@ def cosim(
     fmus: Annotated[Path | None, typer.Option("--fmus", help="Write the FMUs of the units into this folder, instead of running them.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run a scenario by one scheme, compare it with one system that holds both sides, and say whether the coupling is stable."""
+    """Couple a mechanism with an outside drive, or any FMUs, by one scheme; say whether that is stable, and how far from one system of both.
+
+    \b
+    Schemes:
+      held        all units step with the values of the beginning (Jacobi)
+      slope       the same with the partner's slopes
+      sequential  one unit after the other (Gauss-Seidel)
+      repeat      a trial step, a rollback, the step once more
+      told        the mechanism is told dF/ds: stable with long steps
+      chambers    the oil is inside the mechanism: the same, in any host
+      jacobian    Newton's method on the interface, with rollback
+    """
     from kinetree.scripts.cosim.control import ControlSpec
     from kinetree.scripts.cosim.imported import scenario_of_ssp
     from kinetree.scripts.cosim.masters import ORDERS
     from kinetree.scripts.cosim.report import show, write_csv, write_plot
-    from kinetree.scripts.cosim.scenario import positive, read_scenario
+    from kinetree.scripts.cosim.scenario import positive, read_scenario, spanned
     from kinetree.scripts.cosim.schemes import SCHEMES
     from kinetree.scripts.cosim.study import run_coupled, write_json
     from kinetree.scripts.cosim.units import UNITS
@@ -56,6 +69,7 @@ def cosim(
         chosen = one_of(scheme, SCHEMES, "--scheme") if scheme else ""
         step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
         end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
+        spanned(step, end)
         if ssp is not None or fmus is not None:
             export(scenario, chosen, step, end, ssp, fmus, kind, ssp_version, quiet)
             return

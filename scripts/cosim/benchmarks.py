@@ -1,11 +1,14 @@
-"""Two published co-simulation benchmarks over the communication step: the linear oscillator and the hydraulic manipulator of LIM, A Coruna.
+"""Published co-simulation benchmarks over the communication step: oscillator and hydraulic manipulator of LIM, A Coruna, hydraulic arm of Exudyn.
 
-`python -m kinetree.scripts.cosim.benchmarks PICTURE` draws both: energy that the masters add to the oscillator, error of the manipulator's cylinder.
+`python -m kinetree.scripts.cosim.benchmarks PICTURE` draws them: energy that the masters add to the oscillator, error of the manipulator's cylinder,
+error of the sum that the test of the arm publishes, whose valve is set once per step there.
 """
 
 from __future__ import annotations
 
+import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from kinetree.scripts.cosim.wired import run_wired
 END = 2.0  # of the oscillator's run [s]
 CASES = {"held": ("held", 0), "straight": ("held", 1), "parabolic": ("held", 2), "repeat": ("repeat", 0), "jacobian": ("jacobian", 0)}
 CUTS = {"manipulator": "force and displacement", "manipulator-pressure": "pressures and displacement"}
+ARM_END, ARM_SUM = 0.4, 7.10380418525  # time [s] and value of the arm's sum when its valve is set continuously
+ARM_PUBLISHED = {1e-3: 7.130440021870293, 1e-4: 7.106493824843002, 1e-5: 7.104058938828727}  # Exudyn 1.13.6, hydraulicActuatorSimpleTest, by its step
+ARM_CASES = {"held": ("sequential", 0), "straight": ("sequential", 1), "jacobian": ("jacobian", 0)}
 FINE = 2.5e-4  # step of the interface Jacobian that stands for the exact manipulator [s]
 
 
@@ -35,11 +41,23 @@ def manipulator_error(cut: str, step: float, exact: tuple[np.ndarray, np.ndarray
     return float(np.abs(trace["mechanics.s"] - np.interp(trace.time, *exact)).max()) if trace.stable else np.nan
 
 
+def arm_sum(theta: float, p0: float, p1: float) -> float:
+    """What the published test adds up: displacement of the centre of mass and angle, and pressures in MPa."""
+    return math.hypot(0.5 * math.cos(theta) - 0.5, 0.5 * math.sin(theta), theta) + 1e-6 * math.hypot(p0, p1)
+
+
+def arm_error(case: str, step: float) -> float:
+    """Error of that sum by the inputs of a master."""
+    master, order = ARM_CASES[case]
+    trace = run_wired(replace(read_scenario("lib:arm"), extrapolation=order), master, step, ARM_END).trace
+    return arm_sum(*(float(trace[f"arm.{name}"][-1]) for name in ("theta", "p0", "p1"))) - ARM_SUM
+
+
 def draw(path: str) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(13.0, 4.2), layout="constrained")
+    left, right, last = figure.subplots(1, 3)
     steps = np.geomspace(2.5e-4, 2e-2, 12)
     for case in CASES:
         left.loglog(steps, [energy_error(case, float(h)) for h in steps], marker=".", label=case)
@@ -57,7 +75,13 @@ def draw(path: str) -> None:
             right.text(limit, 2e-5, f" unstable from {1e3 * limit:.0f} ms", color=line.get_color(), fontsize="small")
     right.set_title("Hydraulic manipulator, held values", fontsize="medium")
     right.set_ylabel("largest error of the cylinder's length [m]")
-    for axes in (left, right):
+    steps = np.geomspace(2e-4, 8e-3, 8)
+    for case in ARM_CASES:
+        last.loglog(steps, [abs(arm_error(case, ARM_END / round(ARM_END / h))) for h in steps], marker=".", label=case)
+    last.loglog(list(ARM_PUBLISHED), [abs(value - ARM_SUM) for value in ARM_PUBLISHED.values()], "kx", label="published (Exudyn)")
+    last.set_title("Hydraulic arm, valve outside", fontsize="medium")
+    last.set_ylabel("error of the published sum at 0.4 s, of 7.1")
+    for axes in (left, right, last):
         axes.set_xlabel("communication step [s]")
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)

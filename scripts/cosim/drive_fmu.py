@@ -27,7 +27,12 @@ VALVE = {
 }  # fmt: skip
 
 
+def units_of_drive(rotary: bool) -> dict[str, str]:
+    """Units of all variables."""
+    return (ROTARY if rotary else LINEAR) | VALVE
+
+
 def build_drive_fmu(drive: Drive, path: Path, rotary: bool = False) -> Path:
     """The archive; numbers of the drive are parameters of the FMU. `rotary`: lengths are angles, areas volumes per radian."""
     spec = {"cylinder": asdict(drive.cylinder), "valve": asdict(drive.valve), "profile": drive.profile, "inside": drive.inside}
-    return pack_program("drive", PARTS, spec, (ROTARY if rotary else LINEAR) | VALVE, path)
+    return pack_program("drive", PARTS, spec, units_of_drive(rotary), path)

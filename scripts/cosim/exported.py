@@ -9,7 +9,7 @@ from typing import Any
 
 from kinetree.models.description.units import UnitError, parse_unit
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import MASTERS
+from kinetree.scripts.cosim.plan import of_wires
 from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.schemes import couple
 from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
@@ -27,13 +27,13 @@ def export_ssp(
     """Write the archive; notes on what a host should know."""
     with TemporaryDirectory(prefix="kinetree-ssp-") as place:
         folder = Path(place)
-        if scenario.coupling is None and scheme not in MASTERS:
-            raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling]; wires take {', '.join(MASTERS)}")
-        made = {unit.name: unit for unit in pack_scenario(scenario, scheme, units, folder)}
-        packed, master = list(made.values()), scheme
+        links, master, order = (), scheme, [unit.name for unit in scenario.units]
         if scenario.coupling is None:
             links = links_of_scenario(scenario)
-        else:
+            master, order = of_wires(scheme, order, {(link.end, link.end_connector) for link in links}, scenario.file)
+        made = {unit.name: unit for unit in pack_scenario(scenario, scheme, units, folder)}
+        packed = [made[name] for name in order]
+        if scenario.coupling is not None:
             slaves = coupled(scenario, scheme, actuated(scenario), "process", folder)
             plan = couple(scheme, slaves[0], slaves[1], scenario.coupling.actuator, *slaves[2:])
             packed, master = [made[slave.name] for slave in plan.slaves], plan.master
@@ -44,14 +44,15 @@ def export_ssp(
         text = f"{scenario.name}, scheme {scheme}"
         structure = Structure(scenario.name, components, links, known, 0.0, stop_time, step_size, master, text)
         write_ssp(structure, path, {unit.name: unit.path for unit in packed}, ssp_version)
-    return notes_on(scheme, master)
+    return notes_on(scheme, master, scenario.coupling is not None)
 
 
-def notes_on(scheme: str, master: str) -> list[str]:
+def notes_on(scheme: str, master: str, coupled: bool) -> list[str]:
     """What becomes of a scheme in hosts that step all units at once."""
     if scheme == FOR_HOSTS or master == "held":
         return []
-    return [f"hosts that step all units at once turn {scheme} into held values; {FOR_HOSTS} stays stable there"]
+    way = f"{FOR_HOSTS} stays stable there" if coupled else "`kinetree cosim FILE.ssp --scheme held` shows at which steps they are stable"
+    return [f"hosts that step all units at once turn {scheme} into held values; {way}"]
 
 
 def links_of_wires(wires: Sequence[Wire]) -> tuple[Link, ...]:

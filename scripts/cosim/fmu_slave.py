@@ -46,6 +46,7 @@ class FmuSlave:
         self.host = Host(self.archive, self.messages)
         variables = self.archive.description.modelVariables
         self.types = {v.name: v.type for v in variables}
+        self.units = {v.name: v.unit or getattr(v.declaredType, "unit", None) or "" for v in variables}
         inputs = [v.name for v in variables if v.causality == "input" and v.type in NUMBERS]
         self.inputs = tuple(name for name in inputs if not (name.startswith("der(") and name[4:-1] in inputs))
         self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)

@@ -40,7 +40,7 @@ class LinearSlave:
     """dx/dt = A x + B u, y = C x + D u, with inputs linear in a step."""
 
     def __init__(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], A, B, C, D, start):
-        self.name, self.inputs, self.outputs, self.ramped = name, inputs, outputs, inputs
+        self.name, self.inputs, self.outputs, self.ramped, self.units = name, inputs, outputs, inputs, {}
         self.A, self.B, self.C, self.D = (np.array(part, dtype=float) for part in (A, B, C, D))
         self.x, self.u, self.slope = np.array(start, dtype=float), np.zeros(len(inputs)), np.zeros(len(inputs))
         self.maps: dict[float, np.ndarray] = {}

@@ -20,7 +20,7 @@ def show(outcome: Outcome, written: list[Path]) -> None:
     facts = outcome.report()
     console = Console(highlight=False, soft_wrap=True)
     state = "[green]stable[/]" if facts["stable"] else "[red]not stable[/]"
-    console.print(f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, step {outcome.step_size:g} s, to {outcome.stop_time:g} s: {state}")
+    console.print(f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, {steps_of(outcome)}, to {outcome.stop_time:g} s: {state}")
     if outcome.trace.message:
         console.print(escape(outcome.trace.message))
     if facts["peak_pressure_error_bar"] is not None:
@@ -32,6 +32,14 @@ def show(outcome: Outcome, written: list[Path]) -> None:
         console.print(f"[yellow]{escape(note)}[/]")
     for path in written:
         console.print(f"wrote {escape(str(path))}")
+
+
+def steps_of(outcome: Outcome) -> str:
+    """Length of the communication steps; what a control has made of it."""
+    if not outcome.controlled:
+        return f"step {outcome.step_size:g} s"
+    smallest, largest = outcome.step(np.min) or 0.0, outcome.step(np.max) or 0.0
+    return f"{outcome.trace.time.size - 1} steps of {smallest:.3g} to {largest:.3g} s"
 
 
 def write_csv(outcome: Outcome, path: Path) -> None:
@@ -57,16 +65,17 @@ def write_plot(outcome: Outcome, path: Path) -> None:
         above.plot(exact["time"], exact[side] / BAR, color=colour, linewidth=0.8, label=f"{side[-1]}: one system")
         above.plot(outcome.trace.time, outcome.trace[side] / BAR, color=colour, linestyle="", marker=".", markersize=4, label=f"{side[-1]}: coupled")
     peak = max(float(exact[side].max()) for side in SIDES) / BAR
-    above.set_ylim(-0.2 * peak, 1.6 * peak)
+    above.set_ylim(-0.1 * peak, 1.4 * peak)
     above.set_ylabel("pressure [bar]")
     above.legend(fontsize="small", ncols=2)
-    below.plot(exact["time"], exact["length"], color="black", linewidth=0.8)
-    below.plot(outcome.trace.time, outcome.trace["length"], color="tab:green", linestyle="", marker=".", markersize=4)
+    below.plot(exact["time"], exact["length"], color="black", linewidth=0.8, label="one system")
+    below.plot(outcome.trace.time, outcome.trace["length"], color="tab:green", linestyle="", marker=".", markersize=4, label="coupled")
+    below.legend(fontsize="small")
     margin = 0.1 * float(np.ptp(exact["length"])) or 0.01
     below.set_ylim(exact["length"].min() - margin, exact["length"].max() + margin)
     below.set_ylabel(outcome.place)
     below.set_xlabel("time [s]")
-    above.set_title(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
+    above.set_title(f"{outcome.scenario}: {outcome.scheme}, {steps_of(outcome)}", fontsize="medium")
     figure.savefig(path, dpi=120)
 
 
@@ -79,12 +88,15 @@ def plot_columns(outcome: Outcome, path: Path) -> None:
     figure = Figure(figsize=(8.0, 1.0 + 1.5 * count), layout="constrained")
     places = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     for axes, (name, values) in zip(places, rows):
-        axes.plot(outcome.trace.time, values, linewidth=1.0)
-        axes.set_title(name, fontsize="small", loc="left")
+        unit = outcome.trace.units.get(name, "")
+        axes.plot(outcome.trace.time, values / (BAR if unit == "Pa" else 1.0), linewidth=1.0)
+        shown = "bar" if unit == "Pa" else unit
+        axes.set_title(f"{name} [{shown}]" if shown and shown != "1" else name, fontsize="small", loc="left")
+        axes.grid(alpha=0.3)
     for name, made in outcome.trace.energies.items():
         places[-1].plot(outcome.trace.time, made, linewidth=1.0, label=name)
         places[-1].set_title("energy made by the coupling [J]", fontsize="small", loc="left")
         places[-1].legend(fontsize="small")
     places[-1].set_xlabel("time [s]")
-    figure.suptitle(f"{outcome.scenario}: {outcome.scheme}, step {1e3 * outcome.step_size:g} ms", fontsize="medium")
+    figure.suptitle(f"{outcome.scenario}: {outcome.scheme}, {steps_of(outcome)}", fontsize="medium")
     figure.savefig(path, dpi=120)

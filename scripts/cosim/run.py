@@ -26,6 +26,7 @@ class Trace:
     energies: dict[str, np.ndarray] = field(default_factory=dict)
     residual_power: float = 0.0  # largest of all bonds [W]
     warnings: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
@@ -90,4 +91,5 @@ def cosimulate(
     columns = {name: table[:, k] for k, name in enumerate(names)}
     message = message or next((text for text in warnings if text.startswith("unstable")), "")
     residuals = {watch.bond.name: made[:, k] for k, watch in enumerate(watches)}
-    return Trace(np.array(times), columns, not message, message, residuals, power, warnings)
+    units = {f"{slave.name}.{name}": slave.units.get(name, "") for slave, name in recorded}
+    return Trace(np.array(times), columns, not message, message, residuals, power, warnings, units)

@@ -18,6 +18,7 @@ from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.failure import BadInput
 
 SCENARIOS = Path(__file__).parent / "scenarios"
+MECHANISM = {"format", "bodies", "joints"}  # keys of a description
 KINDS = ("description", "fmu", "drive", "controller")
 
 
@@ -123,8 +124,17 @@ def read_scenario(source: str) -> Scenario:
     return scenario_of(raw, str(path))
 
 
+def spanned(step: float, end: float) -> None:
+    """A communication step longer than the run couples nothing."""
+    if step > end:
+        raise BadInput(f"a communication step of {step:g} s is longer than the run of {end:g} s: take a smaller --step-size or a larger --stop-time")
+
+
 def scenario_of(raw: dict[str, Any], file: str) -> Scenario:
     """Checks a scenario key by key."""
+    if MECHANISM & set(raw):
+        how = f'run it by `kinetree run {file}`, or name it in a scenario: [units.mechanism] with description = "{Path(file).name}"'
+        raise BadInput(f"{file} describes a mechanism, not a scenario of coupled units: {how}")
     known = {"name", "units", "coupling", "wires", "outputs", "stop_time", "step_size", "scheme", "extrapolation", "step_control"}
     table = keys(raw, known, file, "")
     units = tuple(unit_of(name, spec, file) for name, spec in table.get("units", {}).items())

@@ -31,7 +31,7 @@ def crossed(master: Master, bonds: Sequence[Bond], t: float, h: float) -> list[t
         product = response(master, now, bond.effort, bond.flow, t, h, states) * response(master, now, bond.flow, bond.effort, t, h, states)
         if product > LEAST:
             wires = f"{master.wires[bond.effort]} and {master.wires[bond.flow]}"
-            what = "one of its wires has the wrong sign; give that one factor = -1"
+            what = "one of its wires has the wrong sign; give that one factor = -1, or turn the one it has"
             found.append((bond, f"crossed signs: bond '{bond.name}' feeds every motion ({wires}): {what}"))
     master.forget(states)
     return found

@@ -10,7 +10,9 @@ from kinetree.fmu.variables import Access
 from kinetree.models.mechanism import Mechanism
 from kinetree.models.status import EvaluationError
 from kinetree.scripts.cosim.controller import Controller
+from kinetree.scripts.cosim.controller_fmu import units_of_controller
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.drive_fmu import units_of_drive
 from kinetree.scripts.failure import BadInput
 from kinetree.scripts.in_process import InProcess
 from kinetree.solvers import unit_layout as U
@@ -32,6 +34,11 @@ class Slave(Protocol):
     """A unit that is stepped by a master; values are real numbers with names."""
 
     name: str
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Units of variables where they are known."""
+        ...
 
     @property
     def ramped(self) -> Collection[str]:
@@ -72,6 +79,7 @@ class MechanismSlave:
         self.instance = InProcess(self.unit)
         self.inputs = self.ramped = tuple(given.name for given in self.unit.inputs)
         self.outputs = tuple(v.name for v in self.instance.table.variables if v.causality in ("output", "local"))
+        self.units = {v.name: v.unit for v in self.instance.table.variables if v.unit}
         self._slopes = {given: int(self.unit.ints[U.U_AT_SLOPES]) + k for k, given in enumerate(self.inputs)}
         self._stale = False
 
@@ -121,8 +129,8 @@ class ProgramSlave:
     outputs: tuple[str, ...] = ()
     ramped: tuple[str, ...] = ()
 
-    def __init__(self, program: Any, name: str):
-        self.name, self.program = name, program
+    def __init__(self, program: Any, name: str, units: Mapping[str, str] | None = None):
+        self.name, self.program, self.units = name, program, units or {}
 
     def start(self, values: Mapping[str, float]) -> None:
         known(self.name, values, self.inputs)
@@ -161,8 +169,8 @@ class DriveSlave(ProgramSlave):
     outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate", "pressure_a", "pressure_b", "flow_a", "flow_b", "spool", "command")
     ramped = ("speed",)
 
-    def __init__(self, drive: Drive, name: str = "drive"):
-        super().__init__(drive, name)
+    def __init__(self, drive: Drive, name: str = "drive", rotary: bool = False):
+        super().__init__(drive, name, units_of_drive(rotary))
         self.inputs = drive.INPUTS[drive.inside]
 
     def start(self, values: Mapping[str, float]) -> None:
@@ -186,8 +194,8 @@ class ControllerSlave(ProgramSlave):
     inputs = ("measured", "target", "target_speed")
     outputs = ("command", "setpoint", "error", "integral")
 
-    def __init__(self, controller: Controller, name: str = "controller"):
-        super().__init__(controller, name)
+    def __init__(self, controller: Controller, name: str = "controller", unit: str = "m"):
+        super().__init__(controller, name, units_of_controller(unit))
 
     def start(self, values: Mapping[str, float]) -> None:
         super().start(values)

@@ -40,6 +40,7 @@ class Outcome:
     wall_time: float
     notes: list[str] = field(default_factory=list)
     place: str = "length [m]"
+    controlled: bool = False  # whether the length of the steps was controlled
 
     @property
     def peak_length_error(self) -> float:
@@ -47,6 +48,11 @@ class Outcome:
         if not self.reference:
             return math.nan
         return float(np.max(np.abs(self.trace["length"] - np.interp(self.trace.time, self.reference["time"], self.reference["length"]))))
+
+    def step(self, which: Callable[[np.ndarray], Any]) -> float | None:
+        """Length of a step that was made; the last one ends where the run does."""
+        made = np.diff(self.trace.time)
+        return float(which(made[:-1] if made.size > 1 else made)) if made.size else None
 
     def report(self) -> dict[str, Any]:
         """What --json writes."""
@@ -65,6 +71,8 @@ class Outcome:
             "energy_residuals_J": {name: float(made[-1]) if math.isfinite(made[-1]) else None for name, made in self.trace.energies.items()},
             "largest_residual_power_W": self.trace.residual_power if math.isfinite(self.trace.residual_power) else None,
             "steps": len(self.trace.time) - 1,
+            "smallest_step_s": self.step(np.min),
+            "largest_step_s": self.step(np.max),
             "notes": self.notes,
             "reached_s": float(self.trace.time[-1]),
             "wall_time_s": round(self.wall_time, 4),
@@ -97,7 +105,7 @@ def run_coupled(
     worst = max(float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side])))) for side in SIDES)
     spec = scenario.unit(scenario.coupling.drive).drive if scenario.coupling else None
     place = "angle [rad]" if spec and spec.rotary else "length [m]"
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall, place=place)
+    return Outcome(scenario.name, scheme, step_size, stop_time, trace, exact, worst, wall, place=place, controlled=control is not None)
 
 
 def write_json(outcome: Outcome, path: Path) -> None:

@@ -82,9 +82,9 @@ def unit_of(spec: UnitSpec, scenario: Scenario, units: str, folder: Path) -> Sla
         packed = pack_unit(spec, scenario, units, folder)
         return FmuSlave(packed.path, packed.name)
     if spec.drive is not None:
-        return DriveSlave(drive_of(spec.drive), spec.name)
+        return DriveSlave(drive_of(spec.drive), spec.name, spec.drive.rotary)
     if spec.controller is not None:
-        return ControllerSlave(controller_of(spec.controller, spec.start), spec.name)
+        return ControllerSlave(controller_of(spec.controller, spec.start), spec.name, spec.controller.unit)
     return MechanismSlave(load(raw_description(spec, scenario.folder)), spec.name)
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.plan import MASTERS, Plan
+from kinetree.scripts.cosim.plan import Plan, of_wires
 from kinetree.scripts.cosim.run import cosimulate
 from kinetree.scripts.cosim.scenario import Connection, Scenario
 from kinetree.scripts.cosim.slave import Slave
@@ -23,8 +23,8 @@ def run_wired(
     scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
 ) -> Outcome:
     """All units, started and stepped; there is no reference to compare with."""
-    if scheme not in MASTERS:
-        raise BadInput(f"{scenario.file}: scheme {scheme} needs a [coupling] that names an actuator; wires take {', '.join(MASTERS)}")
+    targets = {parted(wire.target, scenario) for wire in scenario.connections}
+    master_name, order = of_wires(scheme, [spec.name for spec in scenario.units], targets, scenario.file)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
     try:
@@ -32,7 +32,7 @@ def run_wired(
         notes = [*scenario.notes, *unconnected(scenario, slaves, wires)]
         for spec in scenario.units:
             slaves[spec.name].start(spec.start)
-        master = Plan(scheme, tuple(slaves.values()), tuple(wires)).make(scenario.extrapolation)
+        master = Plan(master_name, tuple(slaves[name] for name in order), tuple(wires)).make(scenario.extrapolation)
         recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
         control = StepControl(scenario.control, step_size) if scenario.control else None
         bonds = [*bonds_of(wires), *suspected(wires)]
@@ -44,7 +44,15 @@ def run_wired(
     finally:
         for slave in slaves.values():
             slave.close()
-    return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes + trace.warnings)
+    return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes + trace.warnings, controlled=control is not None)
+
+
+def parted(text: str, scenario: Scenario) -> tuple[str, str]:
+    """UNIT.NAME as the name of the unit and that of the variable; both may have dots."""
+    for unit in sorted((spec.name for spec in scenario.units), key=len, reverse=True):
+        if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:
+            return unit, text[len(unit) + 1 :]
+    return "", text
 
 
 def end_of(text: str, slaves: dict[str, Slave], file: str, place: str) -> tuple[Slave, str]:

@@ -9,6 +9,7 @@ from kinetree.solvers.chain import choice, energy, general, rows
 from kinetree.solvers.chain.coefficients import Coefficients, force_rows
 
 CALL = 3e5  # flops that pass during the overhead of one product of small bands
+FRESH = 30  # flops that pass while one element of a new term is cleared, summed up and fetched from memory
 PRODUCTS = 4  # products per term and per doubling
 
 
@@ -49,7 +50,7 @@ def choose(chain: Coefficients, dt: float, accuracy: float) -> choice.Choice:
     n, width = chain.n, min(chain.n, max(chain.Bh.width, chain.Fh.width))
 
     def term(k: int) -> float:
-        return PRODUCTS * (CALL + 2.0 * n * min(n, 2 * k * width + 1) * min(n, 2 * width + 1))
+        return PRODUCTS * (CALL + 2.0 * n * min(n, 2 * k * width + 1) * (min(n, 2 * width + 1) + FRESH))
 
     def doubling(x: float) -> float:
         filled = min(n, 2.0 * width * (0.5 * x + 6.0) + 1.0)

@@ -34,6 +34,7 @@ LIBRARIES = {
             "itr_h",
             "abm_h",
         ),  # fmt: skip
+        "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
     "lanes": {"lanes": ("many", "slopes")},
 }

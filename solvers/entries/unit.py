@@ -37,7 +37,8 @@ def unit_start(ints, floats, work, option, t):
         return status
     for k in range(I[U.U_INPUTS]):
         if option == 0:
-            ws.val[1 + I[U.U_PARAMETERS] + k] = ws.val[I[U.U_START_INPUTS] + k]
+            given = ws.val[I[U.U_START_INPUTS] + k]  # not a number: the host has not set any, and the description has an expression
+            ws.val[1 + I[U.U_PARAMETERS] + k] = ws.val[I[U.U_PRESET_INPUTS] + k] if given != given else given
     if option == 0:
         for k in range(ws.q.size):
             ws.q[k] = ws.val[I[U.U_START_Q] + k]

@@ -103,8 +103,31 @@ def linked_module(entries: dict[str, Callable]):
             elif not each.is_declaration and "llvm." not in each.name:
                 each.linkage = "weak_odr"  # one of several copies is kept, whether something before it has called it or not
         whole.link_in(module)
+    whole.link_in(llvm.parse_assembly(hooks()))
     hide(whole)
     return whole
+
+
+def hooks() -> str:
+    """LLVM code of all hooks: each calls the entry whose address stands in its cell `kt_hook_NAME`, and fails while there is none."""
+    from llvmlite import ir
+
+    from kinetree.solvers.boundary import HOOKS
+
+    word, real, status = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
+    blocks = [word.as_pointer(), real.as_pointer(), word.as_pointer(), real.as_pointer()]
+    entry_type = ir.FunctionType(status, [*blocks[:2], blocks[3], word, real]).as_pointer()
+    module = ir.Module("hooks")
+    for symbol, name in HOOKS.items():
+        cell = ir.GlobalVariable(module, entry_type, f"kt_hook_{name}")
+        cell.initializer = ir.Constant(entry_type, None)
+        function = ir.Function(module, ir.FunctionType(status, [*blocks, real]), symbol)
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        entry, (ints, floats, _, work, t) = builder.load(cell), function.args
+        with builder.if_then(builder.icmp_unsigned("==", entry, ir.Constant(entry_type, None))):
+            builder.ret(ir.Constant(status, RAISED))
+        builder.ret(builder.call(entry, [ints, floats, work, ir.Constant(word, 0), t]))
+    return str(module)
 
 
 def reachable(libraries: list) -> list:
@@ -125,7 +148,7 @@ def hide(module) -> None:
         if not f.is_declaration and (not f.name.startswith("kt_") or f.name.startswith("kt_in_")):
             f.linkage = "internal"
     for g in module.global_variables:
-        if not g.is_declaration and "llvm." not in g.name:
+        if not g.is_declaration and "llvm." not in g.name and not g.name.startswith("kt_hook_"):
             g.linkage = "internal"
 
 

@@ -19,6 +19,13 @@ def load_library(name: str) -> ctypes.CDLL | None:
     return ctypes.CDLL(str(path)) if path.exists() else None
 
 
+def connect(entry: str) -> None:
+    """Give the core library the address of an entry that it calls through a hook."""
+    core = load_library("core")
+    cell = ctypes.c_void_p.in_dll(core, f"kt_hook_{entry}")
+    cell.value = ctypes.cast(function(entry), ctypes.c_void_p).value
+
+
 def function(entry: str):
     """An entry point with its C signature; its library must be there."""
     library = load_library(library_of(entry))

@@ -1,21 +1,24 @@
 """Motion of a unit from its present time to a target: steps, projection, events, stages, change of integrator."""
 
+import math
+
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.motion import controller as C
-from kinetree.solvers.motion.derivatives import get_state, guards, put_state
-from kinetree.solvers.motion.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
+from kinetree.solvers.motion.derivatives import get_state, guards, in_momenta, put_state
+from kinetree.solvers.motion.event_search import DIRECTION, EVENT_TIME, FIRED, LAST_COUNT, VALUE, per_guard
 from kinetree.solvers.motion.events import events_reset, events_start, locate
 from kinetree.solvers.motion.happening import happen
+from kinetree.solvers.motion.knots import next_knot
 from kinetree.solvers.motion.latches import latch
 from kinetree.solvers.motion.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
 from kinetree.solvers.motion.unit import locator, memory, refresh, structure
 from kinetree.solvers.unit_layout import Kind
 
 AUTO = Kind.AUTO
-EVENT = int(L.Status.EVENT)
+EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 STOP_AT_EVENT = 1  # option bit: return at the first event
 
 
@@ -25,10 +28,12 @@ def begin_stage(I, W, model, ws, mem):
     kind = I[U.U_INTEGRATOR]
     if kind == AUTO:
         kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    set_integrator(I, W, ws, mem, kind)
+    status = set_integrator(I, W, model, ws, mem, kind)
     context = (model, ws)
-    status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
+    if status == 0:
+        status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
     W[U.V_STARTED] = 1.0
+    W[U.V_KNOT] = -math.inf
     keep_inputs(I, W, ws)
     count = model.guards.size // L.GUARD
     ev = locator(I, W, count, int(mem[C.N]))
@@ -61,22 +66,23 @@ def scratch(I, W, n):
 
 
 @kernel
-def set_integrator(I, W, ws, mem, kind):
+def set_integrator(I, W, model, ws, mem, kind):
     """Options of one integrator; the present state goes to the scratch."""
     n = ws.q.size + ws.u.size + ws.x.size + 1
     y = scratch(I, W, n)
-    get_state(y, ws)
+    status = get_state(y, model, ws, W[U.V_TIME])
     y[n - 1] = W[U.V_WORK]
     fixed = kind != ADAMS and kind != RK45 and kind != RADAU
     C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
     # the work of the loads is a book entry: it must not decide about steps
     C.block(mem, C.ATOL)[n - 1] = 1e30
     mem[C.NQ] = ws.q.size
-    mem[C.NU] = ws.u.size
+    mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
     mem[C.REFRESH] = W[U.V_REFRESH]
     mem[KIND] = kind
     ws.head[L.K_ON_CONSTRAINTS] = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
     W[U.V_KIND] = kind
+    return status
 
 
 @kernel
@@ -178,13 +184,32 @@ def run(I, W, model, ws, target):
         status = locate(ev, guards, context, interpolate, mem, target)
         if status != 0 or C.time_of(mem) >= target:
             break
-        status = step(mem, context, target)
+        status = step_to(W, mem, model, ws, target)
         W[U.V_STEPS] += 1.0
         if status == 0 and model.l_kind.size > 0:
             status = close_loops(mem, context)
         if status == 0 and I[U.U_INTEGRATOR] == AUTO:
             status = reconsider(I, W, mem, context)
-    arrive(I, W, mem, ev, ws, target, status)
+    return arrive(I, W, mem, ev, model, ws, target, status)
+
+
+@kernel
+def step_to(W, mem, model, ws, target):
+    """One step; methods of variable step end it at the next corner of the laws of time, and adams forgets there what it knew before."""
+    kind = int(mem[KIND])
+    if model.knots.size == 0 or not (kind == ADAMS or kind == RK45 or kind == RADAU):
+        return step(mem, (model, ws), target)
+    t, status = C.time_of(mem), 0
+    if t == W[U.V_KNOT] and kind == ADAMS:
+        status = restart(mem, (model, ws))
+    knot = next_knot(model, ws, t)
+    mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    if knot < target or W[U.V_SOFT] != 0.0:
+        target = knot
+        mem[C.HARD] = 1.0 if knot < math.inf else 0.0
+    if status == 0:
+        status = step(mem, (model, ws), target)
+    W[U.V_KNOT] = knot
     return status
 
 
@@ -193,10 +218,13 @@ def close_loops(mem, context):
     """Project the new state onto the loop constraints; the integrator takes the small change over."""
     model, ws = context
     y = C.state_of(mem)
-    put_state(ws, y)
-    status = project(model, ws, C.time_of(mem))
+    t = C.time_of(mem)
+    status = put_state(model, ws, t, y)
     if status == 0:
-        get_state(y, ws)
+        status = project(model, ws, t)
+    if status == 0:
+        status = get_state(y, model, ws, t)
+    if status == 0:
         status = changed(mem, context)
     return status
 
@@ -212,22 +240,25 @@ def reconsider(I, W, mem, context):
         other = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
     if other == kind:
         return 0
-    _, ws = context
+    model, ws = context
     y = C.state_of(mem)
-    put_state(ws, y)
-    W[U.V_WORK] = y[len(y) - 1]
     t, last = C.time_of(mem), C.step_of(mem)
-    set_integrator(I, W, ws, mem, other)
+    W[U.V_WORK] = y[len(y) - 1]
+    W[U.V_TIME] = t
+    status = put_state(model, ws, t, y)
+    if status == 0:
+        status = set_integrator(I, W, model, ws, mem, other)
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
     mem[C.H_GIVEN] = last
-    return start(mem, context, t, scratch(I, W, int(mem[C.N])))
+    return status if status != 0 else start(mem, context, t, scratch(I, W, int(mem[C.N])))
 
 
 @kernel
-def arrive(I, W, mem, ev, ws, target, status):
-    """State at the target, at the event, or where the integration failed."""
+def arrive(I, W, mem, ev, model, ws, target, status):
+    """State at the target, at the event, or where the integration failed, and what a failure means; the status."""
     t = C.time_of(mem)
-    if status == EVENT:
+    W[U.V_ITEM] = ws.head[L.K_ITEM]
+    if status == EVENT or status == CHATTERING:
         t = ev[EVENT_TIME]
     elif status == 0:
         t = target
@@ -237,6 +268,20 @@ def arrive(I, W, mem, ev, ws, target, status):
         interpolate(y, mem, t)
     else:
         C.copy(y, C.state_of(mem))
-    put_state(ws, y)
+    found = put_state(model, ws, t, y)
     W[U.V_WORK] = y[n - 1]
     W[U.V_TIME] = t
+    if status == CHATTERING:
+        W[U.V_ITEM] = chatters(ev, model.guards.size // L.GUARD)
+    return status if status != 0 else found
+
+
+@kernel
+def chatters(ev, count):
+    """The guard that fired too often."""
+    fired, often = per_guard(ev, FIRED), per_guard(ev, LAST_COUNT)
+    found = -1
+    for k in range(count):
+        if fired[k] != 0.0 and (found < 0 or often[k] > often[found]):
+            found = k
+    return found

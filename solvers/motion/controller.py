@@ -173,7 +173,8 @@ def first_step(mem, rhs, context, order, y_try, f_try):
         return min(mem[H_GIVEN], mem[H_MAX])
     y, f = block(mem, Y_NEW), block(mem, F_NEW)
     size, rate = norm(mem, y, y, y), norm(mem, f, y, y)
-    h = 0.01 * size / rate if size > 1e-5 and rate > 1e-5 else 1e-6
+    # a state below its tolerance, as where a motion passes through rest, says nothing about the scale of the motion
+    h = 0.01 * size / rate if size > 1.0 and rate > 1e-5 else 1e-6
     h = min(h, mem[H_MAX])
     for i in range(len(y)):
         y_try[i] = y[i] + h * f[i]

@@ -1,7 +1,11 @@
-"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws)."""
+"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws).
+
+A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds.
+The literal forms are in a library of their own, which the hooks call.
+"""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.boundary import boundary
+from kinetree.solvers.boundary import boundary, hook
 from kinetree.solvers.forms.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
@@ -10,31 +14,48 @@ from kinetree.solvers.motion.books import power
 from kinetree.solvers.tree.dynamics import finish, load
 from kinetree.solvers.tree.motion import velocities
 
+MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
+CHOSEN = "kinetree.solvers.forms.chosen"
+form_speeds = hook(CHOSEN, "form_speeds")  # ws.u from ws.q, ws.p
+form_rates = hook(CHOSEN, "form_rates")  # ws.udot, or ws.pdot after form_speeds, of the evaluated state
+form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
+
 
 @kernel
-def put_state(ws, y):
-    """Copy y to q, u, x."""
+def in_momenta(ws):
+    """Whether the run is in (q, p)."""
+    return ws.head[L.K_FORM] >= MOMENTA
+
+
+@kernel
+def put_state(model, ws, t, y):
+    """Copy y to q, u, x; where y holds momenta the form finds the speeds."""
     nq = ws.q.size
     nu = ws.u.size
+    middle = ws.p if in_momenta(ws) else ws.u
     for k in range(nq):
         ws.q[k] = y[k]
     for k in range(nu):
-        ws.u[k] = y[nq + k]
+        middle[k] = y[nq + k]
     for k in range(ws.x.size):
         ws.x[k] = y[nq + nu + k]
+    return form_speeds(model, ws, t) if in_momenta(ws) else 0
 
 
 @kernel
-def get_state(y, ws):
-    """Copy q, u, x to y."""
+def get_state(y, model, ws, t):
+    """Copy q, u, x to y, or q, p, x with the momenta of these speeds."""
     nq = ws.q.size
     nu = ws.u.size
+    status = form_momenta(model, ws, t) if in_momenta(ws) else 0
+    middle = ws.p if in_momenta(ws) else ws.u
     for k in range(nq):
         y[k] = ws.q[k]
     for k in range(nu):
-        y[nq + k] = ws.u[k]
+        y[nq + k] = middle[k]
     for k in range(ws.x.size):
         y[nq + nu + k] = ws.x[k]
+    return status
 
 
 @kernel
@@ -83,6 +104,22 @@ def velocities_if_given(model, ws):
 
 
 @kernel
+def needs_engine(model, ws):
+    """Whether a right-hand side asks for more than the rates of the speeds, which the default engine has to give."""
+    return ws.head[L.K_FORM] == 0.0 or ws.x.size > 0 or model.header[L.H_GIVEN] == 1
+
+
+@kernel
+def rates_by_form(ydot, model, ws, t):
+    """Rates of the speeds or momenta by the form of the run."""
+    status = form_rates(model, ws, t)
+    rate = ws.pdot if in_momenta(ws) else ws.udot
+    for j in range(ws.u.size):
+        ydot[ws.q.size + j] = rate[j]
+    return status
+
+
+@kernel
 def derivatives(ydot, context, t, y):
     """Right-hand side for the integrators."""
     model, ws = context
@@ -92,11 +129,12 @@ def derivatives(ydot, context, t, y):
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
-    put_state(ws, y)
+    status = put_state(model, ws, t, y)
     if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
         project(model, ws, t)
-    status = load(model, ws, t)
     if status == 0:
+        status = load(model, ws, t)
+    if status == 0 and needs_engine(model, ws):
         status = accelerations_of(model, ws)
     if status != 0:
         return status
@@ -114,7 +152,7 @@ def rates(ydot, model, ws, t, y):
         status = finish(model, ws)
         for k in range(ws.x.size):
             ydot[nq + nu + k] = ws.xdot[k]
-    return status
+    return rates_by_form(ydot, model, ws, t) if status == 0 and ws.head[L.K_FORM] != 0.0 else status
 
 
 @kernel
@@ -127,8 +165,9 @@ def guards(out, context, t, y):
 @boundary("rates")
 def conditions(out, model, ws, t, y):
     """Guards of the state y."""
-    put_state(ws, y)
-    status = load(model, ws, t)
+    status = put_state(model, ws, t, y)
+    if status == 0:
+        status = load(model, ws, t)
     if status == 0 and model.header[L.H_LATE_GUARDS] == 1:
         status = accelerations_of(model, ws)
         if status == 0:

@@ -135,11 +135,12 @@ def resume(I, F, W):
     n = int(mem[C.N])
     y = W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
     interpolate(y, mem, W[U.V_TIME])
-    get_state(y, ws)
+    status = get_state(y, model, ws, W[U.V_TIME])
     y[n - 1] = W[U.V_WORK]
     C.cut(mem, W[U.V_TIME], y)
     context = (model, ws)
-    status = restart(mem, context)
+    if status == 0:
+        status = restart(mem, context)
     ev = locator(I, W, model.guards.size // L.GUARD, n)
     if status == 0:
         status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))

@@ -58,6 +58,7 @@ def lay_out(I, F, W):
     model, ws = structure(I, F, W)
     for k in range(ws.head.size):
         ws.head[k] = 0.0
+    ws.head[L.K_FORM] = I[U.U_FORM]
     for k in range(ws.val.size):
         ws.val[k] = model.val0[k]
     clear(ws.q)
