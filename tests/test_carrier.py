@@ -58,8 +58,11 @@ def masses_of(system) -> list[float]:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_run_begins_at_rest(variant: str):
-    """Until the first push nothing moves by more than the rounding of the forces: 1e-12 of the weight over the jacks' stiffness."""
-    result = load(f"lib:{variant}", modules=3).compile().simulate(0.5, output_step=0.05)
+    """Until the first push nothing moves by more than the rounding of the forces: 1e-12 of the weight over the jacks' stiffness.
+
+    The tolerance is that of the bound: at the looser one of the description, steps near the limit of stability may let rounding grow up to it.
+    """
+    result = load(f"lib:{variant}", modules=3).compile().simulate(0.5, output_step=0.05, tolerance=1e-10)
     for name in ("heave", "pitch", "roll", "slew", "luff", "s1", "tilt2", "turn3"):
         assert np.ptp(result[name]) < 1e-11
 

@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.compilation.blocks import model_fields
-from kinetree.models.unit import make_unit
+from kinetree.models.unit import Run, make_unit
 
 MASS = 2.0
 PULSE = {"x": [0.0, 50.0, 50.01, 50.02, 100.0], "y": [0.0, 0.0, 10.0, 0.0, 0.0]}  # triangle of 0.1 N.s
@@ -111,3 +111,28 @@ def test_fixed_steps_keep_their_grid():
     law = pushed("table('pulse', t)")
     result = load(law).compile().simulate(stop_time=60.0, output_step=60.0, integrator="rk4", step=0.004)
     assert result.statistics["steps"] == math.ceil(60.0 / 0.004)
+
+
+def advance_like_a_host(model: dict, step: float, count: int) -> float:
+    """Speed after steps whose times a host adds up: they miss round numbers by the last digits."""
+    run = Run(make_unit(load(model).compile()))
+    assert run.call("unit_start", 0, 0.0) == 0
+    t = 0.0
+    for _ in range(count):
+        t += step
+        assert run.call("unit_advance", 0, t) == 0, t
+    return float(run.columns[[column.name for column in run.unit.columns].index("der(x)")])
+
+
+@pytest.mark.parametrize("corner", [0.02, 0.019, 0.006])
+def test_hosts_that_add_up_their_times_meet_corners_and_events(corner):
+    """0.001 added twenty times is 0.02 and 7e-18: nothing is left to integrate there, neither after a corner nor after an event."""
+    pulse = {"x": [0.0, corner, corner + 0.01, 1.0], "y": [0.0, 0.0, 10.0, 10.0]}
+    law = cart(forces={"push": {"coordinate": "x", "value": "table('pulse', t)"}}, tables={"pulse": pulse})
+    assert advance_like_a_host(law, 0.001, 40) == pytest.approx((0.05 + 10 * (0.04 - corner - 0.01)) / MASS, rel=1e-6)
+    event = cart(
+        parameters={"push": {"value": 0.0, "tunable": True}},
+        forces={"push": {"coordinate": "x", "value": "push"}},
+        events={"begin": {"when": f"t - {corner!r} > 0", "set": {"push": 10.0}}},
+    )
+    assert advance_like_a_host(event, 0.001, 40) == pytest.approx(10 * (0.04 - corner) / MASS, rel=1e-6)

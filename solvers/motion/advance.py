@@ -11,7 +11,7 @@ from kinetree.solvers.motion.derivatives import get_state, guards, in_momenta, p
 from kinetree.solvers.motion.event_search import DIRECTION, EVENT_TIME, FIRED, LAST_COUNT, VALUE, per_guard
 from kinetree.solvers.motion.events import events_reset, events_start, locate
 from kinetree.solvers.motion.happening import happen
-from kinetree.solvers.motion.knots import next_knot
+from kinetree.solvers.motion.knots import SAME, next_knot
 from kinetree.solvers.motion.latches import latch
 from kinetree.solvers.motion.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
 from kinetree.solvers.motion.unit import locator, memory, refresh, structure
@@ -182,7 +182,7 @@ def run(I, W, model, ws, target):
     ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
     while status == 0:
         status = locate(ev, guards, context, interpolate, mem, target)
-        if status != 0 or C.time_of(mem) >= target:
+        if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break
         status = step_to(W, mem, model, ws, target)
         W[U.V_STEPS] += 1.0
@@ -200,11 +200,12 @@ def step_to(W, mem, model, ws, target):
     if model.knots.size == 0 or not (kind == ADAMS or kind == RK45 or kind == RADAU):
         return step(mem, (model, ws), target)
     t, status = C.time_of(mem), 0
-    if t == W[U.V_KNOT] and kind == ADAMS:
+    if abs(t - W[U.V_KNOT]) <= SAME * abs(t) and kind == ADAMS:
         status = restart(mem, (model, ws))
     knot = next_knot(model, ws, t)
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
-    if knot < target or W[U.V_SOFT] != 0.0:
+    # hosts add up their times: a target that misses a corner by rounding is that corner
+    if knot < target - SAME * abs(target) or W[U.V_SOFT] != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0
     if status == 0:
