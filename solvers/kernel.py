@@ -20,7 +20,9 @@ OPTIONS = {"error_model": "numpy", "fastmath": FAST}
 if not os.environ.get("NUMBA_CACHE_DIR"):
     os.environ["NUMBA_CACHE_DIR"] = str(cache_root() / "numba" / f"{sources_hash()}-{platform.machine()}")
 
-from numba import njit  # noqa: E402  (the cache folder must be known before numba is imported)
+from numba import config, njit  # noqa: E402  (the cache folder should be known before numba is imported)
+
+config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # others may have imported numba first: beside the sources lies code of other engines
 
 
 def kernel(function: F) -> F:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -40,6 +41,15 @@ def test_library_needs_no_memory_and_no_python(library: str, level: str):
     wanted = subprocess.run(["nm", "-D", "--undefined-only", str(path)], capture_output=True, text=True, check=True).stdout
     names = [line.split()[-1] for line in wanted.splitlines()]
     assert not [name for name in names if name.startswith(FOREIGN)]
+
+
+def test_compiled_code_lies_in_the_folder_of_its_sources(tmp_path):
+    """Also when others import numba first: code beside the sources outlives edits of its callees, and calls symbols that are gone."""
+    code = "import numba; from kinetree.solvers.entries import evaluate; print(evaluate.prepare.stats.cache_path)"
+    environment = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")}
+    environment["KINETREE_CACHE"] = str(tmp_path)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout
+    assert said.startswith(str(tmp_path))
 
 
 @pytest.fixture(scope="module")

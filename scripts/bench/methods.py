@@ -10,7 +10,8 @@ from kinetree.scripts.bench.problems import Problem, problem
 from kinetree.solvers.motion import controller
 from kinetree.solvers.motion.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
 from kinetree.solvers.motion.dense_output import sample
-from kinetree.solvers.motion.radau import radau_changed, radau_interpolate, radau_restart, radau_size, radau_start, radau_step
+from kinetree.solvers.motion.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
+from kinetree.solvers.motion.radau_dense import radau_interpolate
 from kinetree.solvers.motion.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
 from kinetree.solvers.motion.rk45 import rk45_changed, rk45_interpolate, rk45_restart, rk45_size, rk45_start, rk45_step
 from kinetree.solvers.motion.semi_implicit import (

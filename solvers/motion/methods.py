@@ -4,7 +4,8 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.motion.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
 from kinetree.solvers.motion.derivatives import derivatives
-from kinetree.solvers.motion.radau import radau_changed, radau_interpolate, radau_restart, radau_size, radau_start, radau_step
+from kinetree.solvers.motion.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
+from kinetree.solvers.motion.radau_dense import radau_refined
 from kinetree.solvers.motion.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
 from kinetree.solvers.motion.rk45 import rk45_changed, rk45_interpolate, rk45_restart, rk45_size, rk45_start, rk45_step
 from kinetree.solvers.motion.semi_implicit import (
@@ -144,7 +145,7 @@ def interpolate(out, mem, t):
     elif kind == RK45:
         rk45_interpolate(out, mem, t)
     elif kind == RADAU:
-        radau_interpolate(out, mem, t)
+        radau_refined(out, mem, t)
     elif kind == RK4:
         rk4_interpolate(out, mem, t)
     elif kind == SEMI_IMPLICIT:

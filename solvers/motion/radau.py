@@ -1,4 +1,4 @@
-"""Radau IIA method of order 5 for stiff systems: simplified Newton iteration, predictive step control, dense output by the collocation polynomial.
+"""Radau IIA method of order 5 for stiff systems: simplified Newton iteration, predictive step control; dense output in `radau_dense`.
 
 L-stable. The Jacobian is kept while the iteration converges fast, the factors while the step hardly changes.
 E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
@@ -37,6 +37,7 @@ from kinetree.solvers.motion.controller import (
 )
 from kinetree.solvers.motion.jacobian import numerical_jacobian, spectral_radius
 from kinetree.solvers.motion.linear_solver import solve
+from kinetree.solvers.motion.radau_dense import store
 from kinetree.solvers.motion.radau_newton import (
     C1,
     C2,
@@ -44,15 +45,13 @@ from kinetree.solvers.motion.radau_newton import (
     FORESEEN,
     G1,
     G2,
+    G3,
     ITERATIONS,
     JACOBIAN,
     JACOBIAN_AGE,
     KEEP_JACOBIAN,
     LAST_ACCEPTED_H,
     LAST_ERROR,
-    P1,
-    P2,
-    P3,
     QUALITY,
     REAL,
     ROOT6,
@@ -169,7 +168,7 @@ def prepare(mem, rhs, jacobian, context, h):
 
 @kernel
 def error_of(mem, rhs, context, h, careful):
-    """Weighted norm of the embedded error, filtered by the real system; once more through f after a first or a rejected step."""
+    """Weighted norm of the embedded error (left in G1), filtered by the real system; once more through f after a first or a rejected step."""
     z1, z2, z3, f, e, stage = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, F_NEW), block(mem, G1), block(mem, STAGE)
     y, g, n = block(mem, Y_NEW), block(mem, G2), len(block(mem, Z1))
     for i in range(n):
@@ -198,7 +197,7 @@ def dense_error(mem, h):
     """
     if mem[FRESH] == 1.0:
         return 0.0
-    miss, z3, foreseen, r = block(mem, G1), block(mem, Z3), block(mem, FORESEEN), h / mem[H]
+    miss, z3, foreseen, r = block(mem, G3), block(mem, Z3), block(mem, FORESEEN), h / mem[H]
     for i in range(len(miss)):
         miss[i] = z3[i] - foreseen[i]
     return weighted(mem, miss) * NODES * r**4 / (r * (r + 1.0) * (r + 1.0 - C1) * (r + 1.0 - C2))
@@ -227,16 +226,12 @@ def step_factor(mem, h, error):
 @kernel
 def finish(mem, rhs, context, t_end, h, wanted, factor, error):
     """Take over an accepted step, store its polynomial and choose the next step."""
-    y, y_old, f, f_old = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD)
-    z1, z2, z3, p1, p2, p3 = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, P1), block(mem, P2), block(mem, P3)
+    y, y_old, f, f_old, z3 = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD), block(mem, Z3)
+    store(mem, h)
     copy(y_old, y)
     copy(f_old, f)
     for i in range(len(y)):
         y[i] += z3[i]
-        p1[i] = (z2[i] - z3[i]) / (C2 - 1.0)
-        slope = (z1[i] - z2[i]) / (C1 - C2)
-        p2[i] = (slope - p1[i]) / (C1 - 1.0)
-        p3[i] = p2[i] - (slope - z1[i] / C1) / C2
     mem[SMOOTH] = mem[SMOOTH] + 1.0 if h * mem[LIPSCHITZ] < SMOOTH_RATE else 0.0
     mem[LAST_ACCEPTED_H] = h
     mem[LAST_ERROR] = max(error, 1e-2)
@@ -247,17 +242,3 @@ def finish(mem, rhs, context, t_end, h, wanted, factor, error):
     mem[H_NEXT] = max(planned, wanted) if h < wanted else planned
     accept(mem, t_end, h)
     return evaluate(f, mem, rhs, context, t_end, y)
-
-
-@kernel
-def radau_interpolate(out, mem, t):
-    """State at t inside the last step: collocation polynomial, plus what `changed` states need to stay continuous."""
-    y_old, y, p1, p2, p3, h = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, P1), block(mem, P2), block(mem, P3), mem[H]
-    if h == 0.0:
-        copy(out, y)
-        return
-    s = (t - mem[T_NEW]) / h
-    blend = s * s * (3.0 + 2.0 * s)
-    for i in range(len(y)):
-        gap = y_old[i] - y[i] + (p1[i] - C2 * (p2[i] - C1 * p3[i]))
-        out[i] = y[i] + s * (p1[i] + (s - C2 + 1.0) * (p2[i] + (s - C1 + 1.0) * p3[i])) + blend * gap

@@ -33,8 +33,10 @@ JACOBIAN_AGE = OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = OWN + 4, OWN + 5
 KAPPA = OWN + 6  # tolerance of the iteration, in units of the step's tolerance
 QUALITY = OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
-# P: collocation polynomial of the last step; FORESEEN: its continuation to the end of this one; after WEIGHT two blocks of pivots
-Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 16)
+# P: collocation polynomial of the last step, FREE and POWER4, POWER5: what `radau_dense` adds; FORESEEN: continuation of P to the end of this step;
+# after WEIGHT two blocks of pivots
+Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, FREE, POWER4, POWER5, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 19)
+DEFECT = G1  # after the error estimate
 MATRICES_AT = WEIGHT + 3
 JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
 
