@@ -16,10 +16,10 @@ from kinetree.solvers import chain
 from kinetree.solvers.chain import energy
 
 
-def alone(name: str) -> list[dict]:
-    """A measurement in a process whose BLAS has one thread."""
+def alone(name: str, settings: dict[str, str] | None = None) -> list[dict]:
+    """A measurement in a process whose BLAS has one thread, with more settings of its environment."""
     code = f"import json; from kinetree.scripts.bench import chain_inside; print(json.dumps(chain_inside.{name}))"
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | (settings or {})
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -36,16 +36,29 @@ def test_large_angles_and_many_steps_belong_to_the_matrices():
 
 @pytest.mark.slow
 def test_rule_agrees_with_measured_times():
-    """Which way is cheaper, wherever the times differ by more than half."""
+    """Which way is cheaper, wherever the times differ by more than half; counted ratios within a factor of three of the measured ones."""
     rows = alone("rule()")
-    assert len(rows) == len(chain_inside.RUNS)
+    assert len(rows) == len(chain_inside.RUNS) + len(chain_inside.LIBRARY_RUNS)
     assert [row for row in rows if not row["agree"] and not 2 / 3 < row["measured"] < 3 / 2] == []
+    assert [row for row in rows if not 1 / 3 < row["counted"] / row["measured"] < 3.0] == []
 
 
 @pytest.mark.slow
-def test_chosen_order_is_near_the_fastest():
-    """Within 20 % of every fixed choice, and a fifth for the noise of the clock."""
-    assert max(1.0 + row["slower"] for row in alone("choices()")) <= 1.2 * 1.2
+@pytest.mark.parametrize("memory", ["as it comes", "returned", "kept"])
+def test_chosen_order_is_near_the_fastest(memory):
+    """Never more than 20 % slower than a fixed choice, on every chain, also when freed memory always or never goes back to the system.
+
+    The times are the least of seven in turns. Load of the machine only adds to them, so that a chain counts as slower when three measurements say so.
+    """
+    threshold = {"returned": 2**17, "kept": 2**30}.get(memory)
+    settings = {f"MALLOC_{name}_THRESHOLD_": str(threshold) for name in ("TRIM", "MMAP")} if threshold else {}
+    names: tuple[str, ...] = ()
+    for _ in range(3):
+        slower = [row for row in alone(f"choices(names={names!r})", settings) if row["slower"] > 0.2]
+        names = tuple({row["chain"]: None for row in slower})
+        if not names:
+            return
+    assert slower == []
 
 
 @pytest.mark.slow

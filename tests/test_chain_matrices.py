@@ -6,10 +6,14 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kinetree.models.library import chains
 from kinetree.solvers import chain
 from kinetree.solvers.chain import choice, extended, literature
+from kinetree.solvers.chain.band import pitch
+from kinetree.solvers.chain.coefficients import as_band
 
 CASES = json.loads((Path(__file__).parent / "data" / "chain_matrices.json").read_text())["cases"]
 EPSILON = np.finfo(float).eps
@@ -139,6 +143,26 @@ def test_choice_meets_the_error_formula_with_least_work(total, accuracy):
         for r in range(2, 30):
             if choice.error(m, r, total / 2**m) <= accuracy and total / 2**m <= choice.LARGEST_START:
                 assert best.work <= m + r
+
+
+@given(st.integers(2, 40), st.integers(0, 6), st.floats(0.0, 1.0), st.integers(0, 2**32 - 1))
+def test_products_grow_by_the_pitch(n, width, part, seed):
+    """Half-widths of the powers of a random symmetric pattern."""
+    pattern = np.triu(np.random.default_rng(seed).random((n, n)) < part)
+    pattern = np.triu(np.tril(pattern, width))
+    pattern = pattern | pattern.T | np.eye(n, dtype=bool)
+    a = as_band(pattern.astype(float), n, "pattern")[0]
+    power, growth = pattern, pitch([a], n)
+    assert growth <= a.width
+    for k in range(1, 8):
+        i, j = np.nonzero(power)
+        assert np.abs(i - j).max() <= a.width + (k - 1) * growth
+        power = power @ pattern
+
+
+def test_blocks_grow_by_their_size():
+    spring, drive = (chain.scale(*make()) for make in (lambda: chains.helical_spring(turns=40), chains.chain_drive))
+    assert (spring.Ch.width, spring.pitch, drive.pitch) == (11, 6, 6)
 
 
 def test_wrong_input_is_named():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from time import process_time
 
@@ -18,6 +19,17 @@ from kinetree.solvers.chain.motion import run
 
 ACCURACY = 1e-8
 RUNS = ((100, 0.2, 3), (300, 0.3, 3), (30, 1.0, 20), (1000, 1.0, 10), (100, 2.0, 50), (1000, 10.0, 100), (100, 50.0, 400), (300, 200.0, 300))
+LIBRARY = {
+    "train": lambda: chains.train(200, damping=1e3),
+    "two-mass cars": chains.two_mass_train,
+    "random springs": chains.stretched_train,
+    "chain drive": chains.chain_drive,
+    "long chain drive": lambda: chains.chain_drive(60),
+    "helical spring": lambda: chains.helical_spring(turns=40),
+    "short helical spring": chains.helical_spring,
+}
+LIBRARY_RUNS = (("random springs", 1.0, 3), ("two-mass cars", 10.0, 20), ("chain drive", 0.2, 3), ("chain drive", 3.0, 20))
+LIBRARY_RUNS += (("helical spring", 1.0, 3), ("helical spring", 3.0, 20), ("helical spring", 50.0, 100), ("short helical spring", 1.0, 100))
 
 
 def least(function: Callable[[], object], repeats: int) -> float:
@@ -116,14 +128,13 @@ def double_precision(m: np.ndarray, F: np.ndarray, C: np.ndarray, dt: float, p: 
         extended.LARGEST = before
 
 
-def choices(repeats: int = 7) -> list[dict]:
-    """Time of the chosen r and m beside all others that meet the same accuracy."""
-    makers = {"two-mass cars": chains.two_mass_train, "random springs": chains.stretched_train, "chain drive": chains.chain_drive}
-    makers["helical spring"] = lambda: chains.helical_spring(turns=40)
+def choices(repeats: int = 7, names: tuple[str, ...] = (), angles: tuple[float, ...] = (1.0, 10.0, 1e3)) -> list[dict]:
+    """Time of the chosen r and m beside all others that meet the same accuracy, on the chains of the library and uniform ones."""
+    makers = LIBRARY | {f"uniform, {n}": partial(coefficients_of, n) for n in (30, 300)}
     found = []
-    for name, make in makers.items():
-        scaled = chain.scale(*make())
-        for angle in (10.0, 1e3):
+    for name in names or tuple(makers):
+        scaled = chain.scale(*makers[name]())
+        for angle in angles:
             dt, channels = angle / scaled.omega, np.array([0, scaled.n // 2])
             best = choose(scaled, dt, ACCURACY)
             picks = {(best.r, best.m): best}
@@ -141,15 +152,30 @@ def choices(repeats: int = 7) -> list[dict]:
     return found
 
 
+def coefficients_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mass, damping and stiffness of a uniform chain."""
+    c = uniform(n, 1.0, 1)
+    return c.mass, c.damping, c.stiffness
+
+
+def of_library(name: str, angle: float, steps: int) -> peers.Case:
+    """A chain of the library with random forces at two coordinates; omega_max*dt = angle."""
+    m, F, C = LIBRARY[name]()
+    n = len(C)
+    return peers.Case(m, F, C, (0, n // 2), np.random.default_rng(0).normal(size=(steps + 1, 2)), angle / chain.scale(m, F, C).omega, 10.0 * angle)
+
+
 def rule() -> list[dict]:
     """Matrix method against classical Runge-Kutta at equal accuracy: ratio of times as counted and as measured."""
+    cases = [("uniform", angle, uniform(n, angle, steps)) for n, angle, steps in RUNS]
+    cases += [(name, angle, of_library(name, angle, steps)) for name, angle, steps in LIBRARY_RUNS]
     found = []
-    for n, angle, steps in RUNS:
-        c = uniform(n, angle, steps)
+    for name, angle, c in cases:
         counted = chain.operations(chain.scale(c.mass, c.damping, c.stiffness), c.dt, ACCURACY)
-        knots = 1 if angle > 1.0 else steps
+        knots = 1 if angle > 1.0 else c.steps
         peers.by_rk4(c, ACCURACY / angle, knots)
-        matrix, other = least(lambda: by_matrices(c), 5), least(lambda: peers.by_rk4(c, ACCURACY / angle, knots), 5) * steps / knots  # noqa: B023
-        row = {"n": n, "omega_dt": angle, "steps": steps, "counted": steps * counted.runge_kutta / counted.matrix(steps), "measured": other / matrix}
+        matrix, other = least(lambda: by_matrices(c), 5), least(lambda: peers.by_rk4(c, ACCURACY / angle, knots), 5) * c.steps / knots  # noqa: B023
+        row = {"chain": name, "n": len(c.mass), "omega_dt": angle, "steps": c.steps}
+        row |= {"counted": counted.explicit(c.steps) / counted.matrix(c.steps), "measured": other / matrix}
         found.append(row | {"agree": (row["counted"] > 1.0) == (row["measured"] > 1.0)})
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.solvers.chain import kernels
 
 PAD = kernels.ROWS
+LEAST = 2**20  # numbers that are worth keeping in any process
 
 
 class Band(NamedTuple):
@@ -30,6 +31,12 @@ def zeros(n: int, width: int) -> Band:
     width = max(0, min(width, n - 1))
     row = 2 * width + 1 + 2 * PAD
     return Band(np.zeros(n * row), width + PAD, row - 1, width)
+
+
+def retain(count: int) -> None:
+    """Have as many numbers kept when bands are freed: glibc returns what exceeds twice the largest block it has seen so far, and to fetch memory
+    anew for every term costs up to as much as its arithmetic. The block itself is never touched."""
+    np.empty(max(count, LEAST))
 
 
 def identity(n: int) -> Band:
@@ -51,6 +58,22 @@ def dense(a: Band, n: int) -> np.ndarray:
     full = np.zeros(n * n)
     kernels.add(full, 0, n, a.width, 1.0, a.data, a.base, a.stride, n)
     return full.reshape(n, n)
+
+
+def pitch(bands: list[Band], n: int) -> int:
+    """Half-width that every further factor of a product adds: as reach(i), the last row tied to any of 0..i, grows from one reach(i) to the next.
+
+    Blocks of b coordinates tied to their neighbours have half-width 2b - 1 but grow by b. Patterns are symmetric.
+    """
+    width = max(a.width for a in bands)
+    if width <= 1 or any(a.is_dense for a in bands):
+        return width
+    reach = np.arange(n)
+    for a in bands:
+        above = diagonals(a, n)[:, a.width :] != 0.0
+        reach = np.maximum(reach, np.arange(n) + np.where(above.any(axis=1), a.width - above[:, ::-1].argmax(axis=1), 0))
+    reach = np.maximum.accumulate(np.minimum(reach, n - 1))
+    return int((reach[reach] - reach).max(initial=0))
 
 
 def from_dense(full: np.ndarray) -> Band:

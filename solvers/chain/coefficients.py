@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.solvers.chain import kernels
-from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, transposed, zeros
+from kinetree.solvers.chain.band import Band, dense, diagonals, from_dense, identity, pitch, transposed, zeros
 from kinetree.solvers.chain.factor import factor
 
 SMALL = 40  # chains up to this size are dense from the start: calls cost more than operations
@@ -34,6 +34,7 @@ class Coefficients(NamedTuple):
     damped: bool
     Ch: Band  # scaled stiffness
     free: np.ndarray  # coordinates without pivot: integrated besides the strains
+    pitch: int  # half-width that every further factor of a product adds; less than the widths where the elements stand in blocks
     omega: float  # bound of all |eigenvalues|
     omega_trace: float  # square root of the trace of Ch: the bound of [GG11]
 
@@ -105,7 +106,8 @@ def scale(mass, damping, stiffness, supports=None) -> Coefficients:
         from_dense(dense(a, n)) if not a.is_dense and (n <= SMALL or a.width > max(8, DENSE_ABOVE * n)) else a for a in (Bh or identity(n), Fh, Ch)
     )
     BhT = transposed(Bh if B else Ch, n)
-    return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, omega, math.sqrt(max(0.0, trace)))
+    step = pitch([Ch, Fh], n)
+    return Coefficients(n, root, B, Bh, BhT, Fh if B else transposed(Fh, n), friction > 0, Ch, free, step, omega, math.sqrt(max(0.0, trace)))
 
 
 def scaled(a: Band, root: np.ndarray, both: bool) -> Band:

@@ -9,7 +9,8 @@ from kinetree.solvers.chain import choice, energy, general, rows
 from kinetree.solvers.chain.coefficients import Coefficients, force_rows
 
 CALL = 3e5  # flops that pass during the overhead of one product of small bands
-FRESH = 30  # flops that pass while one element of a new term is cleared, summed up and fetched from memory
+FRESH = 60  # flops that pass while one element of a new term is fetched from the system, cleared and summed up; half of it in a doubling (measured)
+TAIL = 5.0  # elements by which the band leads the wave front (measured at accuracies of 1e-8)
 PRODUCTS = 4  # products per term and per doubling
 
 
@@ -45,15 +46,26 @@ def ladder(
     return [*kept, Generated(dt, now, R, pick)]
 
 
+def half_width(chain: Coefficients) -> int:
+    """Of the first term of the series."""
+    return min(chain.n, max(chain.Bh.width, chain.Fh.width))
+
+
+def filled(chain: Coefficients, angle: float) -> float:
+    """Diagonals that matter after omega*t = angle: the wave passes at most angle/2 elements and leads by a tail."""
+    return min(chain.n, 2.0 * (half_width(chain) + chain.pitch * (0.5 * angle + TAIL - 1.0)) + 1.0)
+
+
 def choose(chain: Coefficients, dt: float, accuracy: float) -> choice.Choice:
-    """r and m of least work; the band grows by its own half-width with every term and with the wave front in the doublings."""
-    n, width = chain.n, min(chain.n, max(chain.Bh.width, chain.Fh.width))
+    """r and m of least work; the band grows by its pitch with every term and with the wave front in the doublings."""
+    n, width = chain.n, half_width(chain)
 
     def term(k: int) -> float:
-        return PRODUCTS * (CALL + 2.0 * n * min(n, 2 * k * width + 1) * (min(n, 2 * width + 1) + FRESH))
+        elements = n * min(n, 2 * (width + (k - 1) * chain.pitch) + 1)
+        return PRODUCTS * (CALL + 2.0 * elements * (min(n, 2 * width + 1) + FRESH))
 
     def doubling(x: float) -> float:
-        filled = min(n, 2.0 * width * (0.5 * x + 6.0) + 1.0)
-        return PRODUCTS * (1.5 * CALL + 2.0 * n * filled * filled)
+        elements = filled(chain, x)
+        return PRODUCTS * (2.0 * CALL + 2.0 * n * elements * (elements + 0.5 * FRESH))
 
     return choice.choose(chain.omega * dt, 0.1 * accuracy, term, doubling)

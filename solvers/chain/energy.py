@@ -21,6 +21,7 @@ from kinetree.solvers.chain.band import (
     product,
     profile,
     resized,
+    retain,
     square_width,
     transposed,
     used,
@@ -59,8 +60,9 @@ def start(chain: Coefficients, step: float, r: int, drop: float) -> Step:
     s, y, yT = identity(n), zeros(n, 0), zeros(n, 0)
     u, p, Y = [], [], []
     reach = max(chain.Ch.width, chain.Fh.width, chain.Bh.width)
+    retain(3 * n * r * min(n, 2 * reach + r * chain.pitch))
     for k in range(1, r + 1):
-        h, width = step / k, k * reach
+        h, width = step / k, reach + (k - 1) * chain.pitch
         p.append(product(-h, yT, chain.Bh, n, width))
         friction = [product(-h, s, chain.Fh, n, width)] if chain.damped else []
         s, y = combine([product(-h, y, chain.BhT, n, width), *friction], n), product(h, s, chain.Bh, n, width)
