@@ -120,6 +120,30 @@ def test_soil_settles_until_it_carries():
     assert settlement[-1] == pytest.approx((MASS * G - 5.0) / 1e3, rel=np.exp(-5.0 / slowest) + 1e-3)
 
 
+def test_soil_takes_energy_and_gives_none_back():
+    """Energy of motion, weight and contact falls at every row while a dropped body bounces and the soil gives way."""
+    soil = {"strength": 5.0, "hardening": 1e3, "viscosity": 200.0}
+    drop = CONTACT | {"damping": 0, "friction": 0, "exponent": 1, "soil": soil}
+    energy = load(upright(drop)).compile().simulate(3.0, output_step=0.01, tolerance=1e-10)["energy"]
+    assert np.diff(energy).max() < 1e-7 * energy[0] and energy[-1] < energy[0] - 3.0
+
+
+@pytest.mark.parametrize("rail", [TUBE, GROOVE], ids=["tube", "groove"])
+def test_elastic_rails_keep_their_energy(rail: dict):
+    """A pin thrown to and fro in its clearance, without damping and friction; damping takes, and the pin never leaves by more than the impact asks."""
+    throw = free(rail | {"damping": 0, "friction": 0, "between": [{"body": "ground"}, {"body": "b"}]})
+    throw["joints"]["j"]["speed"] = [0.2, 0.05, 0.3, 0, 0, 0]
+    result = load(throw).compile().simulate(2.0, output_step=0.01, tolerance=1e-11)
+    energy = 0.5 * MASS * (0.2**2 + 0.05**2 + 0.3**2)
+    assert np.ptp(result["energy"]) < 1e-7 * energy and result["load"].max() > 5.0
+    deepest = np.sqrt(MASS * (0.05**2 + 0.3**2) / 1e4)
+    across = np.hypot(result["j.y"], result["j.z"]) if rail is TUBE else np.abs(result["j.z"])
+    assert across.max() < 0.01 + 1.001 * deepest
+    throw["forces"]["c"]["damping"] = 30
+    damped = load(throw).compile().simulate(2.0, output_step=0.01, tolerance=1e-10)["energy"]
+    assert np.diff(damped).max() < 1e-9 and damped[-1] < 0.9 * energy
+
+
 def test_jacks_carry_the_weight():
     """Four legs with a table as law: equal loads, whose sum is the weight at the compression the table gives."""
     places = [[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]]
