@@ -130,7 +130,7 @@ def test_soil_takes_energy_and_gives_none_back():
 
 @pytest.mark.parametrize("rail", [TUBE, GROOVE], ids=["tube", "groove"])
 def test_elastic_rails_keep_their_energy(rail: dict):
-    """A pin thrown to and fro in its clearance, without damping and friction; damping takes, and the pin never leaves by more than the impact asks."""
+    """A pin thrown to and fro in its clearance, without damping and friction; damping takes, and the pin goes no deeper than the impact asks."""
     throw = free(rail | {"damping": 0, "friction": 0, "between": [{"body": "ground"}, {"body": "b"}]})
     throw["joints"]["j"]["speed"] = [0.2, 0.05, 0.3, 0, 0, 0]
     result = load(throw).compile().simulate(2.0, output_step=0.01, tolerance=1e-11)
