@@ -27,7 +27,7 @@ def angles() -> np.ndarray:
 
 @pytest.mark.parametrize("function", [sincos, compiled], ids=["plain Python", "compiled"])
 def test_error_in_units_of_the_last_place(function):
-    """Half a unit from rounding what is left of the angle, half from the last addition, up to a third from the polynomials and the cosine's 1 - z/2."""
+    """Half a unit from rounding what is left of the angle, half from the last addition, a third from the polynomials and the cosine's 1 - z/2."""
     with mpmath.workdps(40):
         for angle in angles():
             for found, exact in zip(function(float(angle)), (mpmath.sin(mpmath.mpf(angle)), mpmath.cos(mpmath.mpf(angle))), strict=True):
