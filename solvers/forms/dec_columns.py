@@ -41,11 +41,8 @@ def eliminate_revolute(model, ws, i):
     g = inv * (ws.tau[j] - dot3(a, N))
     put_step(ws, c, un, uf, inv, g)
     if model.parent[i] > 0:
-        gn = scale(inv, un)
-        J = sub6(J, outer_symmetric(gn, un))
-        H = sub9(H, outer(gn, uf))
-        M = sub6(get6(ws.row, at + L.W_M), outer_symmetric(scale(inv, uf), uf))
-        hand_over(model, ws, i, J, H, M, add3(N, scale(g, un)), add3(get3(ws.row, at + L.W_F), scale(g, uf)))
+        J, H, M, N, F = yielded(J, H, get6(ws.row, at + L.W_M), N, get3(ws.row, at + L.W_F), un, uf, inv, g)
+        hand_over(model, ws, i, J, H, M, N, F)
     return 0
 
 
@@ -70,12 +67,7 @@ def eliminate_universal(model, ws, i):
         inv = 1.0 / D
         g = inv * (ws.tau[j] - dot3(a, N))
         put_step(ws, c, un, uf, inv, g)
-        gn = scale(inv, un)
-        J = sub6(J, outer_symmetric(gn, un))
-        H = sub9(H, outer(gn, uf))
-        M = sub6(M, outer_symmetric(scale(inv, uf), uf))
-        N = add3(N, scale(g, un))
-        F = add3(F, scale(g, uf))
+        J, H, M, N, F = yielded(J, H, M, N, F, un, uf, inv, g)
     if model.parent[i] > 0:
         hand_over(model, ws, i, J, H, M, N, F)
     return 0
@@ -104,15 +96,20 @@ def eliminate_columns(model, ws, i):
         inv = 1.0 / D
         g = inv * (ws.tau[j] - dot3(a, N) - dot3(el, F))
         put_step(ws, c, un, uf, inv, g)
-        gn = scale(inv, un)
-        J = sub6(J, outer_symmetric(gn, un))
-        H = sub9(H, outer(gn, uf))
-        M = sub6(M, outer_symmetric(scale(inv, uf), uf))
-        N = add3(N, scale(g, un))
-        F = add3(F, scale(g, uf))
+        J, H, M, N, F = yielded(J, H, M, N, F, un, uf, inv, g)
     if model.parent[i] > 0:
         hand_over(model, ws, i, J, H, M, N, F)
     return 0
+
+
+@inline
+def yielded(J, H, M, N, F, un, uf, inv, g):
+    """Inertia and bias that are felt when the freedom yields: M* - U D⁻¹Uᵀ, h + U g."""
+    gn = scale(inv, un)
+    J = sub6(J, outer_symmetric(gn, un))
+    H = sub9(H, outer(gn, uf))
+    M = sub6(M, outer_symmetric(scale(inv, uf), uf))
+    return J, H, M, add3(N, scale(g, un)), add3(F, scale(g, uf))
 
 
 @inline
