@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.solvers.chain import kernels
 
 PAD = kernels.ROWS
-LEAST = 2**20  # numbers that are worth keeping in any process
+LEAST, MOST = 2**20, 4 * 10**6  # numbers that are worth keeping in any process, and the most that glibc keeps (32 MB)
 
 
 class Band(NamedTuple):
@@ -36,7 +36,7 @@ def zeros(n: int, width: int) -> Band:
 def retain(count: int) -> None:
     """Have as many numbers kept when bands are freed: glibc returns what exceeds twice the largest block it has seen so far, and to fetch memory
     anew for every term costs up to as much as its arithmetic. The block itself is never touched."""
-    np.empty(max(count, LEAST))
+    np.empty(min(max(count, LEAST), MOST))
 
 
 def identity(n: int) -> Band:
