@@ -14,7 +14,7 @@ from kinetree.models.instance import Instance
 from kinetree.models.unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
 from kinetree.solvers.library.build import library_path
-from kinetree.solvers.library.levels import LEVELS
+from kinetree.solvers.library.levels import levels_of
 
 FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 
@@ -32,8 +32,7 @@ def test_the_counter_counts():
     assert allocations(lambda: allocating(3), 1) == 1 and allocations(lambda: allocating(3), 9) == 9
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library, level", [(library, level) for library in LIBRARIES for level in levels_of(library)])
 def test_library_needs_no_memory_and_no_python(library: str, level: str):
     path = library_path(library, level)
     if not path.exists() or not shutil.which("nm"):
