@@ -45,7 +45,7 @@ def difference(a: float, b: float) -> float:
 
 # -- changes of structure -------------------------------------------------------------------------------------------------------------------
 def test_released_rod():
-    """A rod lets go of its pin at 30 degrees and flies on: instant, parabola and constant rate to 1e-8, the parabola itself to 1e-10."""
+    """A rod lets go of its pin at 30 degrees and flies on: instant and parabola to 1e-10, constant rate to 1e-8."""
     expected = reference("structure_changes")["released"]
     swing = {"rotate": "z", "coordinate": "phi", "start": np.pi / 2}
     # the rod's x axis hangs down at phi = 0
@@ -63,8 +63,8 @@ def test_released_rod():
     for k in np.flatnonzero(result.time > expected["t"]):
         after = result.time[k] - expected["t"]
         (x, y), (vx, vy) = expected["com"], expected["velocity"]
-        assert result["rod_r[1]"][k] == pytest.approx(x + vx * after, abs=1e-8)
-        assert result["rod_r[2]"][k] == pytest.approx(y + vy * after - 4.905 * after**2, abs=1e-8)
+        assert result["rod_r[1]"][k] == pytest.approx(x + vx * after, abs=1e-10)
+        assert result["rod_r[2]"][k] == pytest.approx(y + vy * after - 4.905 * after**2, abs=1e-10)
         assert difference(angle(result, "rod", k) + np.pi / 2, np.pi / 6 + expected["rate"] * after) < 1e-8
     system = load(mechanism).compile()
     for after, x, y, turn, vy in expected["rows"]:

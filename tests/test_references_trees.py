@@ -240,9 +240,10 @@ def test_elasto_gap():
     assert result["der(x)"][-1] == pytest.approx(expected["v5"], abs=1e-6)
     for t, x, v in expected["rows"]:
         assert between(result, "x", t) == pytest.approx(x, abs=2e-6 * max(1.0, abs(v)))
-    fine = load("lib:elasto-gap").compile().simulate(stop_time=5.0, output_step=1e-4, integrator="adams", tolerance=1e-10)
-    instants = np.array(expected["rows"])
-    assert np.abs(np.interp(instants[:, 0], fine.time, fine["der(x)"]) - instants[:, 2]).max() < 1e-4 * 15.0  # corners: half a step times 30 m/s2
+    system = load("lib:elasto-gap").compile()
+    for t, x, v in expected["rows"]:
+        there = system.simulate(stop_time=t, output_step=5.0, integrator="adams", tolerance=1e-10)
+        assert (there["x"][-1], there["der(x)"][-1]) == pytest.approx((x, v), abs=1e-6)
 
 
 def test_mass_between_springs():
