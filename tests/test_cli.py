@@ -208,3 +208,12 @@ def test_view_of_something_else_is_refused(pendulum: Path, capsys: pytest.Captur
     for name in ("r.csv", "r.parquet", "r.h5", "r.mat", "r.txt"):
         Path(name).write_text("time\n1,2,3\nx")
         assert len(lines_of_failure(["view", name], 2, capsys)) == 1
+
+
+def test_packing_says_where_the_file_is_unless_told_to_be_quiet(tmp_path: Path, capsys: pytest.CaptureFixture):
+    path = tmp_path / "swing.fmu"
+    assert cli.main(["fmu", "lib:pendulum", "-o", str(path)]) == 0
+    assert str(path) in capsys.readouterr().out and path.stat().st_size > 0
+    path.unlink()
+    assert cli.main(["fmu", "lib:pendulum", "-o", str(path), "-q"]) == 0
+    assert capsys.readouterr().out == "" and path.stat().st_size > 0

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Settings, Source, numbers, one_of, writable
+from kinetree.scripts.arguments import Quiet, Settings, Source, numbers, one_of, writable
 
 
 def fmu(
@@ -19,6 +19,7 @@ def fmu(
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
+    quiet: Quiet = False,
 ) -> None:
     """Pack a mechanism as an FMU."""
     from kinetree.fmu.build import BACKENDS, build_fmu, identifier_of
@@ -35,4 +36,6 @@ def fmu(
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     build_fmu(mechanism, path, backend, version, integrator, step, tolerance)
+    if quiet:
+        return
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
