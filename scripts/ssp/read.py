@@ -163,15 +163,19 @@ class Reader:
             inner = element.get(f"{which}Element")
             return f"{path}{inner}" if inner else path.rstrip("."), element.get(f"{which}Connector", "")
 
+        factor, offset = self.transformation(element, f"connection {'.'.join(end('start'))} -> {'.'.join(end('end'))}")
+        return Edge(end("start"), end("end"), factor, offset, element.get("suppressUnitConversion") in ("true", "1"))
+
+    def transformation(self, element: Element, what: str) -> tuple[float, float]:
+        """Factor and offset of a connection or a mapping."""
         factor, offset = 1.0, 0.0
         for child in element:
             kind = child.tag.rpartition("}")[2]
             if kind == "LinearTransformation":
                 factor, offset = self.real(child.get("factor", "1")), self.real(child.get("offset", "0"))
             elif kind.endswith("Transformation"):
-                wire = f"{'.'.join(end('start'))} -> {'.'.join(end('end'))}"
-                raise self.refuse(f"connection {wire}: <{kind}> is not supported, only LinearTransformation")
-        return Edge(end("start"), end("end"), factor, offset, element.get("suppressUnitConversion") in ("true", "1"))
+                raise self.refuse(f"{what}: <{kind}> is not supported, only LinearTransformation")
+        return factor, offset
 
     def ends(self) -> Ends:
         return {(component.name, c.name): c for component in self.components for c in component.connectors}
@@ -226,13 +230,7 @@ class Reader:
             raise self.refuse(f"values of '{place}': a ParameterMapping without a source in the archive")
         entries: dict[str, list[tuple[str, float, float]]] = {}
         for entry in root.findall(f"{{{SSM}}}MappingEntry"):
-            factor, offset = 1.0, 0.0
-            for child in entry:
-                kind = child.tag.rpartition("}")[2]
-                if kind == "LinearTransformation":
-                    factor, offset = self.real(child.get("factor", "1")), self.real(child.get("offset", "0"))
-                elif kind.endswith("Transformation"):
-                    raise self.refuse(f"values of '{place}': <{kind}> is not supported, only LinearTransformation")
+            factor, offset = self.transformation(entry, f"values of '{place}'")
             entries.setdefault(entry.get("source", ""), []).append((entry.get("target", ""), factor, offset))
         return entries
 
