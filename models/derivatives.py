@@ -10,11 +10,10 @@ import numpy as np
 from kinetree.models.engine import pointer_entry
 from kinetree.models.instance import Numbers
 from kinetree.models.status import check_status
+from kinetree.solvers.layout import DUAL_STRIDE
 
 if TYPE_CHECKING:
     from kinetree.models.system import System
-
-STRIDE = 16  # floats per number of a workspace of duals
 
 
 class Derivatives(NamedTuple):
@@ -37,8 +36,8 @@ def derivatives(system: System, t: float, q: Numbers, u: Numbers, inputs: Mappin
     instance.call("accelerations", 0, t)  # names the body if there is no solution
     ends = np.cumsum([len(c.coordinates), system.n, system.n, len(c.states), len(c.inputs)])
     found = np.empty((int(ends[-1]), system.n))
-    wide = instance.wide(STRIDE)
+    wide = instance.wide(DUAL_STRIDE)
     blocks = (instance.ints.ctypes.data, c.floats.ctypes.data, instance.work.ctypes.data, wide.ctypes.data)
     check_status(slopes(*blocks, t, found.ctypes.data), instance.ws.head, c)
-    instance.keep(STRIDE, wide)
+    instance.keep(DUAL_STRIDE, wide)
     return Derivatives(*(part.T.copy() for part in np.split(found, ends[:-1])))

@@ -21,8 +21,6 @@ from kinetree.solvers import layout as L
 if TYPE_CHECKING:
     from kinetree.models.system import System
 
-STRIDE = 8  # floats per number of a workspace of lanes
-GROUP = 8  # states that are evaluated together
 WORTH = 20_000  # states times freedoms from which a thread of its own pays
 
 
@@ -123,17 +121,17 @@ def in_lanes(system: System, many, given: Batch, registers: np.ndarray, udot: np
     if threads is None:
         threads = max(1, min(os.cpu_count() or 1, count * system.n // WORTH))
     size = -(-count // threads)
-    size += -size % GROUP
+    size += -size % L.WIDTH
     blocks = [instance.ints.ctypes.data, system.compiled.floats.ctypes.data, instance.work.ctypes.data]
 
     def evaluate(first: int) -> int:
         last = min(first + size, count)
-        wide = instance.wide(STRIDE)
+        wide = instance.wide(L.LANES_STRIDE)
         at = [part[first:last].ctypes.data for part in (given.q, given.u)]
         rest = None if given.rest is None else given.rest[first:last].ctypes.data
         results = udot[first:last].ctypes.data, registers.ctypes.data, len(registers), values[first:last].ctypes.data
         status = many(*blocks, wide.ctypes.data, last - first, *at, rest, *results)
-        instance.keep(STRIDE, wide)
+        instance.keep(L.LANES_STRIDE, wide)
         return status
 
     firsts = range(0, count, size) if count else range(0)

@@ -191,6 +191,10 @@ W_INV = 66  # inverse of the eliminated block of a ball (6)
 COLUMN = 16  # floats per speed in `col`: linear part (3), angular part (3) of A_j at O_i; U_j (moment 3, force 3); 1/D; g
 C_L, C_A, C_UN, C_UF, C_INV, C_G = 0, 3, 6, 9, 12, 13
 
+# numbers of `solvers/lanes`: how many stand side by side, and floats that lanes and a dual (value, slopes aligned to a vector) take in a workspace
+WIDTH = 8
+LANES_STRIDE, DUAL_STRIDE = WIDTH, 2 * WIDTH
+
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
 K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held

@@ -11,8 +11,8 @@ from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.lanes import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
 from kinetree.solvers.lanes.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
 from kinetree.solvers.lanes.primitive import lanes_of
-from kinetree.solvers.lanes.types import WIDTH
 from kinetree.solvers.lanes.views import duals_view, lanes_view
+from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.loops.solve import constrain
 from kinetree.solvers.tree.dynamics import finished, loaded
 from kinetree.solvers.tree.motion import velocities

@@ -18,13 +18,14 @@ from kinetree.solvers.forms import itr_m as itr_m_form
 from kinetree.solvers.forms import lgr as lgr_form
 from kinetree.solvers.forms import lgr_h as lgr_h_form
 from kinetree.solvers.forms import newton_euler
+from kinetree.solvers.forms.chosen import form_momenta
 from kinetree.solvers.forms.composite import composite_bodies, mass_rows
 from kinetree.solvers.forms.momentum_rates import momentum_rates
 from kinetree.solvers.forms.path_rows import mass_matrix as spread_rows
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.layout import Method
-from kinetree.solvers.tree.dynamics import load, set_registers
-from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_positions, literal_velocities
+from kinetree.solvers.tree.dynamics import load
+from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_place, literal_velocities
 from kinetree.solvers.views import model_view, work_view
 
 
@@ -42,12 +43,7 @@ def literal_state(ints, floats, work, option, t):
 @entry
 def literal_places(ints, floats, work, option, t):
     """Literal kinematics of the position q."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = set_registers(model, ws, t)
-    if status == 0:
-        status = literal_positions(model, ws)
-    return status
+    return literal_place(model_view(ints, floats), work_view(ints, work), t)
 
 
 @entry
@@ -78,15 +74,7 @@ def literal_rates(ints, floats, work, option, t):
 @entry
 def momenta(ints, floats, work, option, t):
     """p = BᵀMv of the state in q, u."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = set_registers(model, ws, t)
-    if status == 0:
-        status = literal_positions(model, ws)
-    if status == 0:
-        literal_velocities(model, ws)
-        status = newton_euler.momenta(model, ws)
-    return status
+    return form_momenta(model_view(ints, floats), work_view(ints, work), t)
 
 
 @entry
@@ -94,9 +82,7 @@ def mass_matrix(ints, floats, work, option, t):
     """The mass matrix at q, full, in Mq."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
-    status = set_registers(model, ws, t)
-    if status == 0:
-        status = literal_positions(model, ws)
+    status = literal_place(model, ws, t)
     if status == 0:
         composite_bodies(model, ws)
         mass_rows(model, ws)

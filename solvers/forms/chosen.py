@@ -21,16 +21,13 @@ from kinetree.solvers.forms.lgr_h import lgr_h
 from kinetree.solvers.forms.momentum_rates import momentum_rates
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Method
-from kinetree.solvers.tree.dynamics import set_registers
-from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_positions, literal_velocities
+from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_place, literal_velocities
 
 
 @kernel
 def form_speeds(model, ws, t):
     """Fill ws.u, and ws.v and ws.ps for the rates, from ws.q and ws.p."""
-    status = set_registers(model, ws, t)
-    if status == 0:
-        status = literal_positions(model, ws)
+    status = literal_place(model, ws, t)
     if status != 0:
         return status
     form = int(ws.head[L.K_FORM])
@@ -74,9 +71,7 @@ def form_rates(model, ws, t):
 @kernel
 def form_momenta(model, ws, t):
     """Fill ws.p from ws.q and ws.u: p = BᵀMv."""
-    status = set_registers(model, ws, t)
-    if status == 0:
-        status = literal_positions(model, ws)
+    status = literal_place(model, ws, t)
     if status == 0:
         literal_velocities(model, ws)
         status = newton_euler.momenta(model, ws)

@@ -9,7 +9,7 @@ R_i = M*_i w_i - F*_i.
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import get3, get9, mv, put3, sub3
 from kinetree.solvers.forms.dec_blocks import accelerate_ball, accelerate_free, eliminate_ball, eliminate_free
-from kinetree.solvers.forms.dec_columns import accelerate_columns, accelerate_rotations, eliminate_columns, eliminate_revolute, eliminate_universal
+from kinetree.solvers.forms.dec_columns import accelerate_columns, accelerate_rotations, eliminate_columns, eliminate_rotations
 from kinetree.solvers.kernel import kernel
 
 
@@ -48,11 +48,11 @@ def eliminate(model, ws, i):
     """Eliminate the freedoms of joint i and hand the rest to the parent."""
     joint = model.joint[i]
     if joint == L.Joint.REVOLUTE:
-        return eliminate_revolute(model, ws, i)
+        return eliminate_rotations(model, ws, i, 1)
     if joint == L.Joint.SPHERICAL:
         return eliminate_ball(model, ws, i)
     if joint == L.Joint.UNIVERSAL:
-        return eliminate_universal(model, ws, i)
+        return eliminate_rotations(model, ws, i, 2)
     if joint == L.Joint.FREE:
         return eliminate_free(model, ws, i)
     return eliminate_columns(model, ws, i)

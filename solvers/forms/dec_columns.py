@@ -23,32 +23,8 @@ from kinetree.solvers.kernel import inline, kernel
 
 
 @kernel
-def eliminate_revolute(model, ws, i):
-    """One column (0, a)."""
-    at = i * L.ROW
-    j = model.u_at[i]
-    c = j * L.COLUMN
-    a = get3(ws.col, c + L.C_A)
-    J = get6(ws.row, at + L.W_J)
-    H = get9(ws.row, at + L.W_H)
-    un = sv(J, a)
-    D = dot3(a, un)
-    if not every(D > SINGULAR * (J[0] + J[3] + J[5])):
-        return L.Status.SINGULAR_JOINT
-    uf = mtv(H, a)
-    inv = 1.0 / D
-    N = get3(ws.row, at + L.W_N)
-    g = inv * (ws.tau[j] - dot3(a, N))
-    put_step(ws, c, un, uf, inv, g)
-    if model.parent[i] > 0:
-        J, H, M, N, F = yielded(J, H, get6(ws.row, at + L.W_M), N, get3(ws.row, at + L.W_F), un, uf, inv, g)
-        hand_over(model, ws, i, J, H, M, N, F)
-    return 0
-
-
-@kernel
-def eliminate_universal(model, ws, i):
-    """Two columns (0, a)."""
+def eliminate_rotations(model, ws, i, count):
+    """Columns (0, a)."""
     at = i * L.ROW
     J = get6(ws.row, at + L.W_J)
     H = get9(ws.row, at + L.W_H)
@@ -56,7 +32,7 @@ def eliminate_universal(model, ws, i):
     N = get3(ws.row, at + L.W_N)
     F = get3(ws.row, at + L.W_F)
     tiny = SINGULAR * (J[0] + J[3] + J[5])
-    for j in range(model.u_at[i] + 1, model.u_at[i] - 1, -1):
+    for j in range(model.u_at[i] + count - 1, model.u_at[i] - 1, -1):
         c = j * L.COLUMN
         a = get3(ws.col, c + L.C_A)
         un = sv(J, a)

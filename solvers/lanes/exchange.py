@@ -7,7 +7,7 @@ from numba.extending import intrinsic
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.lanes.primitive import dual_of, lane, lanes_of, slopes_of, with_lane
-from kinetree.solvers.lanes.types import WIDTH
+from kinetree.solvers.layout import WIDTH
 
 WORD = ir.IntType(64)
 
@@ -59,16 +59,12 @@ def copy_plain(ws, wide):
 
 @kernel
 def spread_workspace(ws, wide):
-    """Everything that a wide evaluation reads before it has written it: registers, states and caller's loads of the plain workspace."""
+    """What a wide evaluation reads besides q and u before it has written it: registers, first-order states and caller's loads."""
     copy_plain(ws, wide)
     for k in range(ws.val.size):
         wide.val[k] = ws.val[k]
-    for k in range(ws.q.size):
-        wide.q[k] = ws.q[k]
-    for k in range(ws.u.size):
-        wide.u[k] = ws.u[k]
+    for k in range(ws.added.size):
         wide.added[k] = ws.added[k]
-        wide.tau[k] = 0.0
     for k in range(ws.x.size):
         wide.x[k] = ws.x[k]
     for k in range(ws.given.size):

@@ -29,20 +29,21 @@ from kinetree.solvers.lanes.primitive import (
     value_of,
     with_lane,
 )
-from kinetree.solvers.lanes.types import DUAL, LANES, MASK, WIDTH, LanesType
+from kinetree.solvers.lanes.types import DUAL, LANES, MASK, LanesType
+from kinetree.solvers.layout import WIDTH
 
 
-def overloaded(function, *wanted):
-    """Add an implementation for the given wide type as first argument; others, if any, are wide as well or plain."""
+def overloaded(function, wanted):
+    """Add an implementation for a wide type; of two arguments one may be plain."""
 
     def decorate(make):
         body = kernel(make)
 
         def one(a):
-            return (lambda a: body(a)) if a is wanted[0] else None
+            return (lambda a: body(a)) if a is wanted else None
 
         def two(a, b):
-            if wide_pair(a, b) is not wanted[0]:
+            if wide_pair(a, b) is not wanted:
                 return None
             return lambda a, b: body(a, b)
 
@@ -112,16 +113,6 @@ def wide_whole_above(x):
     if x is LANES:
         return lambda x: ceilings(x)
     return (lambda x: whole_above(value_of(x))) if x is DUAL else None
-
-
-@overloaded(operator.mod, LANES)
-def lanes_mod(a, b):
-    first = lanes_of(a)
-    second = lanes_of(b)
-    out = first
-    for k in range(WIDTH):
-        out = with_lane(out, k, lane(first, k) % lane(second, k))
-    return out
 
 
 @overloaded(operator.mod, DUAL)
@@ -215,14 +206,22 @@ for _function, _derivative in DERIVATIVES.items():
 
 
 # -- functions of two numbers ---------------------------------------------------------------------------------------------------------------
-@overloaded(math.pow, LANES)
-def lanes_pow(a, b):
-    base = lanes_of(a)
-    power = lanes_of(b)
-    out = base
-    for k in range(WIDTH):
-        out = with_lane(out, k, math.pow(lane(base, k), lane(power, k)))
-    return out
+def each_pair(function):
+    """Implementation for lanes, one of them perhaps a plain number."""
+
+    def apply(a, b):
+        first = lanes_of(a)
+        second = lanes_of(b)
+        out = first
+        for k in range(WIDTH):
+            out = with_lane(out, k, function(lane(first, k), lane(second, k)))
+        return out
+
+    return apply
+
+
+for _function in (math.pow, math.atan2, operator.mod):
+    overloaded(_function, LANES)(each_pair(_function))
 
 
 @overloaded(math.pow, DUAL)
@@ -235,16 +234,6 @@ def dual_pow(a, b):
     by_base = power * math.pow(base, power - 1.0) if power != 0.0 else 0.0
     by_power = value * math.log(base) if base > 0.0 else 0.0
     return dual_of(value, by_base * slopes_of(first) + by_power * slopes_of(second))
-
-
-@overloaded(math.atan2, LANES)
-def lanes_atan2(a, b):
-    y = lanes_of(a)
-    x = lanes_of(b)
-    out = y
-    for k in range(WIDTH):
-        out = with_lane(out, k, math.atan2(lane(y, k), lane(x, k)))
-    return out
 
 
 @overloaded(math.atan2, DUAL)

@@ -5,7 +5,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from kinetree.solvers.lanes.types import DUAL, LANES, MASK, VECTOR, WIDTH, make_dual
+from kinetree.solvers.lanes.types import DUAL, LANES, MASK, VECTOR, make_dual
+from kinetree.solvers.layout import WIDTH
 
 BYTES = ir.IntType(WIDTH)
 INTEGERS = ir.VectorType(ir.IntType(64), WIDTH)

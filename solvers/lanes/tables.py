@@ -6,8 +6,8 @@ from kinetree.solvers.expressions.evaluate import look_up, looked_up
 from kinetree.solvers.expressions.tables import lookup1, lookup2
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.lanes.primitive import dual_of, lane, slopes_of, value_of, with_lane
-from kinetree.solvers.lanes.types import DUAL, LANES, WIDTH
-from kinetree.solvers.layout import Op
+from kinetree.solvers.lanes.types import DUAL, LANES
+from kinetree.solvers.layout import WIDTH, Op
 
 
 @overload(looked_up, jit_options=OPTIONS)

@@ -14,7 +14,8 @@ from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
 from numba.extending import models, register_model
 
-WIDTH = 8
+from kinetree.solvers.layout import WIDTH
+
 SCALAR, BIT, WORD = ir.DoubleType(), ir.IntType(1), ir.IntType(32)
 VECTOR, BITS = ir.VectorType(SCALAR, WIDTH), ir.VectorType(BIT, WIDTH)
 

@@ -3,11 +3,11 @@
 from numba.extending import intrinsic
 
 from kinetree.solvers.lanes.types import DUAL, LANES
+from kinetree.solvers.layout import DUAL_STRIDE, LANES_STRIDE
 from kinetree.solvers.view_types import BlocksType, blocks_of
 
-STRIDE = {"lanes": 8, "duals": 16}  # floats per number: a dual keeps its slopes aligned
-LANES_WORK = BlocksType("lanes", LANES, STRIDE["lanes"])
-DUALS_WORK = BlocksType("duals", DUAL, STRIDE["duals"])
+LANES_WORK = BlocksType("lanes", LANES, LANES_STRIDE)
+DUALS_WORK = BlocksType("duals", DUAL, DUAL_STRIDE)
 
 
 @intrinsic

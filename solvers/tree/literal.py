@@ -10,6 +10,7 @@ from kinetree.solvers.algebra.spatial import angular, axpy6, carry, carry_back, 
 from kinetree.solvers.algebra.vectors import add3, add6, axpy3, cross, get3, get6, get9, mm, mtv, mv, put6, put9, scale, sv, transpose
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.tree.complements import complement
+from kinetree.solvers.tree.dynamics import set_registers
 from kinetree.solvers.tree.joint_frames import UNIT, ZERO6, joint_rates, place_joint
 
 
@@ -22,6 +23,13 @@ def literal_kinematics(model, ws):
         active_forces(model, ws)
         inertia_forces(model, ws)
     return status
+
+
+@kernel
+def literal_place(model, ws, t):
+    """Registers and literal kinematics of the position q."""
+    status = set_registers(model, ws, t)
+    return literal_positions(model, ws) if status == 0 else status
 
 
 @kernel
