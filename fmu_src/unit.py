@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.fmu import matrix_steps
-from kinetree.models.chain_mechanism import chain_mechanism
-from kinetree.models.chain_system import ChainSystem
+from kinetree.fmu.archive import matrix_steps
+from kinetree.models.chain.mechanism import chain_mechanism
+from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.expressions import evaluate_constant
 from kinetree.models.description.schema import Description
-from kinetree.models.mechanism import Mechanism
-from kinetree.models.simulation import FIXED, Options
-from kinetree.models.system import System
-from kinetree.models.unit import Unit, make_unit, union
+from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.run.simulation import FIXED, Options
+from kinetree.models.run.unit import Unit, make_unit, union
+from kinetree.models.system.mechanism import Mechanism
+from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one

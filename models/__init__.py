@@ -5,13 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kinetree.models.description.errors import ModelError
-    from kinetree.models.mechanism import Mechanism, load
-    from kinetree.models.result import Result
-    from kinetree.models.system import System
+    from kinetree.models.result.result import Result
+    from kinetree.models.system.mechanism import Mechanism, load
+    from kinetree.models.system.system import System
 
 __all__ = ["Mechanism", "ModelError", "Result", "System", "load"]
 
-HOMES = {"ModelError": "description.errors", "Mechanism": "mechanism", "load": "mechanism", "Result": "result", "System": "system"}
+HOMES = {
+    "ModelError": "description.errors",
+    "Mechanism": "system.mechanism",
+    "load": "system.mechanism",
+    "Result": "result.result",
+    "System": "system.system",
+}
 
 
 def __getattr__(name: str) -> Any:

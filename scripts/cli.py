@@ -10,7 +10,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from kinetree.scripts.commands import COMMANDS
-from kinetree.scripts.failure import exit_code, report
+from kinetree.scripts.terminal.failure import exit_code, report
 
 app = typer.Typer(
     name="kinetree",

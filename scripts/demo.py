@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kinetree.scripts.carrier_cosim import Coupled
+    from kinetree.scripts.studies.carrier_cosim import Coupled
 
 FOLDER = Path("out") / "demo"
 MODULES, PACE = 4, 0.8  # time from a departure to the next push [s]
@@ -17,12 +17,12 @@ Rows = list[list[str]]
 
 def main(folder: Path = FOLDER) -> int:
     """States of rest, FMUs, co-simulation beside one system, tables, pictures, report."""
-    from kinetree.fmu.build import FmuError
-    from kinetree.scripts.carrier_cosim import run_carrier
-    from kinetree.scripts.carrier_pictures import draw_carrier, draw_drives, draw_motion
-    from kinetree.scripts.progress import progress
-    from kinetree.scripts.stabilisation import WAYS, compare, draw, table
-    from kinetree.scripts.stage_tables import show
+    from kinetree.fmu.archive.build import FmuError
+    from kinetree.scripts.reports.stage_tables import show
+    from kinetree.scripts.studies.carrier_cosim import run_carrier
+    from kinetree.scripts.studies.carrier_pictures import draw_carrier, draw_drives, draw_motion
+    from kinetree.scripts.studies.stabilisation import WAYS, compare, draw, table
+    from kinetree.scripts.terminal.progress import progress
 
     folder.mkdir(parents=True, exist_ok=True)
     clock = time.perf_counter()
@@ -77,7 +77,7 @@ def rests() -> Rows:
 
 def stages(run: "Coupled") -> dict[str, Rows]:
     """The three summary tables of the co-simulation."""
-    from kinetree.scripts.stage_tables import TITLES, stage_table
+    from kinetree.scripts.reports.stage_tables import TITLES, stage_table
 
     columns = {f"{name} [{unit}]": run[name] for name, unit in COLUMNS.items()}
     return {title: stage_table(run["stage"], run.stage_names, columns, kind) for kind, title in TITLES.items()}
@@ -85,7 +85,7 @@ def stages(run: "Coupled") -> dict[str, Rows]:
 
 def differences(run: "Coupled") -> Rows:
     """Angles and pressures beside one system that holds everything."""
-    from kinetree.scripts.carrier_cosim import LABELS
+    from kinetree.scripts.studies.carrier_cosim import LABELS
 
     rows = [["", "largest difference", "range of the reference"]]
     for name in ("slew", "luff"):
@@ -108,7 +108,7 @@ def report(
     path: Path, run: "Coupled", backend: str, rest: dict[str, Rows], found: dict[str, Rows], held: dict[str, Rows], pictures: dict[str, Path]
 ) -> Path:
     """The page with everything."""
-    from kinetree.scripts.report_html import heading, paragraph, picture, table, write_report
+    from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
 
     coupled = [title for title in found if title.startswith("Coupled")]
     parts = [

@@ -160,11 +160,11 @@ def results(path: Path) -> None:
     import matplotlib.pyplot as plt
     import numpy as np
 
-    from kinetree.fmu.build import build_fmu
+    from kinetree.fmu.archive.build import build_fmu
     from kinetree.scripts.cosim.monolithic import reference
     from kinetree.scripts.cosim.scenario import read_scenario
     from kinetree.scripts.cosim.units import actuated, settled
-    from kinetree.scripts.exchange import exchange
+    from kinetree.scripts.fmi.exchange import exchange
 
     scenario = read_scenario("lib:boom")
     raw = actuated(scenario)
@@ -192,7 +192,7 @@ def identification(path: Path) -> None:
     """Bulk modulus, load and friction of lib:boom-drive from a run of other values with noise."""
     import numpy as np
 
-    from kinetree.models.identification import identify
+    from kinetree.models.analysis.identification import identify
 
     run = load("lib:boom-drive").compile(bulk=1.1e9, load_mass=85.0).simulate(stop_time=2.0)
     noise = np.random.default_rng(0)

@@ -184,7 +184,7 @@ W_N, W_F = 39, 42  # bias moment and force (3 + 3)
 # what the way back from root to leaves reads and writes lies together
 W_D = 45  # O_i - O_kappa (3)
 W_DA, W_DB = 48, 51  # increments of angular and linear acceleration by u̇ (3 + 3)
-W_P, W_V = 54, 57  # position and velocity of O_i (3 + 3), filled by `tree.motion.positions`
+W_P, W_V = 54, 57  # position and velocity of O_i (3 + 3), filled by `engine.kinematics.positions`
 W_VH = 60  # explicit-time part of the velocity of O_i relative to the parent, angular part (3), linear (3)
 W_INV = 66  # inverse of the eliminated block of a ball (6)
 

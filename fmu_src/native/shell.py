@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.fmu import matrix_steps
+from kinetree.fmu.archive import matrix_steps
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status

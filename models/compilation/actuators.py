@@ -16,8 +16,8 @@ from kinetree.models.compilation.algebra import E, choose, const, larger, name, 
 from kinetree.models.compilation.builder import Builder, Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
-from kinetree.models.description.registers import ACCELERATION, STATE
 from kinetree.models.description.schema import Actuator, Chambers
+from kinetree.models.expressions.registers import ACCELERATION, STATE
 from kinetree.solvers import layout as L
 
 POLYTROPIC = 1.4

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinetree.models.description.expressions import parse
-from kinetree.models.description.nodes import Const, Name, Node
-from kinetree.models.description.simplify import make
+from kinetree.models.expressions.nodes import Const, Name, Node
+from kinetree.models.expressions.simplify import make
+from kinetree.models.expressions.text import parse
 from kinetree.solvers.layout import Op
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.models.description.expressions import evaluate_constant
+from kinetree.models.expressions.text import evaluate_constant
 from kinetree.solvers import layout as L
 
 AT_INTS = L.HEADER

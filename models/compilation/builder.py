@@ -11,16 +11,16 @@ from kinetree.models.compilation.additions import inputs_of, states_of
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
-from kinetree.models.description.differentiate import time_derivatives
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.expressions import ExpressionError, parse
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
-from kinetree.models.description.nodes import Const, Name, Node, names
-from kinetree.models.description.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
 from kinetree.models.description.schema import Description, Ends
+from kinetree.models.expressions.differentiate import time_derivatives
+from kinetree.models.expressions.nodes import Const, Name, Node, names
+from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
+from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
-from kinetree.solvers.forms.pattern import pattern as pattern_of_blocks
+from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 
 NONE = -1
 STAGE_START = "stage_start"  # register with the time at which the present stage began

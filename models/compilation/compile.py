@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetree.models.closure import survey
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder, Compiled
@@ -16,11 +15,12 @@ from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.expressions import ExpressionError, evaluate_constant
-from kinetree.models.description.nodes import Name
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
+from kinetree.models.expressions.nodes import Name
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.graph.tree import Topology
+from kinetree.models.system.closure import survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 

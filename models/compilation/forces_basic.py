@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, exp, larger, name, root, smaller, tanh
 from kinetree.models.compilation.builder import Builder
-from kinetree.models.description.expressions import parse
 from kinetree.models.description.force_parts import (
     CoordinateForce,
     CylinderForce,
@@ -15,8 +14,9 @@ from kinetree.models.description.force_parts import (
     StopForce,
     WrenchForce,
 )
-from kinetree.models.description.nodes import Lookup
 from kinetree.models.description.parts import Point
+from kinetree.models.expressions.nodes import Lookup
+from kinetree.models.expressions.text import parse
 from kinetree.solvers import layout as L
 
 

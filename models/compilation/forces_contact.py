@@ -19,7 +19,7 @@ from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_basic import define_force
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
 from kinetree.models.description.force_parts import ContactForce, JackForce, Rubbing, TyreForce
-from kinetree.models.description.nodes import Lookup
+from kinetree.models.expressions.nodes import Lookup
 from kinetree.solvers import layout as L
 
 Standing = ContactForce | TyreForce | JackForce

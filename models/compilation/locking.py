@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, function, name, root
 from kinetree.models.description.joints import ElementForm, JointForm
-from kinetree.models.description.nodes import Node
+from kinetree.models.expressions.nodes import Node
 from kinetree.solvers.layout import Element, Op
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.algebra import E
-from kinetree.models.description.differentiate import differentiate
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.nodes import ONE, Der, Leaf, Name, Node, names
 from kinetree.models.description.schema import Body, Description, JointSpec
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node, names
 from kinetree.models.graph.tree import GROUND, Topology, path_set
 from kinetree.solvers import layout as L
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from kinetree.models.compilation.algebra import E, const, name, root
 from kinetree.models.compilation.builder import Builder
-from kinetree.models.description.differentiate import differentiate
-from kinetree.models.description.nodes import ONE, Der, Leaf, Name, Node
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node
 from kinetree.solvers import layout as L
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinetree.models.description.expressions import ExpressionError, parse, tables
 from kinetree.models.description.names import expressions, name_fault
+from kinetree.models.expressions.text import ExpressionError, parse, tables
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker

@@ -7,13 +7,13 @@ from typing import Any
 
 from kinetree.models.description import bodies_check, chain_check, elements_check, hydraulics_check
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.expressions import ExpressionError, evaluate_constant
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description
 from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.expressions import ExpressionError, names, parse
 from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
 from kinetree.models.description.parts import Part, Point
 from kinetree.models.description.schema import Output
+from kinetree.models.expressions.text import ExpressionError, names, parse
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.expressions import ExpressionError, names, parse
 from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
+from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.solvers.layout import Element
 
 Amount = float | str

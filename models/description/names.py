@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.expressions import ExpressionError, columns, evaluate_constant, names, parse
-from kinetree.models.description.functions import RESERVED
 from kinetree.models.description.joints import JointForm
-from kinetree.models.description.nodes import Lookup, postorder
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.schema import Description, Output
+from kinetree.models.expressions.functions import RESERVED
+from kinetree.models.expressions.nodes import Lookup, postorder
+from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.models.description.expressions import ExpressionError, evaluate_constant, names, parse
 from kinetree.models.description.quantities import Expression, as_number
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant, names, parse
 
 
 def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, float], dict[str, ExpressionError]]:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import NoReturn
 
-from kinetree.models.description.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
-from kinetree.models.description.nodes import Const, Der, ExpressionError, Leaf, Lookup, Name, Node, Operation
-from kinetree.models.description.simplify import make
+from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
+from kinetree.models.expressions.nodes import Const, Der, ExpressionError, Leaf, Lookup, Name, Node, Operation
+from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Op
 
 LONGEST, DEEPEST, LARGEST = 20_000, 200, 5_000  # characters, nesting, syntax nodes

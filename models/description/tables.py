@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.models.description.nodes import ExpressionError
+from kinetree.models.expressions.nodes import ExpressionError
 from kinetree.solvers.layout import TABLE
 
 

@@ -40,8 +40,8 @@ def departures(n: int) -> dict:
 
 def step_times(name: str, modules: int, integrator: str, stop: float = 60.0) -> np.ndarray:
     """Seconds of every step of the native FMU."""
-    from kinetree.fmu.build import build_fmu
-    from kinetree.scripts.fmu_host import Archive, Host
+    from kinetree.fmu.archive.build import build_fmu
+    from kinetree.scripts.fmi.host import Archive, Host
 
     with TemporaryDirectory(prefix="kinetree-bench-") as folder:
         path = build_fmu(load(f"lib:{name}", modules=modules), Path(folder) / "carrier.fmu", "native", 2, integrator, INNER)
@@ -75,7 +75,7 @@ def steps(name: str, modules: int, integrator: str, stop: float = 60.0) -> dict:
 
 def costs(name: str, modules: int) -> dict:
     """Predicted operations and measured times in µs of one evaluation."""
-    from kinetree.models.choice import evaluation_time
+    from kinetree.models.analysis.form_choice import evaluation_time
 
     source = VARIANTS[name](modules=modules)
     source["run"].pop("prepare")  # the place of the evaluation does not matter

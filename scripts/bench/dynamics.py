@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from kinetree.models.choice import processor
-from kinetree.models.engine import kind
-from kinetree.models.system import HAMILTON
+from kinetree.models.analysis.form_choice import processor
+from kinetree.models.run.engine import kind
+from kinetree.models.system.system import HAMILTON
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of

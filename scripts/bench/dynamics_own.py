@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetree.models.instance import Instance
-from kinetree.models.system import GROUPS, HAMILTON, System, entry_name
+from kinetree.models.run.instance import Instance
+from kinetree.models.system.system import GROUPS, HAMILTON, System, entry_name
 from kinetree.solvers import layout as L
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system

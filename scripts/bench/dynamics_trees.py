@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.models import load
-from kinetree.models.system import System
+from kinetree.models.system.system import System
 
 MASS, COM, OFFSET = 1.0, (0.02, -0.03, -0.1), (0.03, 0.02, -0.2)
 INERTIA = (0.012, 0.010, 0.006, 0.001, -0.0005, 0.0008)  # xx yy zz xy xz yz about the centre of mass

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kinetree.fmu.build import build_fmu
+from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.models import load
-from kinetree.scripts.fmu_host import Archive, Host
+from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.solvers.library.build import compiler
 
 HERE = Path(__file__).parent
@@ -26,7 +26,7 @@ STEP = 1e-3
 # start a slave in a fresh process: what a user waits for before the first step, imports of the host left out
 COLD = """
 import sys, time
-from kinetree.scripts.fmu_host import Archive, Host
+from kinetree.scripts.fmi.host import Archive, Host
 archive = Archive(sys.argv[1])
 begin = time.perf_counter()
 host = Host(archive).start()

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.scripts.bench.problems import Problem, problem
-from kinetree.solvers.motion import controller
-from kinetree.solvers.motion.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
-from kinetree.solvers.motion.dense_output import sample
-from kinetree.solvers.motion.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
-from kinetree.solvers.motion.radau_dense import radau_interpolate
-from kinetree.solvers.motion.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
-from kinetree.solvers.motion.rk45 import rk45_changed, rk45_interpolate, rk45_restart, rk45_size, rk45_start, rk45_step
-from kinetree.solvers.motion.semi_implicit import (
+from kinetree.solvers.integrate import controller
+from kinetree.solvers.integrate.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
+from kinetree.solvers.integrate.dense_output import sample
+from kinetree.solvers.integrate.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
+from kinetree.solvers.integrate.radau_dense import radau_interpolate
+from kinetree.solvers.integrate.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
+from kinetree.solvers.integrate.rk45 import rk45_changed, rk45_interpolate, rk45_restart, rk45_size, rk45_start, rk45_step
+from kinetree.solvers.integrate.semi_implicit import (
     semi_implicit_changed,
     semi_implicit_interpolate,
     semi_implicit_restart,
@@ -22,8 +22,8 @@ from kinetree.solvers.motion.semi_implicit import (
     semi_implicit_start,
     semi_implicit_step,
 )
-from kinetree.solvers.motion.stormer import stormer_changed, stormer_restart, stormer_size, stormer_start, stormer_step
-from kinetree.solvers.motion.stormer_dense import stormer_interpolate
+from kinetree.solvers.integrate.stormer import stormer_changed, stormer_restart, stormer_size, stormer_start, stormer_step
+from kinetree.solvers.integrate.stormer_dense import stormer_interpolate
 
 
 class Method(NamedTuple):

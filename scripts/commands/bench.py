@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 FOLDER = Path(__file__).parent.parent / "bench"
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from kinetree.scripts.arguments import Settings, Source, numbers
+from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 
 
 def check(file: Source, settings: Settings = None) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import Exit
 
-from kinetree.scripts.arguments import Quiet, one_of, writable
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
+from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
     from kinetree.scripts.cosim.scenario import Scenario
@@ -54,7 +54,7 @@ def cosim(
     from kinetree.scripts.cosim.study import run_coupled, write_json
     from kinetree.scripts.cosim.units import UNITS
     from kinetree.scripts.cosim.wired import run_wired
-    from kinetree.scripts.progress import progress
+    from kinetree.scripts.terminal.progress import progress
 
     writable(json_file, (".json",), "--json")
     writable(output, (".csv",), "--output")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Quiet, Settings, Source, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
 
 
 def fmu(
@@ -22,7 +22,7 @@ def fmu(
     quiet: Quiet = False,
 ) -> None:
     """Pack a mechanism as an FMU."""
-    from kinetree.fmu.build import BACKENDS, build_fmu, identifier_of
+    from kinetree.fmu.archive.build import BACKENDS, build_fmu, identifier_of
     from kinetree.models import load
     from kinetree.models.description.schema import INTEGRATORS
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinetree.scripts.arguments import Inputs, Quiet, Settings, held, numbers, writable
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, held, numbers, writable
+from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
-    from kinetree.models.decay import Decay
-    from kinetree.models.identified import Identification
-    from kinetree.models.mechanism import Mechanism
-    from kinetree.scripts.recorded import Recorded
+    from kinetree.models.analysis.decay import Decay
+    from kinetree.models.analysis.identified import Identification
+    from kinetree.models.system.mechanism import Mechanism
+    from kinetree.scripts.reports.recorded import Recorded
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -32,7 +32,7 @@ def identify(
     quiet: Quiet = False,
 ) -> None:
     """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
-    from kinetree.scripts.recorded import Recorded
+    from kinetree.scripts.reports.recorded import Recorded
 
     if len(files) > 2:
         raise BadInput(f"expected [MODEL] DATA, found {len(files)} files")
@@ -51,7 +51,7 @@ def identify(
     if not wanted:
         raise BadInput(f"--parameters: expected names out of {', '.join(mechanism.description.parameters) or 'none'}")
     if modes:
-        from kinetree.models.mode_matching import match_modes
+        from kinetree.models.analysis.mode_matching import match_modes
 
         decay = decay_of(data, chosen, order)
         values = match_modes(mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input"))
@@ -64,8 +64,8 @@ def fit(
     mechanism: "Mechanism", data: "Recorded", wanted: list[str], columns: list[str], bounds: dict, inputs: dict | None, robust: bool, quiet: bool
 ):
     """Least squares over the motion, with progress in runs."""
-    from kinetree.models.identification import identify
-    from kinetree.scripts.progress import progress
+    from kinetree.models.analysis.identification import identify
+    from kinetree.scripts.terminal.progress import progress
 
     values = {name: data[name] for name in data.names}
     loss = "soft_l1" if robust else "linear"
@@ -94,7 +94,7 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 def decay_of(data: "Recorded", columns: list[str], order: int | None) -> "Decay":
     """Modes of the chosen columns, of all by default."""
-    from kinetree.models.decay import free_decay
+    from kinetree.models.analysis.decay import free_decay
     from kinetree.models.description.errors import suggestion
 
     for name in columns:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kinetree.scripts.arguments import Settings, Source, numbers
+from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
 
@@ -16,7 +16,7 @@ def info(
 ) -> None:
     """Show tree, joints, freedoms, cut joints, inputs, outputs, cost of every method and the one chosen."""
     from kinetree.models import load
-    from kinetree.scripts.anatomy import anatomy
+    from kinetree.scripts.terminal.anatomy import anatomy
 
     mechanism = load(file, **numbers(settings))
     chain = mechanism.chain() if mechanism.description.chain is not None else None

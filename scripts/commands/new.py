@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 STARTER = Path(__file__).parent.parent / "templates" / "starter.toml"
 

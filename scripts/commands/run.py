@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.exceptions import Exit
 
-from kinetree.scripts.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
-from kinetree.scripts.failure import BadInput
-from kinetree.scripts.progress import progress
+from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.progress import progress
 
 if TYPE_CHECKING:
     from kinetree.models import Result, System
-    from kinetree.models.chain_system import ChainSystem
+    from kinetree.models.chain.system import ChainSystem
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
 PICTURES = (".png", ".pdf", ".svg")
@@ -64,10 +64,10 @@ def run(
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
-    from kinetree.scripts import stage_tables
+    from kinetree.scripts.reports import stage_tables
 
     if plot and wanted is None and stage_tables.staged(result):
-        from kinetree.scripts.stage_pictures import draw_stages
+        from kinetree.scripts.reports.stage_pictures import draw_stages
 
         written = write(result, output, None, wanted)
         draw_stages(system, result, plot)
@@ -75,7 +75,7 @@ def run(
     else:
         written = write(result, output, plot, wanted)
     if not quiet:
-        from kinetree.scripts.summary import summary
+        from kinetree.scripts.reports.summary import summary
 
         summary(system, result, written)
         if stage_tables.staged(result):
@@ -87,7 +87,7 @@ def run(
 def end_of(system: "System", stop_time: float | None) -> float:
     """When the run will end, 0 where the description does not say; it may be an expression over parameters."""
     from kinetree.models.compilation.compile import parameter_values
-    from kinetree.models.description.expressions import evaluate_constant
+    from kinetree.models.expressions.text import evaluate_constant
 
     given = system.description.run.stop_time
     return stop_time if stop_time is not None else evaluate_constant(given, parameter_values(system.description)) if given is not None else 0.0
@@ -108,7 +108,7 @@ def run_chain(
     result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
     written = write(result, output, plot, wanted)
     if not quiet:
-        from kinetree.scripts.summary import summary
+        from kinetree.scripts.reports.summary import summary
 
         summary(system, result, written)
 
@@ -118,8 +118,8 @@ def check_columns(system: "System", wanted: "str | tuple[str, ...] | None") -> N
     if wanted is not None:
         import numpy as np
 
-        from kinetree.models.simulation import blank
-        from kinetree.models.unit import make_unit
+        from kinetree.models.run.simulation import blank
+        from kinetree.models.run.unit import make_unit
 
         try:
             blank(make_unit(system), None, np.zeros(0)).select(wanted)

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Inputs, Settings, Source, held, numbers, one_of
+from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kinetree.models.equilibrium import Equilibrium
+    from kinetree.models.analysis.equilibrium import Equilibrium
 
 
 def statics(

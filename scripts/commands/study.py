@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import Quiet, Settings, numbers, writable
-from kinetree.scripts.failure import BadInput
-from kinetree.scripts.progress import progress
+from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.progress import progress
 
 STABILISATION = "stabilisation"
 PICTURES = (".png", ".pdf", ".svg")
@@ -44,7 +44,7 @@ def study(
         return
     if plot or settings:
         raise BadInput(f"--plot and --set belong to '{STABILISATION}'; a study file says itself what it varies")
-    from kinetree.scripts.study import read_study, run_study
+    from kinetree.scripts.studies.study import read_study, run_study
 
     wanted = read_study(file)
     writable(output, (".csv",), "--output")
@@ -65,8 +65,8 @@ def study(
 
 def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | None, quiet: bool) -> None:
     """Drives of the carrier: valves shut, proportional, with advance compensation."""
-    from kinetree.scripts import stabilisation as study
-    from kinetree.scripts.stage_tables import show
+    from kinetree.scripts.reports.stage_tables import show
+    from kinetree.scripts.studies import stabilisation as study
 
     writable(output, (".csv",), "--output")
     with progress(STABILISATION, len(study.WAYS), quiet, "runs") as told:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Exit
 
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 
 def verify(
@@ -20,7 +20,7 @@ def verify(
     from rich.markup import escape
     from rich.table import Table
 
-    from kinetree.scripts.verify import verify as check
+    from kinetree.scripts.fmi.verify import verify as check
 
     if not file.exists():
         raise FileNotFoundError(2, "no such file", str(file))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.scripts.arguments import one_of, writable
+from kinetree.scripts.terminal.arguments import one_of, writable
 
 
 def view(
@@ -17,8 +17,8 @@ def view(
     """Show start, end and extremes of the variables of a result, and draw them."""
     from rich.console import Console
 
-    from kinetree.scripts.recorded import Recorded
-    from kinetree.scripts.summary import columns_table
+    from kinetree.scripts.reports.recorded import Recorded
+    from kinetree.scripts.reports.summary import columns_table
 
     writable(plot, (".png", ".pdf", ".svg"), "--plot")
     recorded = Recorded(file)
@@ -26,7 +26,7 @@ def view(
     console = Console(highlight=False, soft_wrap=True)
     console.print(columns_table(recorded, wanted or recorded.names, f"{file}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
     if plot:
-        from kinetree.models.result_plots import plot as draw
+        from kinetree.models.result.plots import plot as draw
 
         draw(recorded, plot, wanted or None, deviation=deviation)  # type: ignore[arg-type]
         console.print(f"written: {plot}")

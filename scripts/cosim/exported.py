@@ -13,9 +13,9 @@ from kinetree.scripts.cosim.plan import of_wires
 from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.schemes import couple
 from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
-from kinetree.scripts.failure import BadInput
 from kinetree.scripts.ssp.structure import INTEGERS, REALS, Base, Component, Connector, Link, Structure, Value
 from kinetree.scripts.ssp.write import write_ssp
+from kinetree.scripts.terminal.failure import BadInput
 
 KINDS = ("input", "output", "parameter")
 FOR_HOSTS = "chambers"  # the scheme that stays stable where a host steps all units at once

@@ -12,9 +12,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from kinetree.scripts.cosim.slave import CosimError, known
-from kinetree.scripts.failure import BadInput
-from kinetree.scripts.fmu_host import Archive, Host
+from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
+from kinetree.scripts.terminal.failure import BadInput
 
 DISCARD = 2
 NUMBERS = (*REALS, *INTEGERS, "Boolean", "Enumeration")

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from kinetree.models import load
-from kinetree.models.result import Result
+from kinetree.models.result.result import Result
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder, Valve

@@ -15,7 +15,7 @@ from kinetree.scripts.cosim.masters import ORDERS
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.profile import Profile
 from kinetree.scripts.cosim.schemes import SCHEMES
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 MECHANISM = {"format", "bodies", "joints"}  # keys of a description

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kinetree.fmu.build import build_fmu
+from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, override, read
-from kinetree.models.mechanism import Mechanism
+from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
 from kinetree.scripts.cosim.drive import Drive
@@ -20,7 +20,7 @@ from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.oil import DriveError
 from kinetree.scripts.cosim.scenario import ControllerSpec, Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 UNITS = ("process", "python", "native")  # in this process, or FMUs of a back end
 PROBE = 1e3  # force by which the load of an actuator is found [N or N.m]

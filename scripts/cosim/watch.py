@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.scripts.cosim.masters import Master, Wire
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 PART = 0.1  # of the work, made by the coupling
 WRONG = 0.2  # mean jump of an input, relative to the range of the values on its wire

@@ -16,7 +16,7 @@ from kinetree.scripts.cosim.slave import Slave
 from kinetree.scripts.cosim.study import Outcome
 from kinetree.scripts.cosim.units import unit_of
 from kinetree.scripts.cosim.watch import bonds_of, suspected
-from kinetree.scripts.failure import BadInput
+from kinetree.scripts.terminal.failure import BadInput
 
 
 def run_wired(

@@ -12,7 +12,6 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, parse
 from zipfile import BadZipFile, ZipFile
 
-from kinetree.scripts.failure import BadInput
 from kinetree.scripts.ssp.structure import (
     INTEGERS,
     MAIN,
@@ -33,6 +32,7 @@ from kinetree.scripts.ssp.structure import (
     Value,
 )
 from kinetree.scripts.ssp.wiring import Edge, Ends, direct
+from kinetree.scripts.terminal.failure import BadInput
 
 FMU = "application/x-fmu-sharedlibrary"
 PARAMETERS = "application/x-ssp-parameter-set"

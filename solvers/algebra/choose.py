@@ -1,6 +1,6 @@
 """Decisions that also hold for lanes, where the same comparison may come out differently in each of them; whole numbers of a real one.
 
-On plain numbers these are what Python writes as `a if condition else b`; `solvers/lanes` adds the same for its numbers.
+On plain numbers these are what Python writes as `a if condition else b`; `solvers/numbers` adds the same for its numbers.
 """
 
 import numpy as np

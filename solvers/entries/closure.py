@@ -2,7 +2,7 @@
 
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble as assemble_loops
-from kinetree.solvers.loops.change import place_loops
+from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import project as project_loops
 from kinetree.solvers.loops.residual import position_residual, velocity_residual
 from kinetree.solvers.views import model_view, work_view

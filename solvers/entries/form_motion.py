@@ -1,7 +1,7 @@
 """Entry points for motion by a chosen form: what the integrators of `core` call through hooks. The form is head[K_FORM]."""
 
-from kinetree.solvers.forms import chosen
 from kinetree.solvers.kernel import entry
+from kinetree.solvers.literal import chosen
 from kinetree.solvers.views import model_view, work_view
 
 

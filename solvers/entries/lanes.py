@@ -5,17 +5,17 @@ the speeds and wrenches on the bodies, row by row.
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.forms.dec import dec
-from kinetree.solvers.forms.reactions import react
+from kinetree.solvers.engine.dec import dec
+from kinetree.solvers.engine.evaluation import finished, loaded
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
-from kinetree.solvers.lanes import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
-from kinetree.solvers.lanes.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
-from kinetree.solvers.lanes.primitive import lanes_of
-from kinetree.solvers.lanes.views import duals_view, lanes_view
 from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.loops.solve import constrain
-from kinetree.solvers.tree.dynamics import finished, loaded
-from kinetree.solvers.tree.motion import velocities
+from kinetree.solvers.numbers import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
+from kinetree.solvers.numbers.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
+from kinetree.solvers.numbers.primitive import lanes_of
+from kinetree.solvers.numbers.views import duals_view, lanes_view
 from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 

@@ -5,27 +5,27 @@ Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from 
 Entries of forms solve `option` times, once for 0: what benchmarks time.
 """
 
-from kinetree.solvers.forms import abm as abm_form
-from kinetree.solvers.forms import abm_h as abm_h_form
-from kinetree.solvers.forms import cbm as cbm_form
-from kinetree.solvers.forms import cbm_h as cbm_h_form
-from kinetree.solvers.forms import dec_h as dec_h_form
-from kinetree.solvers.forms import drt as drt_form
-from kinetree.solvers.forms import itr_direct as itr_direct_form
-from kinetree.solvers.forms import itr_g as itr_g_form
-from kinetree.solvers.forms import itr_h as itr_h_form
-from kinetree.solvers.forms import itr_m as itr_m_form
-from kinetree.solvers.forms import lgr as lgr_form
-from kinetree.solvers.forms import lgr_h as lgr_h_form
-from kinetree.solvers.forms import newton_euler
-from kinetree.solvers.forms.chosen import form_momenta
-from kinetree.solvers.forms.composite import composite_bodies, mass_rows
-from kinetree.solvers.forms.momentum_rates import momentum_rates
-from kinetree.solvers.forms.path_rows import mass_matrix as spread_rows
+from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.layout import Method
-from kinetree.solvers.tree.dynamics import load
-from kinetree.solvers.tree.literal import active_forces, literal_kinematics, literal_place, literal_velocities
+from kinetree.solvers.literal import abm as abm_form
+from kinetree.solvers.literal import abm_h as abm_h_form
+from kinetree.solvers.literal import cbm as cbm_form
+from kinetree.solvers.literal import cbm_h as cbm_h_form
+from kinetree.solvers.literal import dec_h as dec_h_form
+from kinetree.solvers.literal import drt as drt_form
+from kinetree.solvers.literal import itr_direct as itr_direct_form
+from kinetree.solvers.literal import itr_g as itr_g_form
+from kinetree.solvers.literal import itr_h as itr_h_form
+from kinetree.solvers.literal import itr_m as itr_m_form
+from kinetree.solvers.literal import lgr as lgr_form
+from kinetree.solvers.literal import lgr_h as lgr_h_form
+from kinetree.solvers.literal import newton_euler
+from kinetree.solvers.literal.chosen import form_momenta
+from kinetree.solvers.literal.composite import composite_bodies, mass_rows
+from kinetree.solvers.literal.frames import active_forces, literal_kinematics, literal_place, literal_velocities
+from kinetree.solvers.literal.momentum_rates import momentum_rates
+from kinetree.solvers.literal.path_rows import mass_matrix as spread_rows
 from kinetree.solvers.views import model_view, work_view
 
 

@@ -1,13 +1,13 @@
 """Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
 
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
-from kinetree.solvers.motion.advance import advance
-from kinetree.solvers.motion.happening import close_again, happen_by_guards
-from kinetree.solvers.motion.latches import latch
-from kinetree.solvers.motion.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
-from kinetree.solvers.tree.prepare import prepare
+from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.event_actions import close_again, happen_by_guards
+from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, ints_view
 
 CLOSE_LOOPS = -1  # option of unit_event

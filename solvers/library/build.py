@@ -19,7 +19,7 @@ from kinetree.solvers.cache import cache_root, engine_hash
 from kinetree.solvers.entries import LIBRARIES, c_callback
 from kinetree.solvers.library.levels import levels_of
 
-KEPT = 8  # libraries of former sources that stay
+KEPT = 24  # libraries of former sources that stay
 
 try:
     import fcntl

@@ -7,7 +7,7 @@ the others start from turned guesses: the same ones every time. The nearest solu
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.change import least_change, place_loops, retract
+from kinetree.solvers.loops.least_change import least_change, place_loops, retract
 from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.rank import survey_ranks
 from kinetree.solvers.loops.residual import largest, norm_squared, position_residual, velocity_residual

@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.change import least_change, place_loops, retract
+from kinetree.solvers.loops.least_change import least_change, place_loops, retract
 from kinetree.solvers.loops.residual import largest, position_residual, velocity_residual
 
 # residual that needs no correction, in units of the reach: fifty roundings. At an angle δ from a singular position a residual r leaves the speeds

@@ -4,8 +4,8 @@ A singular start, as of a flat four-bar, has fewer independent rows than its nei
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.change import least_change, place_loops, retract
 from kinetree.solvers.loops.envelope import block_at, factor, form_gram
+from kinetree.solvers.loops.least_change import least_change, place_loops, retract
 from kinetree.solvers.loops.residual import largest, position_residual, velocity_residual
 from kinetree.solvers.loops.rows import spread_rows
 

@@ -1,11 +1,11 @@
-"""Response of the tree to constraint forces: the bias sweep of the elimination in `forms.dec` once more, with the factors it left behind; O(N).
+"""Response of the tree to constraint forces: the bias sweep of the elimination in `engine.dec` once more, with the factors it left behind; O(N).
 
-The wrenches join the bias of the bodies, so that `forms.reactions` sees them too.
+The wrenches join the bias of the bodies, so that `engine.reactions` sees them too.
 """
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
-from kinetree.solvers.forms.dec import accelerate
+from kinetree.solvers.engine.dec import accelerate
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.rows import free_blocks
 

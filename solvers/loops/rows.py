@@ -1,6 +1,6 @@
 """Factors of J M⁻¹ Jᵀ: the unit wrench of every constraint row travels from the loop's ends to the ground through the eliminated joints.
 
-With M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ of the elimination in `forms.dec`, Y = D^-½ L⁻ᵀ Jᵀ has entries only on the two paths of a loop; J M⁻¹ Jᵀ = Yᵀ Y.
+With M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ of the elimination in `engine.dec`, Y = D^-½ L⁻ᵀ Jᵀ has entries only on the two paths of a loop; J M⁻¹ Jᵀ = Yᵀ Y.
 With `inertia` 0 nothing is taken off on the way and Y = W^½ Jᵀ for the weights W of `loop_weight`. Cost: rows times path length.
 """
 

@@ -7,7 +7,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.forms.dec import dec
+from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
 from kinetree.solvers.loops.residual import acceleration_residual

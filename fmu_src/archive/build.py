@@ -1,0 +1,187 @@
+"""Builds an FMU: compiles the mechanism, writes the table of variables, packs everything into the archive of the back end that is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import unicodedata
+from importlib.metadata import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2
+from kinetree.fmu.archive.documentation import index_html
+from kinetree.fmu.archive.payload import payload, token_of
+from kinetree.fmu.model_description import Facts, write_xml
+from kinetree.fmu.variables import FmuError, Table, variable_table
+from kinetree.models.description.loader import generated, is_generated, read
+
+if TYPE_CHECKING:
+    from kinetree.models.system.mechanism import Mechanism
+
+BACKENDS = ("python", "native")
+HERE = Path(__file__).parent
+ICON = HERE / "icon.png"
+TERMINALS = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiTerminalsAndIcons fmiVersion="3.0"><GraphicalRepresentation>
+<CoordinateSystem x1="-100" y1="-100" x2="100" y2="100" suggestedScalingFactorTo_mm="0.1"/><Icon x1="-100" y1="-100" x2="100" y2="100"/>
+</GraphicalRepresentation></fmiTerminalsAndIcons>
+"""
+
+
+def build_fmu(
+    mechanism: Mechanism,
+    path: str | Path,
+    backend: str = "python",
+    fmi: int | str = 2,
+    integrator: str = "auto",
+    step: float | None = None,
+    tolerance: float | None = None,
+) -> Path:
+    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
+    from kinetree.fmu.unit import fmu_unit
+
+    files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
+    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files)
+
+
+def pack_unit(
+    unit: Any, path: str | Path, backend: str = "python", fmi: int | str = 2, files: dict[str, bytes] | None = None, shell: Path | None = None
+) -> Path:
+    """Pack a compiled unit; `shell` is the binary to carry instead of the one of this machine."""
+    path, version = Path(path), int(float(fmi))
+    check_request(path, backend, version)
+    table = variable_table(unit)
+    token = token_of(unit, table)
+    facts = facts_of(unit, token, kinds(backend, version))
+    xml = write_xml(table, facts, version)
+    resources = {"model.kinetree": payload(unit, table, token), **(files or {})}
+    page = index_html(unit, table, notes(unit, backend, version, facts))
+    binary = shell or shell_of_this_machine(backend)
+    if backend == "python":
+        pack_slave(path, facts.identifier, resources | {"description.xml": xml}, binary, page)
+    else:
+        pack_native(path, facts.identifier, xml, resources, binary, page, version)
+    return path
+
+
+def check_request(path: Path, backend: str, version: int) -> None:
+    """Refuse before the work what cannot be."""
+    if backend not in BACKENDS:
+        raise FmuError(f"unknown back end '{backend}', expected one of {', '.join(BACKENDS)}")
+    if version not in (2, 3):
+        raise FmuError(f"FMI {version} is not offered, expected 2 or 3")
+    if backend == "python" and version != 2:
+        raise FmuError("the back end 'python' offers FMI 2.0 only; take --backend native for FMI 3.0")
+    if path.suffix != ".fmu":
+        raise FmuError(f"{path}: expected a name that ends in .fmu")
+
+
+def kinds(backend: str, version: int) -> dict[str, dict[str, str]]:
+    """Kinds of the archive and their capabilities."""
+    return PYTHON_2 if backend == "python" else NATIVE_2 if version == 2 else NATIVE_3
+
+
+def identifier_of(name: str) -> str:
+    """The model's name as an identifier of C and as a name of files."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    word = re.sub(r"\W+", "_", plain).strip("_") or "mechanism"
+    return word if not word[0].isdigit() else f"m_{word}"
+
+
+def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts:
+    """Name, times and tolerances of the description."""
+    d, run = unit.description, unit.run
+    name = d.name or "mechanism"
+    return Facts(name, identifier_of(name), token, d.text, run.stop_time, run.start_time, run.output_step, run.relative, offered)
+
+
+def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
+    """Rows of the documentation on how the model is solved."""
+    kind = " and ".join({"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name] for name in facts.kinds)
+    return {
+        "FMI": f"{version}.0, {kind}",
+        "Back end": {"python": "pythonfmu slave", "native": "native library, no Python on the target"}[backend],
+        "Formulation": "DEC (forward dynamics in linear time)",
+        "Integrator (co-simulation)": unit.run.integrator,
+        "Identifier": facts.token,
+    }
+
+
+def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, bytes]:
+    """The mechanism as it was given, as TOML or JSON, and beside it what it was packed with."""
+    source, overrides = mechanism.source, dict(mechanism.overrides)
+    if isinstance(source, (str, Path)) and not str(source).startswith("lib:"):
+        name, content = f"model{Path(source).suffix}", Path(source).read_bytes()
+    else:
+        if is_generated(source):
+            raw, _, overrides, _ = generated(source, overrides)
+        else:
+            raw, _ = read(source)
+        name, content = "model.json", json.dumps(raw, indent=1).encode()
+    return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
+
+
+def licence_text() -> bytes:
+    """The licence of what the archive carries besides the model."""
+    for name in ("LICENSE",):
+        found = [path for path in files("kinetree") or [] if path.name == name]
+        candidates = [Path(str(path.locate())) for path in found] + [HERE.parents[1] / name]
+        for path in candidates:
+            if path.exists():
+                return path.read_bytes()
+    return b"Kinetree, BSD-3-Clause\n"
+
+
+def shell_of_this_machine(backend: str) -> Path | None:
+    """The binary with the engine; the Python back end can do without."""
+    from kinetree.fmu.native.shell import shell_library
+
+    try:
+        return shell_library()
+    except FmuError:
+        if backend == "native":
+            raise
+        return None
+
+
+def pack_slave(path: Path, identifier: str, resources: dict[str, bytes], binary: Path | None, page: str) -> None:
+    """The archive of the Python back end; pythonfmu writes it, the icon is added."""
+    from kinetree.fmu.slave.pack import pack_python
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:
+        documentation = Path(scratch) / "documentation"
+        (documentation / "licenses").mkdir(parents=True)
+        (documentation / "index.html").write_text(page, encoding="utf-8")
+        (documentation / "licenses" / "license.txt").write_bytes(licence_text())
+        work = Path(scratch) / "build"
+        work.mkdir()
+        pack_python(path, work, identifier, resources, binary, documentation)
+    with ZipFile(path, "a") as archive:
+        archive.writestr("model.png", ICON.read_bytes())
+
+
+def pack_native(path: Path, identifier: str, xml: bytes, resources: dict[str, bytes], binary: Path | None, page: str, version: int) -> None:
+    """The archive of the native back end."""
+    if binary is None:
+        raise FmuError("there is no engine library for this machine")
+    platform = "linux64" if version == 2 else "x86_64-linux"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ZipFile(path, "w", ZIP_DEFLATED, compresslevel=4) as archive:
+        archive.writestr("modelDescription.xml", xml)
+        archive.write(binary, f"binaries/{platform}/{identifier}.so")
+        for name, content in resources.items():
+            archive.writestr(f"resources/{name}", content)
+        archive.writestr("documentation/index.html", page)
+        archive.writestr("documentation/licenses/license.txt", licence_text())
+        if version == 2:
+            archive.writestr("model.png", ICON.read_bytes())
+        else:
+            archive.writestr("terminalsAndIcons/icon.png", ICON.read_bytes())
+            archive.writestr("terminalsAndIcons/terminalsAndIcons.xml", TERMINALS)
+
+
+__all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

@@ -1,0 +1,155 @@
+"""Large steps of a linear chain inside an FMU: the matrices of dt, dt/2, .., packed behind the unit's blocks (read by native/matrix_steps.c).
+
+A communication step is cut into pieces dt/2^i; on each of them D_0 and the rows of D_1..D_3 carry the chain with forces that are parabolas through
+three evaluations of the unit ([GG11] (7); `kinetree.solvers.chain`). What remains below the finest piece takes one Runge-Kutta step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.solvers import unit_layout as U
+
+if TYPE_CHECKING:
+    from kinetree.models.chain.system import ChainSystem
+
+U_MATRIX_STEPS = 63  # in the header of a unit: where the record below begins in ints; 0: none
+# the record: RECORD ints, then lists of places; offsets count from the start of the unit's ints, floats or work
+RECORD = 16
+N, FREE, CHANNELS, LEVELS, GENERAL, VARIES = range(6)  # sizes; 1 for the general form; 1 where forces depend on time
+AT_STEPS = 6  # in floats: length of every piece, coarsest first
+AT_ROOTS = 7  # in floats: square roots of the masses
+WIDTH, AT_FACTOR = 8, 9  # in floats: B by columns, width + 1 numbers from the diagonal down
+AT_PLACES = 10  # in ints: states of the union that are x (n), then v (n)
+AT_FREE = 11  # in ints: free coordinates
+AT_CHANNELS = 12  # in ints: coordinates on which forces act
+AT_LEVELS = 13  # in ints: LEVEL numbers per piece
+AT_WORK = 14  # in work: WORK*n + 3*channels + free + 2*inputs numbers
+LEVEL = 8  # half-width, length of a row, then in floats: p, u, Y, K (general form), rows of D_1..D_3, columns of free coordinates
+WORK = 14
+ORDERS = 3  # forces are parabolas
+FINEST = 1e-2  # omega times the finest piece: below it Runge-Kutta of fourth order errs by 1e-12 of the amplitude
+MOST_LEVELS = 24
+ACCURACY = 1e-11
+LARGEST = 64e6  # bytes of matrices
+
+
+def attach(unit: Any, system: ChainSystem, dt: float) -> None:
+    """Add the record and its numbers to a compiled unit (`fmu.unit.FmuUnit`)."""
+    from kinetree.fmu.variables import FmuError
+    from kinetree.solvers import chain as C
+    from kinetree.solvers.chain.choice import choose
+    from kinetree.solvers.chain.doubling import ladder
+
+    chain = C.scale(system.mass, system.damping, system.stiffness)
+    channels = np.array(system.excitation(system.inputs())[0], dtype=int)
+    levels = int(np.clip(math.ceil(math.log2(max(chain.omega * dt, 1e-30) / FINEST)), 1, MOST_LEVELS))
+    pick = choose(chain.omega * dt, 0.1 * ACCURACY, lowest=levels)
+    pieces = ladder(chain, dt, channels, ORDERS, ACCURACY, pick, levels)[::-1]
+    record = Record(unit)
+    record.head[[N, FREE, CHANNELS, LEVELS]] = chain.n, len(chain.free), len(channels), len(pieces)
+    record.head[GENERAL] = chain.B is None
+    record.head[VARIES] = depends_on_time(system)
+    record.head[AT_STEPS] = record.numbers(np.array([piece.dt for piece in pieces]))
+    record.head[AT_ROOTS] = record.numbers(chain.mass)
+    if chain.B is not None:
+        record.head[WIDTH], columns = columns_below(chain.B, chain.n)
+        record.head[AT_FACTOR] = record.numbers(columns)
+    names = [state.name for state in unit.states]
+    record.head[AT_PLACES] = record.places([names.index(name) for name in (*system.coordinates, *system.speeds)])
+    record.head[AT_FREE], record.head[AT_CHANNELS] = record.places(chain.free), record.places(channels)
+    table = np.concatenate([level(record, piece, chain, len(channels)) for piece in pieces])
+    record.head[AT_LEVELS] = record.places(table)
+    if 8 * record.floats_size > LARGEST:
+        size = 8e-6 * record.floats_size
+        raise FmuError(f"the matrices of this chain take {size:.0f} MB, more than {LARGEST / 1e6:.0f}: take a smaller --step-size")
+    record.head[AT_WORK] = unit.work_size
+    unit.work_size += WORK * chain.n + 3 * len(channels) + len(chain.free) + 2 * len(unit.inputs) + 8
+    record.write()
+
+
+class Record:
+    """What grows behind the blocks of a unit."""
+
+    def __init__(self, unit: Any):
+        self.unit, self.head = unit, np.zeros(RECORD, dtype=np.int64)
+        self.ints: list[np.ndarray] = []
+        self.floats: list[np.ndarray] = []
+        self.ints_size, self.floats_size = unit.ints.size + RECORD, unit.floats.size
+
+    def places(self, values: Any) -> int:
+        """Append ints; where they begin."""
+        self.ints.append(np.asarray(values, dtype=np.int64).reshape(-1))
+        self.ints_size += self.ints[-1].size
+        return self.ints_size - self.ints[-1].size
+
+    def numbers(self, values: np.ndarray) -> int:
+        """Append floats; where they begin."""
+        self.floats.append(np.asarray(values, dtype=float).reshape(-1))
+        self.floats_size += self.floats[-1].size
+        return self.floats_size - self.floats[-1].size
+
+    def write(self) -> None:
+        """Into the blocks of the unit."""
+        at = self.unit.ints.size
+        self.unit.ints = np.concatenate((self.unit.ints, self.head, *self.ints))
+        self.unit.ints[U_MATRIX_STEPS] = at
+        self.unit.floats = np.concatenate((self.unit.floats, *self.floats))
+
+
+def level(record: Record, piece: Any, chain: Any, channels: int) -> np.ndarray:
+    """Place of the matrices of one piece."""
+    from kinetree.solvers.chain import rows
+
+    n = chain.n
+    u, p, Y, K = piece.step
+    width = max(a.width for a in (u, p, Y))
+    length = min(n, 2 * width + 1)
+    places = [width, length, *(record.numbers(row_bands(a, n, width, length)) for a in (p, u, Y))]
+    places.append(record.numbers(row_bands(K, n, width, length)) if chain.B is None else -1)
+    R = piece.rows
+    unit = R.unit[:channels] / np.arange(1, ORDERS + 1)[:, None, None]
+    parts = (R.Y[:ORDERS, :channels], R.T[:ORDERS, :channels] + unit, R.Z[:ORDERS, :channels])
+    places.append(record.numbers(piece.dt * np.concatenate(parts, axis=2)))  # per order and channel: e (n), v (n), z (free)
+    c_e, c_v = rows.columns(R, piece.dt)
+    places.append(record.numbers(np.concatenate((c_e.T, c_v.T), axis=1)))  # per free coordinate: e (n), v (n)
+    return np.array(places)
+
+
+def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
+    """Rows of a band, every one from column clip(k - width, 0, n - length)."""
+    from kinetree.solvers.chain.band import dense
+
+    full = dense(a, n)
+    first = np.clip(np.arange(n) - width, 0, n - length)
+    return full[np.arange(n)[:, None], first[:, None] + np.arange(length)]
+
+
+def columns_below(B: Any, n: int) -> tuple[int, np.ndarray]:
+    """Width and columns of a lower band, from the diagonal down."""
+    from kinetree.solvers.chain.band import diagonals
+
+    below, elements = np.zeros((n, B.width + 1)), diagonals(B, n)
+    for d in range(B.width + 1):
+        below[: n - d, d] = elements[d:, B.width - d]
+    return B.width, below
+
+
+def depends_on_time(system: ChainSystem) -> bool:
+    """Whether forces or supports move by themselves."""
+    from kinetree.models.expressions.text import names, parse
+
+    laws = (*system.chain.forces.values(), *(support.motion for support in system.chain.supports.values()))
+    return any("t" in names(parse(law)) for law in laws)
+
+
+def layout() -> dict[str, int]:
+    """The glossary above for the C code."""
+    own = {key: value for key, value in globals().items() if key.isupper() and isinstance(value, int) and not isinstance(value, bool)}
+    return {"U_MATRIX_STEPS": U_MATRIX_STEPS} | {f"M_{key}": value for key, value in own.items() if key != "U_MATRIX_STEPS"}
+
+
+__all__ = ["U", "attach", "layout"]

@@ -1,0 +1,1 @@
+"""Analyses beside the motion: statics, small motions, identification, slopes, many states."""

@@ -1,0 +1,141 @@
+"""What is said about a state of rest: coordinates, loads, reactions, small motions, stability, what nothing determines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from kinetree.models.analysis.linearization import Linear, Mode, linearize
+from kinetree.models.system.chart import Evaluation
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+FLAT = 1e-9  # stiffness relative to the largest one (in the metric of the masses) below which nothing holds a direction
+STILL = 1e-9  # 1/s²: a system whose largest stiffness per mass is smaller is held by nothing
+GROWTH = 1e-5  # growth relative to the fastest eigenvalue: a pair of zeros comes out of the eigenvalue problem as the root of the roundoff
+SHARE = 0.3  # part of the largest component from which a coordinate is named
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A state of rest."""
+
+    coordinates: dict[str, float]
+    states: dict[str, float]
+    outputs: dict[str, float]
+    forces: dict[str, float]  # values of force elements and contacts
+    reactions: dict[str, tuple[float, ...]]  # by joint, cut or not: force and moment on its child, about the origin and in the axes of the child
+    t: float
+    q: np.ndarray
+    residual: float  # largest force left as part of the weight, or rate of a state relative to the state
+    iterations: int
+    linear: Linear
+    eigenvalues: np.ndarray  # of the linearised motion
+    undetermined: tuple[str, ...]  # local coordinates and states along which nothing holds the mechanism
+    directions: tuple[dict[str, float], ...]  # the directions themselves, largest component 1
+
+    @property
+    def stable(self) -> bool:
+        """No small motion grows."""
+        fastest = float(np.abs(self.eigenvalues).max(initial=0.0))
+        return bool((self.eigenvalues.real <= GROWTH * fastest).all())
+
+    @property
+    def stability(self) -> str:
+        """'stable', 'unstable', or 'indifferent' when nothing grows but some direction is not held."""
+        return ("indifferent" if self.undetermined else "stable") if self.stable else "unstable"
+
+    @property
+    def modes(self) -> list[Mode]:
+        """Every small oscillation, slowest first; pairs that stand for zero are none."""
+        zero = GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
+        return [mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))]
+
+    def to_dict(self) -> dict:
+        """Plain data for JSON."""
+        values = [{"real": float(value.real), "imaginary": float(value.imag)} for value in self.eigenvalues]
+        return {
+            "coordinates": self.coordinates,
+            "states": self.states,
+            "outputs": self.outputs,
+            "forces": self.forces,
+            "reactions": {name: list(wrench) for name, wrench in self.reactions.items()},
+            "residual": self.residual,
+            "iterations": self.iterations,
+            "stable": self.stable,
+            "stability": self.stability,
+            "undetermined": list(self.undetermined),
+            "modes": [{"frequency": m.frequency, "damping": m.damping, "shape": {k: abs(a) for k, a in m.shape.items()}} for m in self.modes],
+            "eigenvalues": values,
+        }
+
+
+def report(
+    system: System, t: float, q: np.ndarray, x: np.ndarray, inputs: Mapping[str, float] | None, residual: float, iterations: int
+) -> Equilibrium:
+    """Everything about the state of rest (q, x)."""
+    c, zero = system.compiled, np.zeros(system.n)
+    states = dict(zip(c.states, map(float, x), strict=True))
+    linear = linearize(system, t, q, None, inputs, (), states)
+    evaluation = Evaluation(system, t, inputs)
+    evaluation.call("outputs", q, zero, x)
+    val = evaluation.instance.ws.val
+    names, directions = loose(linear)
+    return Equilibrium(
+        coordinates=dict(zip(system.coordinates, map(float, q), strict=True)),
+        states=states,
+        outputs={column.name: float(val[column.register]) for column in c.outputs},
+        forces={label: float(val[c.registers[f"force('{label}')"]]) for label in system.description.forces if f"force('{label}')" in c.registers},
+        reactions={joint: tuple(map(float, wrench)) for joint, wrench in system.reactions_found().items()},
+        t=t,
+        q=q,
+        residual=residual,
+        iterations=iterations,
+        linear=linear,
+        eigenvalues=linear.eigenvalues,
+        undetermined=names,
+        directions=directions,
+    )
+
+
+def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
+    """Null space of ∂(a, ẋ)/∂(y, x), masses made units: names of its large components, and its vectors."""
+    f = len(linear.coordinates)
+    if not linear.A.size:
+        return (), ()
+    kept = [*range(f), *range(2 * f, linear.A.shape[0])]
+    J = linear.A[np.ix_([*range(f, 2 * f), *kept[f:]], kept)]
+    W = np.eye(len(kept))
+    if f:
+        W[:f, :f] = solve_triangular(cholesky(linear.mass, lower=True), np.eye(f), lower=True).T
+    S = np.linalg.solve(W, J @ W)
+    scale = max(float(np.abs(S[:f, :f]).max(initial=0.0)), STILL)
+    if len(kept) == f:
+        sizes, vectors = eigh(0.5 * (S + S.T))
+    else:
+        _, sizes, rows = np.linalg.svd(S / np.maximum(np.abs(S).max(axis=1, keepdims=True), STILL))
+        vectors, scale = rows.T, 1.0
+    flat = (W @ vectors)[:, np.abs(sizes) < FLAT * scale]
+    found = np.vstack((linear.tangent @ flat[:f], flat[f:]))
+    names, directions = (*linear.local, *linear.states[2 * f :]), []
+    for direction in separated(found).T:
+        directions.append({name: float(value) + 0.0 for name, value in zip(names, direction, strict=True) if abs(value) > 1e-6})
+    large = [name for direction in directions for name, value in direction.items() if abs(value) > SHARE]
+    return tuple(dict.fromkeys(large)), tuple(directions)
+
+
+def separated(basis: np.ndarray) -> np.ndarray:
+    """The same space by vectors that keep out of each other's leading components (1 there), which any basis of it leads to."""
+    found = basis.copy()
+    for k in range(found.shape[1]):
+        row, column = np.unravel_index(np.abs(found[:, k:]).argmax(), found[:, k:].shape)
+        found[:, [k, k + column]] = found[:, [k + column, k]]
+        found[:, k] /= found[row, k]
+        others = np.arange(found.shape[1]) != k
+        found[:, others] -= np.outer(found[:, k], found[row, others])
+    return found / found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])] if found.size else found

@@ -1,0 +1,121 @@
+"""Times of one evaluation by each form, measured on this machine and remembered per class of trees.
+
+Trees of one class have the same numbers of bodies with given depth, freedoms and children, whatever their order and parameters.
+Times are kept per processor, engine and kernel sources in the cache folder; a form that would need too much memory, or far more work than
+the cheapest, is not tried.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.run.engine import kind
+from kinetree.models.run.instance import Instance
+from kinetree.solvers.cache import cache_root, sources_hash
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+EVALUATIONS = 15
+HOPELESS = 30.0  # a form with so many times the operations of the cheapest is not measured
+MEMORY = 5e7  # numbers that a form may keep
+
+
+def measured_times(system: System) -> dict[str, float]:
+    """Seconds per evaluation by name of the method, from memory or measured now."""
+    path = memory_path()
+    key = tree_class(freedoms_of(system), system.parents)
+    known = read(path)
+    if key not in known:
+        known = read(path) | {key: measure(system)}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(f".{os.getpid()}")
+        scratch.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        scratch.replace(path)
+    return known[key]
+
+
+def measure(system: System) -> dict[str, float]:
+    """Median time of one evaluation by every form worth trying, along a slow motion as in an integration."""
+    predicted = system.costs()
+    cheapest = min(predicted.values())
+    tried = [name for name, flops in predicted.items() if flops <= HOPELESS * cheapest and storage(system, name) <= MEMORY]
+    return {name: evaluation_time(system, name) for name in dict.fromkeys([*tried, "DEC"])}
+
+
+def evaluation_time(system: System, method: str) -> float:
+    """Median seconds of one evaluation."""
+    from kinetree.models.system.system import GROUPS, entry_name
+
+    instance = Instance(system.compiled, GROUPS.get(method, frozenset()))
+    q, u = system.start()
+    names = ("accelerations",) if method == "DEC" else ("literal_state", entry_name(method))
+    drift = 1e-4 * np.cos(np.arange(len(q)))
+    times = []
+    for k in range(EVALUATIONS):
+        instance.set_state(q + k * drift, u)
+        started = time.perf_counter()
+        for name in names:
+            instance.call(name)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times[1:])
+
+
+def storage(system: System, method: str) -> float:
+    """Numbers that a form keeps besides what is linear in the bodies."""
+    counts = system.compiled.counts
+    iterated = counts["nm"] + 2.0 * system.n**2
+    by_form = {"DRT": counts["nm"] + counts["nb"], "CBM": counts["nm"], "LGR": counts["nh"], "ITR-M": iterated, "ITR-G": iterated}
+    return by_form.get(method, 0.0)
+
+
+def freedoms_of(system: System) -> list[int]:
+    """n_i of the bodies 1..N."""
+    from kinetree.models.compilation.blocks import model_fields
+
+    return np.diff(model_fields(system.compiled.ints, system.compiled.floats).u_at)[1:].tolist()
+
+
+def tree_class(freedoms: Sequence[int], parents: Sequence[int]) -> str:
+    """Name of the class of a tree: independent of the numbering."""
+    depth = [0]
+    children = [0] * (len(freedoms) + 1)
+    for k in parents:
+        depth.append(depth[k] + 1)
+        children[k] += 1
+    rows = sorted(zip(depth[1:], freedoms, children[1:], strict=True))
+    return f"{len(freedoms)} bodies, {sum(freedoms)} freedoms, {hashlib.sha256(repr(rows).encode()).hexdigest()[:12]}"
+
+
+def memory_path() -> Path:
+    """File of the times of this machine."""
+    machine = hashlib.sha256(f"{processor()}/{kind()}/{sources_hash()}".encode()).hexdigest()[:16]
+    return cache_root() / "times" / f"{machine}.json"
+
+
+def processor() -> str:
+    """Name of the processor."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def read(path: Path) -> dict[str, dict[str, float]]:
+    """What is remembered; a file that cannot be read counts as empty."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

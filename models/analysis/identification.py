@@ -1,0 +1,266 @@
+"""Parameters of a mechanism from measured columns: weighted least squares over simulated motion.
+
+    min Σ_j Σ_k ((y_j(t_k; θ) - ŷ_j(t_k))/σ_j)²     covariance s² (JᵀJ)⁻¹, s² = sum of squares/(rows - parameters)
+σ_j, the noise of a column, is the spread of the column at first and then the root mean square of what the fit leaves. Parameters are scaled by their
+start values; J by central differences, 2 runs per parameter. Trust region with bounds (scipy). Columns that are inputs of the mechanism drive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.analysis.identified import Estimate, Fit, Identification
+from kinetree.models.chain.system import ChainSystem
+from kinetree.models.compilation.additions import held_inputs
+from kinetree.models.description.errors import suggestion
+from kinetree.models.result.result import Result
+from kinetree.models.system.mechanism import Mechanism, load
+from kinetree.models.system.system import System
+
+STEP = 1e-4  # of the scaled parameters: cube root of the tolerance of the runs, rounded down
+TOLERANCE = 1e-10  # of the runs
+ROUNDS = 3  # fits with better and better weights
+LEAST_INFLUENCE = 1e-7  # change of all columns, in units of their spread, by 100 % of a parameter
+LEAST_RANK = 1e-7  # smallest singular value of the scaled Jacobian beside the largest
+BAD = 1e3  # weighted residual of a trial whose run fails
+FINER = 8  # rows of a run per measured row where the times are uneven; cubic interpolation between them
+FINEST = 1e-7  # least noise of a column, part of its spread
+
+
+class IdentificationError(ValueError):
+    """The data or the parameters do not suit; the message says which and what was expected."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Measured columns at ascending times; values that are not numbers are left out of the fit."""
+
+    time: np.ndarray
+    columns: dict[str, np.ndarray]
+    drives: dict[str, np.ndarray]
+
+    @property
+    def spreads(self) -> dict[str, float]:
+        return {name: float(np.nanstd(values)) or max(float(np.nanmax(np.abs(values))), 1.0) for name, values in self.columns.items()}
+
+
+def identify(
+    source: Mechanism | str | Path | dict[str, Any],
+    data: Mapping[str, Any],
+    parameters: Sequence[str],
+    *,
+    time: Sequence[float] | np.ndarray | None = None,
+    columns: Sequence[str] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    loss: str = "linear",
+    progress: Callable[[float], None] | None = None,
+    **run: Any,
+) -> Identification:
+    """Values and standard deviations of `parameters` from measured columns.
+
+    `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column "time". `columns`: those that count (default: all).
+    `loss`: "linear", or "soft_l1" where the data hold outliers. `run`: further arguments of `System.simulate` such as method or integrator.
+    """
+    mechanism = source if isinstance(source, Mechanism) else load(source)
+    names = checked_parameters(mechanism, parameters)
+    measured = checked_data(mechanism, data, time, columns)
+    count = sum(int(np.isfinite(values).sum()) for values in measured.columns.values())
+    if count <= len(names):
+        raise IdentificationError(f"{count} measured values are too few for {len(names)} parameters; expected more of them than parameters")
+    return Fitting(mechanism, names, measured, checked_bounds(mechanism, names, bounds or {}), inputs or {}, run, progress).solve(loss)
+
+
+def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[str, float]:
+    """The parameters with their start values."""
+    from kinetree.models.description.parameters import evaluate_parameters
+
+    known = mechanism.description.parameters
+    if not parameters:
+        raise IdentificationError(f"no parameters to identify; the mechanism has {', '.join(known) or 'none'}")
+    for k, name in enumerate(parameters):
+        if name not in known:
+            raise IdentificationError(f"no parameter '{name}'; {suggestion(name, known)}")
+        if name in list(parameters)[:k]:
+            raise IdentificationError(f"parameter '{name}' is given twice")
+    values, _ = evaluate_parameters({name: parameter.value for name, parameter in known.items()})
+    return {name: float(values[name]) for name in parameters}
+
+
+def checked_data(mechanism: Mechanism, data: Mapping[str, Any], time: Any, columns: Sequence[str] | None) -> Data:
+    """Times, columns of the mechanism's results and of its inputs; unknown names are errors."""
+    system = built(mechanism)
+    given = data.names if isinstance(data, Result) else [name for name in data if name != "time"]
+    times = np.asarray(data["time"] if time is None else time, dtype=float)
+    if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all():
+        raise IdentificationError(f"time: {times.size} values; expected at least 2 finite ones")
+    if (np.diff(times) <= 0.0).any():
+        row = int(np.argmax(np.diff(times) <= 0.0)) + 1
+        raise IdentificationError(f"time: {times[row]:g} after {times[row - 1]:g} in row {row + 1}; expected ascending times")
+    hidden = held_inputs(mechanism.description)
+    drives = {name: np.asarray(data[name], dtype=float) for name in given if name in system.compiled.inputs and name not in hidden}
+    probe = system.simulate(stop_time=times[0] + 1e-9, start_time=float(times[0]), output_step=1e-9)
+    wanted = [name for name in given if name not in drives] if columns is None else list(columns)
+    for name in wanted:
+        if name not in given:
+            raise IdentificationError(f"the data have no column '{name}'; {suggestion(name, given)}")
+        if name not in probe:
+            known = (*probe.names, *probe.derived)
+            raise IdentificationError(f"column '{name}' is not one of the mechanism (columns chooses those that count); {suggestion(name, known)}")
+    found = {name: np.asarray(data[name], dtype=float) for name in wanted}
+    if not found:
+        raise IdentificationError("the data have no column to compare with")
+    for name, values in (found | drives).items():
+        if values.shape != times.shape:
+            raise IdentificationError(f"column '{name}' has {values.size} values, the time has {times.size}")
+        if not np.isfinite(values).any() or (name in drives and not np.isfinite(values).all()):
+            raise IdentificationError(f"column '{name}' holds {'no' if name in found else 'values that are not finite'} numbers")
+    return Data(times, found, drives)
+
+
+def checked_bounds(mechanism: Mechanism, names: Mapping[str, float], given: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Bounds as given, else min and max of the description."""
+    from kinetree.models.compilation.compile import parameter_values
+    from kinetree.models.expressions.text import evaluate_constant
+
+    for name in given:
+        if name not in names:
+            raise IdentificationError(f"bounds of '{name}', which is not identified; {suggestion(name, names)}")
+    values, found = parameter_values(mechanism.description), {}
+    for name, start in names.items():
+        parameter = mechanism.description.parameters[name]
+        limits = (parameter.min, parameter.max)
+        low, high = (d if limit is None else evaluate_constant(limit, values) for limit, d in zip(limits, (-np.inf, np.inf), strict=True))
+        low, high = given.get(name, (low, high))
+        if not low < high or not low <= start <= high:
+            raise IdentificationError(f"'{name}' starts at {start:g}, outside of its bounds {low:g} to {high:g}")
+        found[name] = (float(low), float(high))
+    return found
+
+
+def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
+    """What moves: a compiled system, or a linear chain."""
+    return mechanism.compile(**values) if mechanism.description.chain is None else mechanism.chain(**values)
+
+
+class Fitting:
+    """Residuals, their derivatives and the fit; x are parameters in units of their start values."""
+
+    def __init__(self, mechanism: Mechanism, start: dict[str, float], data: Data, bounds: dict, inputs: Mapping, run: dict, progress: Any):
+        self.mechanism, self.start, self.data, self.inputs, self.run, self.progress = mechanism, start, data, inputs, run, progress
+        self.unit = np.array([abs(value) or self.size(bounds[name]) for name, value in start.items()])
+        self.x0 = np.array(list(start.values())) / self.unit
+        self.low, self.high = (np.array([bounds[name][side] for name in start]) / self.unit for side in (0, 1))
+        self.sigma = data.spreads
+        self.runs = 0
+
+    @staticmethod
+    def size(bounds: tuple[float, float]) -> float:
+        """Scale of a parameter that starts at 0."""
+        finite = [abs(limit) for limit in bounds if np.isfinite(limit) and limit]
+        return min(finite, default=1.0)
+
+    def values(self, x: np.ndarray) -> dict[str, float]:
+        return {name: float(value) for name, value in zip(self.start, x * self.unit, strict=True)}
+
+    def simulated(self, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of the mechanism at the measured times."""
+        self.runs += 1
+        if self.progress:
+            self.progress(self.runs)
+        t = self.data.time
+        step = float(np.diff(t).min())
+        even = bool(np.ptp(np.diff(t)) <= 1e-6 * step)
+        count = t.size - 1 if even else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
+        step = float(t[-1] - t[0]) / count
+        given = {name: held(t, values) for name, values in self.data.drives.items()}
+        span = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
+        options = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
+        system = built(self.mechanism, **self.values(x))
+        result = system.simulate(**span) if isinstance(system, ChainSystem) else system.simulate(**span, **options)
+        if even and result.time.size == t.size:
+            return {name: result[name] for name in self.data.columns}
+        from scipy.interpolate import CubicSpline
+
+        return {name: CubicSpline(result.time, result[name])(t) for name in self.data.columns}
+
+    def residuals(self, x: np.ndarray, trial: bool = True) -> np.ndarray:
+        """Weighted differences; a trial whose run fails is a bad one."""
+        try:
+            found = self.simulated(x)
+        except ArithmeticError:
+            if not trial:
+                raise
+            return np.full(sum(int(np.isfinite(values).sum()) for values in self.data.columns.values()), BAD)
+        parts = []
+        for name, values in self.data.columns.items():
+            there = np.isfinite(values)
+            parts.append((found[name][there] - values[there]) / self.sigma[name])
+        together = np.concatenate(parts)
+        return np.where(np.isfinite(together), together, BAD)
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        """Central differences; at a bound towards the inside."""
+        columns = []
+        for k in range(x.size):
+            h = STEP * max(abs(x[k]), 1.0)
+            ends = [x.copy(), x.copy()]
+            ends[0][k], ends[1][k] = max(x[k] - h, self.low[k]), min(x[k] + h, self.high[k])
+            columns.append((self.residuals(ends[1]) - self.residuals(ends[0])) / (ends[1][k] - ends[0][k]))
+        return np.column_stack(columns)
+
+    def check_influence(self) -> None:
+        """Every parameter must change something that was measured, and no two the same."""
+        self.residuals(self.x0, trial=False)  # raises where the start itself cannot be run
+        J = self.jacobian(self.x0)
+        changes = np.abs(J).max(axis=0)
+        for name, change in zip(self.start, changes, strict=True):
+            if change < LEAST_INFLUENCE:
+                raise IdentificationError(f"parameter '{name}' has no influence on {', '.join(self.data.columns)}; leave it out or measure more")
+        self.check_rank(J)
+
+    def check_rank(self, J: np.ndarray) -> None:
+        _, singular, V = np.linalg.svd(J / np.linalg.norm(J, axis=0), full_matrices=False)
+        if singular[-1] < LEAST_RANK * singular[0]:
+            alike = [name for name, part in zip(self.start, V[-1], strict=True) if abs(part) > 0.1]
+            raise IdentificationError(f"parameters {' and '.join(alike)} cannot be told apart from these data; fix one of them or measure more")
+
+    def solve(self, loss: str) -> Identification:
+        """Fit, weigh the columns by what is left, fit again."""
+        from scipy.optimize import least_squares
+
+        self.check_influence()
+        x = np.clip(self.x0, self.low, self.high)
+        bounds = (self.low, self.high)
+        for _ in range(ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1):  # one column: its weight changes nothing
+            found = least_squares(self.residuals, x, self.jacobian, bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100)
+            x = found.x
+            fitted = self.simulated(x)
+            self.sigma = {name: self.noise(name, fitted[name]) for name in self.data.columns}
+        J, r = self.jacobian(x), self.residuals(x)
+        self.check_rank(J)
+        freedom = r.size - x.size
+        covariance = np.linalg.inv(J.T @ J) * float(r @ r) / freedom * np.outer(self.unit, self.unit)
+        estimates = []
+        for k, (name, start) in enumerate(self.start.items()):
+            bound = "at its lower bound" if x[k] <= self.low[k] + 1e-9 else "at its upper bound" if x[k] >= self.high[k] - 1e-9 else ""
+            unit = self.mechanism.description.parameters[name].unit
+            estimates.append(Estimate(name, start, float(x[k] * self.unit[k]), float(np.sqrt(covariance[k, k])), unit, bound))
+        fits = [Fit.of(name, values, fitted[name]) for name, values in self.data.columns.items()]
+        name, d = self.mechanism.description.name, self.data
+        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted, self.runs, found.status > 0)
+
+    def noise(self, name: str, fitted: np.ndarray) -> float:
+        """Root mean square of what a fit leaves of a column."""
+        left = self.data.columns[name] - fitted
+        return max(float(np.sqrt(np.nanmean(left**2))), FINEST * self.data.spreads[name])
+
+
+def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:
+    """A measured input as a function of time, linear between its rows."""
+    return lambda now: float(np.interp(now, t, values))

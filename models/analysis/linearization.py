@@ -1,0 +1,200 @@
+"""Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
+
+z = (y, ẏ, x): local coordinates (models/system/chart.py), independent speeds, first-order states; w are changes of the inputs.
+Central differences of fourth order: with steps of 1e-3 the truncation error is h⁴/30 of the fifth derivative, roundoff 1e-13 of what is
+differentiated, so that entries are good to 1e-11 for smooth laws of unit length scale; the step is shortened where the orders disagree
+(near kinks, for sharp laws), then 1e-8 can be counted on.
+K, F and G multiply the differences of the accelerations by the mass matrix. Cost: 4 evaluations per entry of z and w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from kinetree.models.system.chart import Chart, Evaluation
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+    from kinetree.solvers.chain.unit import Unit
+
+STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
+FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
+AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
+NOISE = 3e-12  # relative size of differences that stand for zero
+
+
+class Mode(NamedTuple):
+    """One free motion exp(λt): a pair of conjugate eigenvalues, or a real one."""
+
+    frequency: float  # |λ|/2π [Hz]
+    damping: float  # -Re λ/|λ|; 0 where λ = 0
+    eigenvalue: complex
+    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds and of the states, the largest one is 1
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether it swings at all."""
+        return self.eigenvalue.imag != 0.0
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linearised system; `states` are the names of z."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    mass: np.ndarray
+    damping: np.ndarray
+    stiffness: np.ndarray
+    force: np.ndarray  # G: generalised forces of unit changes of the inputs
+    coordinates: tuple[str, ...]  # names of y
+    tangent: np.ndarray  # changes of the local coordinates of all speeds by y
+    local: tuple[str, ...]  # their names
+
+    @property
+    def conservative(self) -> bool:
+        """Nothing damps, couples by gyroscopic forces or circulates."""
+        n, A = len(self.coordinates), self.A
+        if A.shape[0] > 2 * n or A[:n, :n].any():
+            return False
+        K, fastest = self.stiffness, np.sqrt(np.abs(A[n:, :n]).max(initial=0.0))
+        return bool(np.abs(A[n:, n:]).max(initial=0.0) <= NOISE * max(fastest, NOISE)) and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
+
+    def modes(self) -> list[Mode]:
+        """Free motions, slowest first."""
+        n = len(self.coordinates)
+        values, vectors = self._conservative() if self.conservative else np.linalg.eig(self.A)
+        found = []
+        for value, vector in zip(values, vectors.T, strict=True):
+            if value.imag < 0.0:
+                continue
+            shape = np.concatenate((self.tangent @ vector[:n], vector[2 * n :]))
+            top = shape[np.abs(shape).argmax()] if shape.any() else 1.0
+            size = float(abs(value))
+            amplitudes = dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape / top), strict=True))
+            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), amplitudes))
+        return sorted(found, key=lambda mode: mode.frequency)
+
+    def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues from the symmetric pair (K, M): more exact, and motions that nothing holds come out as such."""
+        squares, shapes = eigh(0.5 * (self.stiffness + self.stiffness.T), self.mass)
+        squares[np.abs(squares) <= NOISE * np.abs(squares).max(initial=0.0)] = 0.0
+        single = np.emath.sqrt(-squares).astype(complex)
+        values = np.concatenate((single, -single))
+        return values, np.vstack((np.hstack((shapes, shapes)), np.hstack((shapes * single, -shapes * single))))
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Of A."""
+        return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
+
+    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10) -> Unit:
+        """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
+        from kinetree.solvers.chain import linear_chain
+
+        if len(self.states) > 2 * len(self.coordinates):
+            raise ValueError(f"a chain has no first-order states, found {', '.join(self.states[2 * len(self.coordinates) :])}")
+        for name in channels or ():
+            if name not in self.coordinates:
+                raise KeyError(f"'{name}' is not a coordinate of the linearised system; coordinates: {', '.join(self.coordinates)}")
+        numbers = None if channels is None else [self.coordinates.index(name) for name in channels]
+        return linear_chain(cleaned(self.mass), cleaned(self.damping), cleaned(self.stiffness), dt, numbers, accuracy)
+
+
+def linearize(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    u: np.ndarray | None = None,
+    inputs: Mapping[str, float] | None = None,
+    outputs: Sequence[str] | None = None,
+    states: Mapping[str, float] | None = None,
+) -> Linear:
+    """Small motions about a state; `outputs` may name anything that has a number (default: all outputs)."""
+    c = system.compiled
+    columns = {column.name: column.register for column in c.outputs}
+    names = tuple(columns) if outputs is None else tuple(outputs)
+    for name in names:
+        if name not in columns and name not in c.registers:
+            raise KeyError(f"'{name}' is not an output; outputs: {', '.join(columns) or 'none'}")
+    registers = [columns[name] if name in columns else c.registers[name] for name in names]
+    q, u = system.project(t, q, np.zeros(system.n) if u is None else u)
+    evaluation, chart = Evaluation(system, t, inputs), Chart(system, t, q)
+    v, x = u[chart.independent], evaluation.start_x.copy()
+    for name, value in (states or {}).items():
+        x[c.states.index(name)] = value
+    f, nx, ni = chart.independent.size, x.size, len(c.inputs)
+    z = np.concatenate((np.zeros(f), v, x, evaluation.inputs))
+
+    def response(z: np.ndarray) -> np.ndarray:
+        place = chart.position(z[:f]) if z[:f].any() else chart.q
+        speeds = chart.speeds(place, z[f : 2 * f])
+        evaluation.call("outputs" if registers else "accelerations", place, speeds, z[2 * f : 2 * f + nx], z[2 * f + nx :])
+        ws = evaluation.instance.ws
+        return np.concatenate((ws.udot[chart.independent], ws.xdot, ws.val[registers]))
+
+    steps = STEP * np.maximum(1.0, np.abs(z))
+    steps[:f] = STEP
+    steps[2 * f :] *= 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
+    J = differences(response, z, steps)
+    rows, size = f + nx, 2 * f + nx
+    A = np.vstack((np.zeros((f, size)), J[:rows, :size]))
+    A[:f, :f] = (chart.transport(u) @ chart.T)[chart.independent]
+    A[:f, f : 2 * f] = np.eye(f)
+    M = chart.T.T @ system.mass_matrix(t, chart.q) @ chart.T
+    B = np.vstack((np.zeros((f, ni)), J[:rows, size:]))
+    local = chart.names
+    named = tuple(local[j] for j in chart.independent)
+    speeds = tuple(system.speeds[j] for j in chart.independent)
+    return Linear(
+        A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
+        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local,
+    )  # fmt: skip
+
+
+def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
+    columns = [column(function, z, k, steps[k]) for k in range(z.size)]
+    return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
+
+
+def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
+    """Derivatives by one number."""
+    best, least = np.zeros(0), np.inf
+    for factor in FINER:
+        h = (z[k] + step * factor) - z[k]  # exactly representable
+        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
+        fourth = (4.0 * near - 0.5 * far) / 3.0
+        top = np.abs(fourth).max(initial=0.0)
+        apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
+        if apart < least:
+            best, least = fourth, apart
+        if least <= AGREE:
+            break
+    return best
+
+
+def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
+    """The function with one number changed."""
+    moved = z.copy()
+    moved[k] += change
+    return function(moved)
+
+
+def cleaned(matrix: np.ndarray) -> np.ndarray:
+    """Symmetric where it is so but for the differences, without entries that stand for zero: bands stay bands."""
+    size = np.sqrt(np.abs(np.diag(matrix)))
+    scale = np.outer(size, size)
+    top = np.abs(matrix).max(initial=0.0)
+    matrix = np.where(np.abs(matrix) <= 10 * NOISE * np.maximum(scale, NOISE * top), 0.0, matrix)
+    return 0.5 * (matrix + matrix.T) if np.abs(matrix - matrix.T).max(initial=0.0) <= 1e-9 * top else matrix

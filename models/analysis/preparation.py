@@ -1,0 +1,119 @@
+"""States of rest of successive preparation stages: on wheels, lifted on jacks, at commanded angles; each starts from the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kinetree.models.analysis.equilibrium import Equilibrium
+from kinetree.models.analysis.statics import Search, search_rest
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.compile import compile_structure, parameter_values
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.schema import Output, Preparation
+from kinetree.models.expressions.text import evaluate_constant, names, parse
+from kinetree.models.run.stages import Structure, numbering
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.system.system import System
+
+STAGE = "stage"
+
+
+def rest_starts(system: System) -> dict[str, float]:
+    """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
+    values, starts = parameter_values(system.description), dict[str, float]()
+    for number, step in enumerate(system.description.run.prepare):
+        key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
+        present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
+        starts |= {name: evaluate_constant(value, values) for name, value in step.guess.items()}
+        q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
+        q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
+        states = {name: value for name, value in starts.items() if name in present.compiled.states}
+        try:
+            search, _ = search_rest(present, present.compiled.start_time, q, None, states)
+        except EvaluationError as error:
+            raise EvaluationError(f"{key}: {error}", error.status) from None
+        starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+        judge(search, step, key)
+    return starts
+
+
+def watched(system: System, step: Preparation) -> Structure:
+    """The first structure with an output per requirement."""
+    structure = system.stages[0]
+    outputs = structure.description.outputs | {f"require[{k}]": Output(value=law) for k, law in enumerate(step.require.values())}
+    return replace(structure, description=structure.description.model_copy(update={"outputs": outputs}))
+
+
+def judge(search: Search, step: Preparation, key: str) -> None:
+    """Raise when a requirement does not hold in the state of rest."""
+    if not step.require:
+        return
+    search.evaluation.call("outputs", search.q, np.zeros(search.system.n), search.x)
+    c, val = search.system.compiled, search.evaluation.instance.ws.val
+    values = {name: float(val[k]) for name, k in c.registers.items()} | {column.name: float(val[column.register]) for column in c.outputs}
+    for k, (sentence, law) in enumerate(step.require.items()):
+        if not values[f"require[{k}]"]:
+            found = ", ".join(f"{name} = {values[name]:.6g}" for name in sorted(names(parse(law))) if name in values)
+            raise ModelError(Problem(f"{key}.require", found or str(law), sentence, file=search.system.description.file))
+
+
+def equilibria(system: System, steps: Sequence[Mapping[str, float | str]] | None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+    """One state of rest per step; without steps one per stage. What a step sets stays set."""
+    steps = [{STAGE: k} for k in range(len(system.stages))] if steps is None else steps
+    structure, parameters, held = system.stages[0], dict[str, float](), dict(inputs or {})
+    present, found = system, list[Equilibrium]()
+    for step in steps:
+        changed = {name: float(value) for name, value in step.items() if name in system.description.parameters}
+        held |= {name: float(value) for name, value in step.items() if name in system.compiled.inputs}
+        unknown = [name for name in step if name != STAGE and name not in changed and name not in held]
+        if unknown:
+            known = ", ".join((STAGE, *system.description.parameters, *system.compiled.inputs))
+            raise KeyError(f"'{unknown[0]}' can not be set; known: {known}")
+        if STAGE in step:
+            structure = named(system, step[STAGE])
+        if changed or STAGE in step:
+            parameters |= changed
+            present = prepared(system, structure, parameters, found[-1] if found else None)
+        last = found[-1] if found else None
+        states = {name: value for name, value in last.states.items() if name in present.compiled.states} if last else None
+        given = {name: value for name, value in held.items() if name in present.compiled.inputs}
+        found.append(present.equilibrium(q=carried(present, last), inputs=given, states=states))
+    return found
+
+
+def named(system: System, stage: float | str) -> Structure:
+    """A stage by its name or number."""
+    for k, structure in enumerate(system.stages):
+        if stage == structure.name or stage == k:
+            return structure
+    raise KeyError(f"stage {stage!r} is unknown; stages: {', '.join(repr(structure.name) for structure in system.stages)}")
+
+
+def prepared(system: System, structure: Structure, parameters: Mapping[str, float], last: Equilibrium | None) -> System:
+    """The system of a stage with other parameters; joints that are locked keep their coordinates."""
+    d = structure.description
+    values = {name: p.model_copy(update={"value": parameters[name]}) if name in parameters else p for name, p in d.parameters.items()}
+    changed = d.model_copy(update={"parameters": values})
+    compiled = compile_structure(changed, numbering(changed, structure.locked), structure.locked, structure.end, later=True)
+    image = model_fields(compiled.ints, compiled.floats).val0
+    for name, value in last.coordinates.items() if last else ():
+        if f"locked({name})" in compiled.registers:
+            image[compiled.registers[f"locked({name})"]] = value
+    return System(changed, compiled, system.stages)
+
+
+def carried(system: System, last: Equilibrium | None) -> np.ndarray:
+    """Coordinates to start from: those of the last state of rest as far as they are still there, on the constraints."""
+    if last is None:
+        return system.start()[0]
+    zero = np.zeros(system.n)
+    compiled, val = system.compiled, system._fast.ws.val
+    start = val[compiled.start_q : compiled.start_q + len(system.coordinates)]
+    q = np.array([last.coordinates.get(name, value) for name, value in zip(system.coordinates, start, strict=True)])
+    try:
+        return system.project(compiled.start_time, q, zero)[0]
+    except EvaluationError:  # far from closed
+        return system.assemble(compiled.start_time, q, zero)[0]

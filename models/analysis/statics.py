@@ -1,0 +1,229 @@
+"""Statics: the state of rest u̇(q, 0, x) = 0, ẋ(q, 0, x) = 0 that is reached downhill from a start, and what can be said about it.
+
+Newton's method in local coordinates y (models/system/chart.py) and first-order states x:
+(S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
+of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
+zero near a stable one, where convergence is quadratic and a line search guards each step. Cost: 2(n + nx) evaluations per iteration.
+
+The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
+translation and moment over weight times radius of gyration about an axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from kinetree.models.analysis.equilibrium import Equilibrium, report
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.models.system.system import System
+from kinetree.solvers.layout import H_GRAVITY, Status
+
+DIFFERENCE = 6e-6  # cube root of the unit roundoff: central differences of second order lose least
+LARGEST_STEP = 0.3  # rad or m per iteration, well within what a linearisation describes
+FLAT = 1e-9  # relative size below which a direction counts as not determined
+STILL = 1e-9  # 1/s²: eigenvalues of the differences that stand for zero
+CLOSE = 1e-8  # residual from which a stable position only needs to be polished
+DONE = 1e-13  # a few roundings of the weight
+HALVINGS = 12
+CRAWL = 3  # halvings from which a leap is tried
+RETURNS = 6
+
+
+class Search:
+    """Residuals of states of rest (q, x) and their scales."""
+
+    def __init__(self, system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None):
+        self.system, self.t = system, t
+        self.evaluation = Evaluation(system, t, inputs)
+        self.q, self.x = q, self.evaluation.start_x.copy()
+        for name, value in (states or {}).items():
+            self.x[system.compiled.states.index(name)] = value
+        self.settling = np.array([name.endswith(".settlement") for name in system.compiled.states], dtype=bool)
+        self.least = np.where(self.settling, self.x, -np.inf)  # soil does not rise again
+        self.firm = bool(self.settling.any())  # soil is held until rest is found: loads on the way there do not count
+        self.mass, self.gravity = weight(self.evaluation)
+        self.change = np.ones(self.x.size)
+
+    def settle(self) -> None:
+        """Chart, matrices and residual at (q, x)."""
+        self.chart = Chart(self.system, self.t, self.q)
+        T = self.chart.T
+        self.M = T.T @ self.system.mass_matrix(self.t, self.q) @ T
+        self.scale = self.gravity * np.sqrt(self.mass * np.diag(self.M))
+        self.f = self.chart.independent.size
+        self.r = self.residual(self.q, self.x)
+        self.J = self.slopes()
+        if self.firm:
+            np.fill_diagonal(self.J[self.f :, self.f :], np.where(self.settling, -1.0, np.diag(self.J)[self.f :]))
+        self.columns, self.rows = self.balance()
+        self.change = np.maximum(1e-300, np.abs(self.J[self.f :, self.f :]).max(axis=1, initial=0.0)) * np.maximum(1.0, np.abs(self.x))
+        self.size = self.measure(self.r)
+
+    def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Accelerations of the independent speeds and rates of the states."""
+        n, rates = self.system.n, self.evaluation.rates(q, np.zeros(self.system.n), x)
+        return np.concatenate((rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:])))
+
+    def measure(self, r: np.ndarray) -> float:
+        """Largest residual: forces as parts of the weight, rates as changes of the state relative to its size or 1."""
+        forces = np.abs(self.M @ r[: self.f]) / self.scale
+        return max(float(forces.max(initial=0.0)), float((np.abs(r[self.f :]) / np.maximum(self.change, 1e-300)).max(initial=0.0)))
+
+    def slopes(self) -> np.ndarray:
+        """∂(a, ẋ)/∂(y, x) by central differences."""
+        columns = []
+        for k in range(self.f + self.x.size):
+            y, h = np.zeros(self.f), DIFFERENCE
+            change = np.zeros(self.x.size)
+            if k < self.f:
+                y[k] = h
+            else:
+                h *= max(1.0, abs(self.x[k - self.f]))
+                change[k - self.f] = h
+            ends = [self.residual(self.chart.position(s * y), self.x + s * change) for s in (1.0, -1.0)]
+            columns.append((ends[0] - ends[1]) / (2 * h))
+        return np.column_stack(columns) if columns else np.zeros((0, 0))
+
+    def balance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
+        follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
+        own = np.abs(np.diag(self.J)[self.f :])
+        followed = np.divide(follows, own, out=np.zeros_like(own), where=own > 0.0)
+        columns = np.concatenate((np.ones(self.f), np.maximum(np.maximum(1.0, np.abs(self.x)), followed)))
+        largest = np.abs(self.J * columns).max(axis=1, initial=0.0)
+        return columns, np.where((np.arange(columns.size) < self.f) | (largest == 0.0), 1.0, 1.0 / np.maximum(largest, 1e-300))
+
+    def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The state after a step."""
+        return self.chart.position(step[: self.f]), np.maximum(self.x + step[self.f :], self.least)
+
+    def newton(self, shift: float) -> np.ndarray:
+        """The step of Newton's method; the shortest one where some direction does not matter."""
+        S = np.zeros_like(self.J)
+        S[: self.f, : self.f] = shift * np.eye(self.f)
+        matrix = self.rows[:, None] * (S - self.J) * self.columns
+        return self.columns * np.linalg.lstsq(matrix, self.rows * self.r, rcond=FLAT)[0]
+
+    @property
+    def ceiling(self) -> float:
+        """Largest growth of a small motion, squared; 0 in a stable place."""
+        return ceiling(self.M, self.rows[:, None] * self.J * self.columns, self.f)
+
+    def downhill(self, ceiling: float) -> tuple[np.ndarray, float]:
+        """A step with the pseudo-transient term, at most LARGEST_STEP long."""
+        top = np.abs(self.J).max(initial=0.0)
+        shift = 1.5 * ceiling + 1e-3 * top * min(1.0, self.size) if ceiling > 0.0 else 0.0
+        step = self.newton(shift)
+        left = self.r + self.J @ step
+        left[: self.f] -= shift * step[: self.f]
+        if self.measure(left) > 0.1 * self.size:  # a force along a direction in which nothing gives way
+            shift += np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP
+            step = self.newton(shift)
+        return step * min(1.0, LARGEST_STEP / max(float(np.abs(self.chart.T @ step[: self.f]).max(initial=0.0)), 1e-300)), shift
+
+    def advance(self, step: np.ndarray, shift: float) -> None:
+        """Take the longest part of a step that lessens the residual, or that does not climb beyond the valley."""
+        for halving in range(HALVINGS):
+            part = step * 0.5**halving
+            q, x = self.moved(part)
+            r = self.residual(q, x)
+            work, before = (float(each[: self.f] @ self.M @ part[: self.f]) for each in (r, self.r))
+            if self.measure(r) < self.size or (shift > 0.0 and work > -0.9 * abs(before)):
+                break
+        if shift > 0.0 or halving < CRAWL or not self.leapt(step):
+            self.q, self.x = q, x
+
+    def leapt(self, step: np.ndarray) -> bool:
+        """The whole step along a curved stiff valley, then back to its floor: whether that lessens the residual; if not, nothing has changed."""
+        q, x, size = self.q, self.x, self.size
+        soft = np.abs(self.r[: self.f]).max(initial=0.0) / LARGEST_STEP  # keeps soft directions in place meanwhile, more and more
+        self.q, self.x = self.moved(step)
+        for _ in range(RETURNS):
+            self.settle()
+            if self.size < size:
+                return True
+            soft *= 4.0
+            back = self.newton(soft + 1.5 * self.ceiling)
+            self.q, self.x = self.moved(back * min(1.0, LARGEST_STEP / max(float(np.abs(back[: self.f]).max(initial=0.0)), 1e-300)))
+        self.q, self.x = q, x
+        self.settle()
+        return False
+
+    def polish(self) -> bool:
+        """One more Newton step if it halves the residual; at the level of roundoff it does not."""
+        q, x = self.moved(self.newton(0.0))
+        r = self.residual(q, x)
+        if not self.measure(r) < 0.5 * self.size:
+            return False
+        self.q, self.x = q, x
+        return True
+
+    def worst(self) -> str:
+        """Where the largest residual is."""
+        f, c = self.f, self.system.compiled
+        forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, np.abs(self.r[f:]) / self.change
+        if rates.max(initial=0.0) > forces.max(initial=0.0):
+            k = int(rates.argmax())
+            return f"the state {c.states[k]} changes at {self.r[f + k]:.3g} per second"
+        j = int(np.abs(self.chart.T @ self.r[:f]).argmax())
+        return f"an acceleration of {np.abs(self.chart.T @ self.r[:f])[j]:.3g} is left along {self.system.speeds[j]}"
+
+
+def weight(evaluation: Evaluation) -> tuple[float, float]:
+    """Total mass and gravity, 1 m/s² where there is none."""
+    ws, ints = evaluation.instance.ws, evaluation.system.compiled.ints
+    fields = model_fields(ints, evaluation.system.compiled.floats)
+    count = len(evaluation.system.bodies)
+    mass = float(sum(ws.val[int(k)] for k in fields.b_mass[1 : count + 1]))
+    gravity = float(np.linalg.norm(ws.val[int(ints[H_GRAVITY]) : int(ints[H_GRAVITY]) + 3]))
+    return mass if mass > 0.0 else 1.0, gravity if gravity > 0.0 else 1.0
+
+
+def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
+    """Largest positive eigenvalue of the symmetric part of ∂a/∂y in the metric of the masses, states following at once; 0 if there is none."""
+    if not f:
+        return 0.0
+    reduced = J[:f, :f] - J[:f, f:] @ np.linalg.pinv(J[f:, f:], rcond=FLAT) @ J[f:, :f]
+    L = cholesky(M, lower=True)
+    S = L.T @ reduced @ solve_triangular(L, np.eye(f), lower=True).T
+    values = eigh(0.5 * (S + S.T), eigvals_only=True)
+    return float(values[-1]) if values[-1] > 1e-6 * float(np.abs(values).max()) + STILL else 0.0
+
+
+def search_rest(
+    system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None, iterations: int = 200
+) -> tuple[Search, int]:
+    """The state of rest downhill from a position, and the number of iterations."""
+    search = Search(system, t, q, inputs, states)
+    for k in range(iterations):
+        search.settle()
+        top = search.ceiling
+        if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
+            if not search.firm:
+                return search, k
+            search.firm = False
+            continue
+        if search.size >= CLOSE or top > 0.0:
+            search.advance(*search.downhill(top))
+    text = f"no state of rest found in {iterations} iterations: {search.worst()}"
+    raise EvaluationError(text, Status.NO_CONVERGENCE)
+
+
+def equilibrium(
+    system: System,
+    t: float | None = None,
+    q: np.ndarray | None = None,
+    inputs: Mapping[str, float] | None = None,
+    states: Mapping[str, float] | None = None,
+    iterations: int = 200,
+) -> Equilibrium:
+    """The state of rest that is reached downhill from `q` and `states` (default: the start)."""
+    t = system.compiled.start_time if t is None else t
+    start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
+    search, count = search_rest(system, t, start, inputs, states, iterations)
+    return report(system, search.t, search.q, search.x, inputs, search.size, count)

@@ -1,0 +1,1 @@
+"""Linear chains as mechanisms."""

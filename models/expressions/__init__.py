@@ -1,0 +1,1 @@
+"""Expressions of descriptions: text, graph of nodes, derivatives, registers."""

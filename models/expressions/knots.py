@@ -1,0 +1,92 @@
+"""Where expressions of time have corners: instants that integrators must not step over.
+
+A corner is known where the argument of a table, of a comparison, of min, max, abs, sign, floor, ceil or mod runs evenly with time between
+corners: then its value and its pace tell, at any instant, when it gets to the next one.
+"""
+
+from collections.abc import Mapping
+
+from kinetree.models.expressions.nodes import ONE, ZERO, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.simplify import make
+from kinetree.solvers.layout import Knot, Op
+
+SUMS = {Op.ADD, Op.SUB}
+LEVEL = {Op.FLOOR, Op.CEIL, Op.SIGN, Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE, Op.AND, Op.OR, Op.NOT}
+COMPARED = {Op.LT, Op.LE, Op.GT, Op.GE, Op.MIN, Op.MAX}
+OF_ONE = {Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD}
+
+
+def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
+    """Rate of change of every node whose phase is that of time or an earlier one: an expression, None where it is not even between corners."""
+    found: dict[Node, Node | None] = {}
+    for node in postorder(nodes):
+        if node in nodes and nodes[node] <= time:
+            found[node] = ZERO if nodes[node] < time else pace(node, found)
+    return found
+
+
+def pace(node: Node, known: Mapping[Node, Node | None]) -> Node | None:
+    """Rate of a node of the TIME phase from those of its arguments."""
+    if not node.args:
+        return ONE if getattr(node, "key", "") == "t" else ZERO  # the beginning of a stage does not move
+    rates = [known.get(arg) for arg in node.args]
+    if any(rate is None for rate in rates):
+        return None
+    if isinstance(node, Lookup):
+        return None if any(rate is not ZERO for rate in rates) else ZERO
+    assert isinstance(node, Operation)
+    if node.op in LEVEL or all(rate is ZERO for rate in rates):
+        return ZERO
+    return moving(node, [rate for rate in rates if rate is not None])
+
+
+def moving(node: Operation, rates: list[Node]) -> Node | None:
+    """Rate of an operation on arguments that move."""
+    op, args = node.op, node.args
+    if op in SUMS:
+        return make(op, *rates)
+    if op == Op.NEG:
+        return make(Op.NEG, rates[0])
+    if op == Op.MUL and ZERO in rates:
+        still = rates.index(ZERO)
+        return make(Op.MUL, args[still], rates[1 - still])
+    if op in (Op.DIV, Op.MOD) and rates[1] is ZERO:
+        return make(Op.DIV, rates[0], args[1]) if op == Op.DIV else rates[0]
+    if op == Op.ABS:
+        return make(Op.MUL, make(Op.SIGN, args[0]), rates[0])
+    if op in (Op.MIN, Op.MAX):
+        return make(Op.IF, make(Op.LT if op == Op.MIN else Op.GT, *args), *rates)
+    if op == Op.IF:
+        return make(Op.IF, args[0], *rates[1:])
+    return None
+
+
+def corners(phases: Mapping[Node, int], time: int) -> list[tuple[Knot, Node, Node, Node | str | None]]:
+    """Kind, even argument, its pace, and the table or the spacing, of every corner; an argument counts once per table or kind."""
+    known = paces(phases, time)
+    found: dict[tuple, None] = {}
+    for node, phase in phases.items():
+        if phase == time and node.args:
+            for kind, argument, rate, detail in candidates(node, known):
+                if rate is not None and rate is not ZERO:
+                    found[kind, argument, rate, detail] = None
+    return list(found)
+
+
+def candidates(node: Node, known: Mapping[Node, Node | None]) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:
+    """What may turn a corner in one node."""
+    args = node.args
+    if isinstance(node, Lookup):
+        sides = (Knot.TABLE_X,) if node.op in OF_ONE else (Knot.TABLE_X, Knot.TABLE_Y)
+        return [(side, arg, known.get(arg), node.table) for side, arg in zip(sides, args, strict=True)]
+    assert isinstance(node, Operation)
+    if node.op in COMPARED:
+        a, b = (known.get(arg) for arg in args)
+        return [(Knot.ZERO, make(Op.SUB, *args), None if a is None or b is None else make(Op.SUB, a, b), None)]
+    if node.op in (Op.ABS, Op.SIGN):
+        return [(Knot.ZERO, args[0], known.get(args[0]), None)]
+    if node.op in (Op.FLOOR, Op.CEIL):
+        return [(Knot.MULTIPLE, args[0], known.get(args[0]), ONE)]
+    if node.op == Op.MOD and known.get(args[1]) is ZERO:
+        return [(Knot.MULTIPLE, args[0], known.get(args[0]), args[1])]
+    return []

@@ -1,0 +1,235 @@
+"""The register file of a mechanism: every number of a description becomes a register, every expression instructions in four phases.
+
+Registers are handed out at once; names may be used before they are defined. `finish` resolves the definitions, finds what expressions have in common,
+and orders the instructions: by phase, inside a phase what is used before what uses it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetree.models.description.tables import Tables
+from kinetree.models.expressions.knots import corners
+from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, names, postorder
+from kinetree.models.expressions.simplify import substitute
+from kinetree.models.expressions.text import suggestion
+from kinetree.solvers.layout import INSTRUCTION, PHASES, Op
+
+PARAMETER, TIME, STATE, ACCELERATION = range(PHASES)
+
+
+class Program(NamedTuple):
+    """What `finish` makes."""
+
+    code: np.ndarray  # instructions of all phases, INSTRUCTION integers each
+    phase_starts: np.ndarray  # number of the first instruction of each phase, and the end: five integers
+    val0: np.ndarray  # initial registers: defaults and constants; NaN where an instruction writes
+    names: dict[str, int]  # register of each named value
+    tables: np.ndarray  # records of TABLE integers
+    table_data: np.ndarray
+    knots: np.ndarray  # records of KNOT integers
+
+
+class Registers:
+    """Collects names, definitions, tables and the expressions that are wanted."""
+
+    def __init__(self):
+        self.names: dict[str, int] = {}
+        self.tables = Tables()
+        self._phases: dict[str, int] = {}
+        self._definitions: dict[str, Node] = {}
+        self._uses: dict[str, frozenset[str]] = {}
+        self._val0: list[float] = []
+        self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
+        self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
+        self._expanded: dict[str, Node] = {}
+
+    def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
+        """Give a name the next register."""
+        if name in self.names:
+            raise ExpressionError(f"'{name}' is defined twice")
+        self.names[name] = self._new((value,))
+        self._phases[name] = phase
+        return self.names[name]
+
+    def level(self, name: str, phase: int) -> None:
+        """Declare from which phase on a named register is known."""
+        self._phases[name] = phase
+
+    def link(self, name: str, node: Node) -> None:
+        """Define a name by an expression; a register the name has already is written by it."""
+        if name in self._definitions:
+            raise ExpressionError(f"'{name}' is defined twice")
+        self._definitions[name], self._uses[name] = node, names(node)
+        if any(name in self._uses[each] for each in self._expanded):
+            self._expanded.clear()
+
+    def add_table(self, name: str, x: Sequence[float], y: Sequence[float], z=None, cubic: bool = False, extrapolate: bool = False) -> int:
+        """Add values y on the grid x, or z on the grid x, y; return the table's index."""
+        return self.tables.add(name, x, y, z, cubic, extrapolate)
+
+    def constant(self, value: float) -> int:
+        """Register of a constant."""
+        return self.compile(Const(value))
+
+    def compile(self, node: Node) -> int:
+        """Register that will hold the value of an expression."""
+        if isinstance(node, Leaf) and node.key in self.names:
+            return self.names[node.key]
+        return self.vector((node,))
+
+    def vector(self, nodes: Iterable[Node | float]) -> int:
+        """First of consecutive registers that will hold the values of the expressions."""
+        parts = tuple(each if isinstance(each, Node) else Const(each) for each in nodes)
+        if parts not in self._compiled:
+            values = [each.value if isinstance(each, Const) else np.nan for each in parts]
+            first = self._compiled[parts] = self._new(values)
+            self._wanted += [(first + k, each) for k, each in enumerate(parts) if not isinstance(each, Const)]
+        return self._compiled[parts]
+
+    def compile_to(self, node: Node, register: int) -> None:
+        """Have the value of an expression written to a register; expressions that use the register by name must be told by `link` instead."""
+        self._wanted.append((register, node))
+
+    def phase_of(self, node: Node) -> int:
+        """The first phase in which an expression is known."""
+        self._order(names(node))  # finds cycles
+        phase, seen = PARAMETER, set(names(node))
+        pending = list(seen)
+        while pending:
+            key = pending.pop()
+            if key in self._definitions:
+                new = self._uses[key] - seen
+                seen |= new
+                pending += new
+            else:
+                self._check_known(key)
+                phase = max(phase, self._phases[key])
+        return phase
+
+    def expand(self, node: Node) -> Node:
+        """The expression with every defined name replaced by its definition."""
+        for name in self._order(names(node)):
+            self._expanded[name] = substitute(self._definitions[name], self._replacement)
+        return substitute(node, self._replacement)
+
+    def _replacement(self, leaf: Leaf) -> Node | None:
+        return self._expanded.get(leaf.key)
+
+    def _order(self, wanted: Iterable[str]) -> list[str]:
+        """The definitions that the wanted names need, each after those it uses; a cycle is an error that names its members."""
+        order: dict[str, None] = {}
+        path: dict[str, None] = {}
+        stack = [(name, False) for name in sorted(wanted)]
+        while stack:
+            name, leaving = stack.pop()
+            if leaving:
+                del path[name]
+                order[name] = None
+            elif name in path:
+                members = list(path)
+                raise ExpressionError("the definitions form a cycle: " + " -> ".join([*members[members.index(name) :], name]))
+            elif name in self._definitions and name not in order and name not in self._expanded:
+                path[name] = None
+                stack.append((name, True))
+                stack.extend((each, False) for each in sorted(self._uses[name]))
+        return list(order)
+
+    def _new(self, values: Sequence[float]) -> int:
+        self._val0.extend(values)
+        return len(self._val0) - len(values)
+
+    def _check_known(self, key: str) -> None:
+        if key not in self.names:
+            raise ExpressionError(f"unknown name '{key}'" + suggestion(key, (*self.names, *self._definitions)))
+
+    def finish(self) -> Program:
+        """Resolve all definitions and emit the instructions."""
+        emitter = Emitter(self.names, self._phases, self.tables, self._new, self._check_known)
+        for parts, first in self._compiled.items():
+            emitter.known_constants(parts, first)
+        defined = [(self.names[name], Name(name)) for name in self._definitions if name in self.names]
+        expanded = [(register, self.expand(node)) for register, node in (*defined, *self._wanted)]
+        for register, node in expanded:
+            emitter.claim(node, register)
+        emitter.emit(expanded)
+        knots = emitter.knots()
+        lists = emitter.phases
+        for part in lists:
+            for instruction in part:
+                self._val0[instruction[1]] = np.nan
+        starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+        code = np.array([each for part in lists for each in part], dtype=np.int64).reshape(-1)
+        return Program(code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots)
+
+
+class Emitter:
+    """Turns expanded expressions into instructions, one per node however often it is used."""
+
+    def __init__(self, names: dict[str, int], levels: dict[str, int], tables: Tables, new: Callable, check_known: Callable):
+        self.names, self.levels, self.tables, self.new, self.check_known = names, levels, tables, new, check_known
+        self.phases: list[list[tuple[int, ...]]] = [[] for _ in range(PHASES)]
+        self.register: dict[Node, int] = {}
+        self.phase: dict[Node, int] = {}
+        self.home: dict[Node, int] = {}  # the register that was handed out for an expression before it was emitted
+
+    def known_constants(self, parts: tuple[Node, ...], first: int) -> None:
+        for k, each in enumerate(parts):
+            if isinstance(each, Const):
+                self.register.setdefault(each, first + k)
+                self.phase[each] = PARAMETER
+
+    def claim(self, node: Node, register: int) -> None:
+        if node.args:
+            self.home.setdefault(node, register)
+
+    def emit(self, wanted: list[tuple[int, Node]]) -> None:
+        """Have each register hold the value of its expression."""
+        for node in postorder(node for _, node in wanted):
+            if node not in self.register:
+                self.place(node)
+        for register, node in wanted:
+            if self.register[node] != register:
+                self.put(self.phase[node], Op.COPY, register, self.register[node])
+
+    def knots(self) -> np.ndarray:
+        """Records of the corners in time; the paces of their arguments become registers."""
+        records = []
+        for kind, argument, pace, detail in corners(dict(self.phase), TIME):
+            registers = [self.value(argument), self.value(pace)]
+            records.append((kind, *registers, self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0))
+        return np.array(records, dtype=np.int64).reshape(-1)
+
+    def value(self, node: Node) -> int:
+        """Register of an expression that nobody has asked for yet."""
+        for each in postorder((node,)):
+            if each not in self.register:
+                self.place(each)
+        return self.register[node]
+
+    def place(self, node: Node) -> None:
+        if isinstance(node, Leaf):
+            self.check_known(node.key)
+            self.register[node], self.phase[node] = self.names[node.key], self.levels[node.key]
+        elif isinstance(node, Const):
+            self.register[node], self.phase[node] = self.new((node.value,)), PARAMETER
+        else:
+            self.phase[node] = max(self.phase[arg] for arg in node.args)
+            self.register[node] = self.home[node] if node in self.home else self.new((np.nan,))
+            args = [self.register[arg] for arg in node.args]
+            if isinstance(node, Lookup):
+                args.insert(0, self.table(node))
+            assert isinstance(node, (Operation, Lookup))
+            self.put(self.phase[node], node.op, self.register[node], *args)
+
+    def table(self, node: Lookup) -> int:
+        if node.table not in self.tables.index:
+            raise ExpressionError(f"unknown table '{node.table}'" + suggestion(node.table, self.tables.index))
+        expected = self.tables.variables[node.table]
+        if expected != len(node.args):
+            raise ExpressionError(f"table '{node.table}' has {expected} variable{'s' * (expected > 1)}, found {len(node.args)}")
+        return self.tables.index[node.table]
+
+    def put(self, phase: int, op: Op, *operands: int) -> None:
+        self.phases[phase].append((op, *operands, *(0,) * (INSTRUCTION - 1 - len(operands))))

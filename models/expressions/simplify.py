@@ -1,0 +1,182 @@
+"""The constructor of operations: folds constants, drops what adds nothing and turns small powers into products.
+
+Rules that would change a finite value by more than rounding are left out; 0*x is 0 even where x could become infinite.
+"""
+
+import math
+from collections.abc import Callable
+
+from kinetree.models.expressions.functions import OPERATIONS
+from kinetree.models.expressions.nodes import ONE, ZERO, Const, Leaf, Lookup, Node, Operation, postorder
+from kinetree.solvers.layout import Op
+
+COMMUTATIVE = frozenset((Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.NE, Op.AND, Op.OR))
+LARGEST_PRODUCT = 8  # x**n up to here is a product of at most four factors
+
+
+def make(op: Op, *args: Node) -> Node:
+    """The simplest node known to have the value of `op` at `args`."""
+    folded = fold(op, args)
+    if folded is not None:
+        return folded
+    rule = RULES.get(op)
+    simpler = rule(*args) if rule else None
+    if simpler is not None:
+        return simpler
+    return (op in COMMUTATIVE and Operation.existing(op, args[::-1])) or Operation(op, args)
+
+
+def fold(op: Op, args: tuple[Node, ...]) -> Node | None:
+    """The constant an operation on constants has, None where it is not finite: that is for the evaluation to say."""
+    values = [arg.value for arg in args if isinstance(arg, Const)]
+    if len(values) < len(args):
+        return None
+    value = OPERATIONS[op](*values)
+    return Const(value) if math.isfinite(value) else None
+
+
+def operation_of(node: Node, op: Op) -> bool:
+    return isinstance(node, Operation) and node.op == op
+
+
+def add(a: Node, b: Node) -> Node | None:
+    if a is ZERO:
+        return b
+    if b is ZERO:
+        return a
+    if operation_of(b, Op.NEG):
+        return make(Op.SUB, a, b.args[0])
+    if operation_of(a, Op.NEG):
+        return make(Op.SUB, b, a.args[0])
+    return None
+
+
+def subtract(a: Node, b: Node) -> Node | None:
+    if b is ZERO:
+        return a
+    if a is ZERO:
+        return make(Op.NEG, b)
+    if a is b:
+        return ZERO
+    return make(Op.ADD, a, b.args[0]) if operation_of(b, Op.NEG) else None
+
+
+def multiply(a: Node, b: Node) -> Node | None:
+    if isinstance(b, Const):
+        a, b = b, a
+    if a is ZERO:
+        return ZERO
+    if a is ONE:
+        return b
+    if isinstance(a, Const) and a.value == -1.0:
+        return make(Op.NEG, b)
+    for x, y in ((a, b), (b, a)):
+        if operation_of(x, Op.NEG):
+            return make(Op.NEG, make(Op.MUL, x.args[0], y))
+    if isinstance(a, Const) and operation_of(b, Op.MUL) and isinstance(b.args[0], Const):
+        factor = fold(Op.MUL, (a, b.args[0]))
+        return make(Op.MUL, factor, b.args[1]) if factor not in (None, ZERO) else None
+    return Operation(Op.MUL, (a, b)) if isinstance(a, Const) else None  # constant factors stand first
+
+
+def divide(a: Node, b: Node) -> Node | None:
+    if b is ONE:
+        return a
+    if a is ZERO and b is not ZERO:
+        return ZERO
+    if operation_of(a, Op.NEG):
+        return make(Op.NEG, make(Op.DIV, a.args[0], b))
+    return None
+
+
+def negate(a: Node) -> Node | None:
+    if operation_of(a, Op.NEG):
+        return a.args[0]
+    return make(Op.SUB, a.args[1], a.args[0]) if operation_of(a, Op.SUB) else None
+
+
+def power(a: Node, b: Node) -> Node | None:
+    if a is ONE:
+        return ONE
+    if not isinstance(b, Const):
+        return None
+    exponent = b.value
+    if exponent == 0.5:
+        return make(Op.SQRT, a)
+    if exponent != math.floor(exponent) or abs(exponent) > LARGEST_PRODUCT:
+        return None
+    if exponent < 0:
+        return make(Op.DIV, ONE, product(a, int(-exponent)))
+    return product(a, int(exponent))
+
+
+def product(a: Node, n: int) -> Node:
+    """x**n by squaring."""
+    if n == 0:
+        return ONE
+    if n == 1:
+        return a
+    half = product(a, n // 2)
+    square = make(Op.MUL, half, half)
+    return make(Op.MUL, square, a) if n % 2 else square
+
+
+def choose(condition: Node, a: Node, b: Node) -> Node | None:
+    if isinstance(condition, Const):
+        return a if condition.value != 0.0 else b
+    return a if a is b else None
+
+
+def both(a: Node, b: Node) -> Node | None:
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Const):
+            return ZERO if x is ZERO else make(Op.NE, y, ZERO)
+    return None
+
+
+def either(a: Node, b: Node) -> Node | None:
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Const):
+            return make(Op.NE, y, ZERO) if x is ZERO else ONE
+    return None
+
+
+def same(a: Node, b: Node) -> Node | None:
+    return a if a is b else None
+
+
+RULES: dict[Op, Callable[..., Node | None]] = {
+    Op.ADD: add,
+    Op.SUB: subtract,
+    Op.MUL: multiply,
+    Op.DIV: divide,
+    Op.NEG: negate,
+    Op.POW: power,
+    Op.IF: choose,
+    Op.AND: both,
+    Op.OR: either,
+    Op.MIN: same,
+    Op.MAX: same,
+}
+
+
+def substitute(node: Node, rule: Callable[[Leaf], Node | None]) -> Node:
+    """The expression with every leaf for which `rule` gives a node replaced by it."""
+    new: dict[Node, Node] = {}
+    for each in postorder((node,)):
+        if isinstance(each, Leaf):
+            replacement = rule(each)
+            new[each] = each if replacement is None else replacement
+        else:
+            new[each] = rebuild(each, tuple(new[arg] for arg in each.args))
+    return new[node]
+
+
+def rebuild(node: Node, args: tuple[Node, ...]) -> Node:
+    """The same operation on other arguments."""
+    if args == node.args:
+        return node
+    if isinstance(node, Lookup):
+        return Lookup(node.op, node.table, args)
+    assert isinstance(node, Operation)
+    return make(node.op, *args)

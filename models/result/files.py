@@ -1,0 +1,100 @@
+"""Result files: CSV, Parquet, HDF5, and MAT version 4 in the layout that Modelica tools write and read."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+Names = tuple[str, ...]
+
+
+def write(result: Result, path: Path, names: Names) -> None:
+    """Write in the format of the file's ending."""
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise ValueError(f"{path.name}: unknown ending '{path.suffix}', expected one of {', '.join(WRITERS)}")
+    writer(result, path, names)
+
+
+def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> None:
+    """Comma separated, one header line, every number with all its digits."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["time", *names])
+        if units:
+            writer.writerow(["s", *(result.unit(name) for name in names)])
+        for row in result.array(["time", *names]):
+            writer.writerow([repr(float(value)) for value in row])
+
+
+def write_parquet(result: Result, path: Path, names: Names) -> None:
+    """Columns with their units as metadata."""
+    pa, parquet = needed("pyarrow"), needed("pyarrow.parquet")
+    fields = [pa.field(name, pa.float64(), metadata={"unit": result.unit(name)}) for name in ("time", *names)]
+    parquet.write_table(pa.Table.from_arrays([pa.array(result[f.name]) for f in fields], schema=pa.schema(fields)), path)
+
+
+def write_hdf5(result: Result, path: Path, names: Names) -> None:
+    """One data set per column with its unit as attribute."""
+    with needed("h5py").File(path, "w") as file:
+        file.attrs["name"] = result.name
+        for name in ("time", *names):
+            file.create_dataset(name.replace("/", "∕"), data=result[name]).attrs["unit"] = result.unit(name)
+
+
+def needed(module: str):
+    """A module of the extra `tables`."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ValueError(f"this format needs {module.split('.')[0]}: pip install kinetree[tables]") from None
+
+
+def text_matrix(texts: list[str]) -> np.ndarray:
+    """Texts as the columns of a character matrix, as the trajectory format stores them."""
+    width = max(len(text.encode()) for text in texts) or 1
+    return np.array([list(text.encode().ljust(width)) for text in texts], dtype=np.uint8).T
+
+
+def matrix_header(name: str, array: np.ndarray, kind: int) -> bytes:
+    """Header of a MAT version 4 matrix: type, rows, columns, real, name."""
+    return np.array([kind, array.shape[0], array.shape[1], 0, len(name) + 1], dtype="<i4").tobytes() + name.encode() + b"\0"
+
+
+def write_mat(result: Result, path: Path, names: Names) -> None:
+    """The trajectory format of Modelica tools, "binTrans": names, descriptions, dataInfo, parameters, trajectories."""
+    columns = ("time", *names)
+    data = result.array(columns).T
+    info = np.array([[2 if k else 0 for k in range(len(columns))], range(1, len(columns) + 1), [0] * len(columns), [-1] * len(columns)])
+    constant = np.array([[result.time[0], result.time[-1]]])
+    described = [f"[{result.unit(name)}]" if result.unit(name) else "" for name in columns]
+    parts = (
+        ("Aclass", np.array([list(b"Atrajectory".ljust(11)), list(b"1.1".ljust(11)), [32] * 11, list(b"binTrans".ljust(11))], dtype=np.uint8), 51),
+        ("name", text_matrix(list(columns)), 51),
+        ("description", text_matrix(described), 51),
+        ("dataInfo", info.astype("<i4"), 20),
+        ("data_1", constant.astype("<f8"), 0),
+        ("data_2", data.astype("<f8"), 0),
+    )
+    with path.open("wb") as file:
+        for name, array, kind in parts:
+            file.write(matrix_header(name, array, kind))
+            file.write(np.asfortranarray(array).tobytes(order="F"))
+
+
+WRITERS: dict[str, Callable[[Result, Path, Names], None]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".h5": write_hdf5,
+    ".hdf5": write_hdf5,
+    ".mat": write_mat,
+}

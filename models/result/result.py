@@ -1,0 +1,190 @@
+"""The result of a run: columns by name, events with their books, files, tables and plots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.solvers import unit_layout as U
+
+if TYPE_CHECKING:
+    from kinetree.models.run.replay import Replay
+    from kinetree.models.run.simulation import Options
+    from kinetree.models.run.unit import Run, Unit
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened: when, what, the stage after it, and mass, momentum (3) and energy before and after."""
+
+    time: float
+    kind: str
+    stage: str
+    stage_number: int
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def energy_loss(self) -> float:
+        """Energy that the event took away."""
+        return self.before[4] - self.after[4]
+
+
+def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
+    """Columns w, x, y, z of every output that is a whole orientation."""
+    labels = [label for label, output in unit.description.outputs.items() if output.quantity == "orientation" and output.axis is None]
+    parts = [[f"{label}[{k}]" for k in range(1, 5)] for label in labels]
+    return [[names.index(name) for name in part] for part in parts if set(part) <= set(names)]
+
+
+def turn_continuously(table: np.ndarray, columns: list[int]) -> None:
+    """Of the two quaternions of an orientation take the one nearer to that of the row before: e and -e are the same turn."""
+    e = table[:, columns]
+    opposite = np.sum(e[1:] * e[:-1], axis=1) < 0.0
+    table[1:, columns] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]
+
+
+class Result:
+    """Numbers of a run: `result["name"]` and `result.time` are numpy arrays.
+
+    Every coordinate, speed, first-order state and output is recorded (`names`). Accelerations `der(SPEED)`, rates of states, `reaction('JOINT')` and
+    `force('FORCE')` are evaluated from the recorded states when they are first asked for (`derived`).
+    """
+
+    EXTRA = ("stage", "events", "energy", "energy_residual", "constraint_residual", "solver_steps")
+    UNITS = {"energy": "J", "energy_residual": "J", "time": "s"}
+
+    def __init__(self, unit: Unit, time: np.ndarray, table: np.ndarray, options: Options | None, replay: Replay | None = None):
+        self.name = unit.description.name
+        self.time = time
+        self.options = options
+        self.events: list[Event] = []
+        self.stage_names = unit.stage_names
+        self.interrupted = ""
+        self.statistics: dict[str, float] = {}
+        self._table = table
+        self._recorded = 0
+        self._replay = replay
+        self._derived: dict[str, np.ndarray] = {}
+        names = [column.name for column in unit.columns]
+        self._quaternions = quaternion_columns(unit, names)
+        self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
+        self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {name: k for k, name in enumerate(names)}
+
+    def record(self, run: Run, row: int) -> None:
+        """Write one row from the present state of a run."""
+        count, w = run.columns.size, run.work
+        self._table[row, :count] = run.columns
+        self._recorded = row + 1
+        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
+        self._table[row, count:] = w[list(extra)]
+        if self._replay is not None:
+            self._replay.keep(run, row)
+
+    def truncate(self) -> None:
+        """Keep the rows that were recorded, as after an interrupt."""
+        count = self._recorded
+        self.time, self._table, self._derived = self.time[:count], self._table[:count], {}
+
+    def finish(self, run: Run, seconds: float) -> None:
+        """Note the cost of the run; orientations become continuous."""
+        for columns in self._quaternions:
+            turn_continuously(self._table, columns)
+        self.statistics = {"seconds": seconds, "steps": float(run.work[U.V_STEPS]), "events": float(run.work[U.V_EVENTS])}
+
+    # -- access ---------------------------------------------------------------------------------------------------------------------------
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all recorded columns but the time."""
+        return tuple(self._index)
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """Names of the columns that are evaluated when they are asked for."""
+        return tuple(self._replay.units) if self._replay else ()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name == "time":
+            return self.time
+        if name in self._index:
+            return self._table[:, self._index[name]]
+        found = self._known(name)
+        if self._replay is not None and not self._derived:
+            self._derived = self._replay.evaluate(self.time, {each: self._table[:, k] for each, k in self._index.items()})
+        return self._derived[found]
+
+    def _known(self, name: str) -> str:
+        """The name of a derived column; force('JOINT') is the force that a joint transmits."""
+        known = self._replay.units if self._replay else {}
+        for each in (name, name.replace("force(", "reaction(", 1)):
+            if each in known:
+                return each
+        from kinetree.models.description.errors import suggestion
+
+        raise KeyError(f"no column '{name}'; {suggestion(name, (*self.names, *self.derived))}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._index or name == "time" or name in self.derived
+
+    def select(self, wanted: str | Iterable[str] | None) -> tuple[str, ...]:
+        """Names of columns: None for the recorded ones, "all" for every one, else names in which * stands for any text."""
+        if wanted is None:
+            return self.names
+        every = (*self.names, *self.derived)
+        if wanted == "all":
+            return every
+        found: dict[str, None] = {}
+        for pattern in (wanted,) if isinstance(wanted, str) else wanted:
+            if "*" in pattern:
+                shape = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+                matches = [name for name in every if shape.fullmatch(name)]
+                if not matches:
+                    raise KeyError(f"no column matches '{pattern}'")
+                found |= dict.fromkeys(matches)
+            else:
+                found[pattern if pattern in self._index else self._known(pattern)] = None
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return self.time.size
+
+    def unit(self, name: str) -> str:
+        """Unit of a column, empty where none is known."""
+        return self._units[name] if name in self._units else self._replay.units.get(name, "") if self._replay else ""
+
+    def array(self, names: Iterable[str]) -> np.ndarray:
+        """Chosen columns side by side."""
+        return np.column_stack([self[name] for name in names])
+
+    # -- files ----------------------------------------------------------------------------------------------------------------------------
+    def to_csv(self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False) -> None:
+        """Write time and the columns that `select(names)` finds; `units` adds a second row with units."""
+        from kinetree.models.result.files import write_csv
+
+        write_csv(self, Path(path), self.select(names), units)
+
+    def save(self, path: str | Path, names: str | Iterable[str] | None = None) -> None:
+        """Write a file in the format its ending names: .csv, .parquet, .h5, .mat (version 4, as Modelica tools write it)."""
+        from kinetree.models.result.files import write
+
+        write(self, Path(path), self.select(names))
+
+    def plot(self, path: str | Path | None = None, names: str | Iterable[str] | None = None, **options):
+        """Draw columns over time, stages marked; see `result_plots.plot`."""
+        from kinetree.models.result.plots import plot
+
+        return plot(self, path, None if names is None else self.select(names), **options)
+
+    def table(self, kind: str = "max_deviation") -> dict:
+        """Summary per stage: values at its "start", at its "end", or the largest deviations ("max_deviation")."""
+        from kinetree.models.result.tables import table
+
+        return table(self, kind)

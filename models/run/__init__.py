@@ -1,0 +1,1 @@
+"""Motion over time: units, stages, integration, replay."""

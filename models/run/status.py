@@ -1,0 +1,60 @@
+"""Turns status codes of kernels into exceptions that name what went wrong where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.builder import Compiled
+from kinetree.solvers.layout import K_ITEM, Status
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+
+class EvaluationError(ArithmeticError):
+    """The equations of motion have no solution at this state, or the integration cannot go on."""
+
+    def __init__(self, message: str, status: Status):
+        super().__init__(message)
+        self.status = status
+        self.result: Result | None = None  # what a run had computed until then
+
+
+def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
+    """One readable line for a status code."""
+    item = int(head[K_ITEM])
+    bodies = compiled.bodies + compiled.twins
+    body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
+    texts = {
+        Status.SINGULAR_JOINT: f"body '{body}' has no inertia along a freedom of its joint (massless end body or locked position)",
+        Status.NOT_A_NUMBER: "a value is not a finite number",
+        Status.STEP_TOO_SMALL: "the step size fell below the resolution of time: the motion is singular, or a force is discontinuous",
+        Status.NO_CONVERGENCE: "an iteration did not converge",
+        Status.TOO_MANY_STEPS: "too many steps",
+        Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
+        Status.INCONSISTENT: open_loop(item, compiled),
+        Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+    }
+    return texts.get(Status(status), f"status {status}")
+
+
+def open_loop(row: int, compiled: Compiled) -> str:
+    """Which loop stays open in which direction."""
+    rows = model_fields(compiled.ints, compiled.floats).l_row
+    k = int(np.searchsorted(rows, row, side="right")) - 1
+    if not 0 <= k < len(compiled.loops):
+        return "the loop constraints cannot be satisfied"
+    if rows[k + 1] - rows[k] == 1:
+        return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
+    part = model_fields(compiled.ints, compiled.floats).l_part[row]
+    direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]
+    return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
+
+
+def check_status(status: int, head: np.ndarray, compiled: Compiled) -> None:
+    """Raise for anything but OK."""
+    if status != Status.OK:
+        raise EvaluationError(message(status, head, compiled), Status(status))

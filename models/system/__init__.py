@@ -1,0 +1,1 @@
+"""A compiled mechanism and how to ask it."""

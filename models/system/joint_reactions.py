@@ -1,0 +1,28 @@
+"""Reactions of joints on their children, read from an evaluated instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.models.description.schema import JointSpec
+from kinetree.models.run.instance import Instance
+from kinetree.solvers import layout as L
+
+
+def joint_reactions(instance: Instance, joints: Mapping[str, JointSpec]) -> dict[str, np.ndarray]:
+    """Force and moment of every joint, cut or not, about the origin and in the axes of its child, as the last evaluation of all outputs left them."""
+    found, number = {}, instance.compiled.body_number
+    for i, (joint, turned) in enumerate(instance.compiled.all_joints, 1):
+        wrench = instance.ws.reaction[6 * i : 6 * i + 6].copy()
+        found[joint] = on_child(instance.ws.row.reshape(-1, L.ROW), wrench, i, number[joints[joint].child]) if turned else wrench
+    return found
+
+
+def on_child(row: np.ndarray, wrench: np.ndarray, i: int, child: int) -> np.ndarray:
+    """The opposite of the wrench on body i, at the origin and in the axes of the joint's child."""
+    R, S = (row[k, L.W_R : L.W_R + 9].reshape(3, 3) for k in (i, child))
+    force, moment = -R @ wrench[:3], -R @ wrench[3:]
+    arm = row[i, L.W_P : L.W_P + 3] - row[child, L.W_P : L.W_P + 3]
+    return np.concatenate([S.T @ force, S.T @ (moment + np.cross(arm, force))])

@@ -1,0 +1,57 @@
+"""A loaded mechanism: its description and the way to a compiled system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kinetree.models.chain.system import ChainSystem
+from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.description.loader import describe
+from kinetree.models.description.schema import Description
+from kinetree.models.run.stages import numbering, structures
+from kinetree.models.system.system import System
+
+
+class Mechanism:
+    """A checked description; `compile` makes it a System."""
+
+    def __init__(self, source: str | Path | dict[str, Any], overrides: dict[str, Any]):
+        self.source = source
+        self.overrides = overrides
+        self.description: Description = describe(source, **overrides)
+
+    def compile(self, **parameters: float) -> System:
+        """Compile; keyword arguments override parameters (and structural ones such as the number of copies). A chain becomes sliders."""
+        mechanism = Mechanism(self.source, {**self.overrides, **parameters}) if parameters else self
+        if mechanism.description.chain is not None:
+            from kinetree.models.chain.mechanism import chain_mechanism
+
+            return chain_mechanism(mechanism.chain()).compile()
+        stages = structures(mechanism.description)
+        first = stages[0]
+        parts = first.description, numbering(first.description), first.locked, first.end
+        system = System(mechanism.description, compile_structure(*parts), stages)
+        if not mechanism.description.run.prepare:
+            return system
+        from kinetree.models.analysis.preparation import rest_starts
+
+        return System(mechanism.description, compile_structure(*parts, starts=rest_starts(system)), stages)
+
+    def chain(self, **parameters: float) -> ChainSystem:
+        """The linear chain of a description with [chain]; keyword arguments override parameters."""
+        return ChainSystem(Mechanism(self.source, {**self.overrides, **parameters}).description if parameters else self.description)
+
+    def linear(self, **parameters: float) -> Mechanism:
+        """Small motions about the state of rest as a description with [chain]; keyword arguments override parameters."""
+        from kinetree.models.analysis.linear_description import linear_description
+
+        return Mechanism(linear_description(self.compile(**parameters)), {})
+
+    def __repr__(self) -> str:
+        return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
+
+
+def load(source: str | Path | dict[str, Any], **overrides: Any) -> Mechanism:
+    """Read a mechanism from a TOML or JSON file, a dict, or the library ("lib:NAME")."""
+    return Mechanism(source, overrides)

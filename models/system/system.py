@@ -1,0 +1,293 @@
+"""A compiled mechanism: one evaluation of its equations in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.models.compilation.builder import Compiled
+from kinetree.models.description.schema import Description
+from kinetree.models.run.instance import Instance, Numbers, shaped
+from kinetree.models.run.stages import Structure
+from kinetree.models.system.closure import Closure
+from kinetree.solvers import layout as L
+from kinetree.solvers.layout import Method
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.derivatives import Derivatives
+    from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.analysis.linearization import Linear
+    from kinetree.models.analysis.points import Point
+    from kinetree.models.result.result import Result
+    from kinetree.solvers.chain.unit import Unit
+
+LAGRANGE = {
+    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
+    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
+}  # fmt: skip
+HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
+LINEAR = frozenset({"literal"})
+PATH = frozenset({"literal", "path"})
+SIBLING = frozenset({"literal", "sibling"})
+MASS = frozenset({"literal", "path", "dense"})
+# what a form needs in the workspace besides the kinematics
+GROUPS = {
+    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
+    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
+}  # fmt: skip
+
+
+def known(method: str, methods: Mapping[str, Method], default: str) -> str:
+    """The name of a method; `auto` is the default engine."""
+    if method == "auto":
+        return default
+    if method not in methods:
+        raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(methods)}")
+    return method
+
+
+def entry_name(method: str) -> str:
+    return method.lower().replace("-", "_")
+
+
+class System(Closure):
+    """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
+
+    def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
+        self.description = description
+        self.stages = tuple(stages)
+        self.compiled = compiled
+        self.name = description.name
+        self.coordinates = compiled.coordinates
+        self.speeds = compiled.speeds
+        self.bodies = compiled.bodies
+        self.parents = compiled.parents
+        self.n = len(compiled.speeds)
+        self._fast = Instance(compiled)
+        self._instances: dict[frozenset[str], Instance] = {}
+
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """Initial coordinates and speeds."""
+        c, val = self.compiled, self._fast.ws.val
+        q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
+        for k in c.quaternions:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return self._closed(q, val[c.start_u : c.start_u + self.n].copy())
+
+    def _with(self, groups: frozenset[str]) -> Instance:
+        """An instance whose workspace has the arrays that a literal form needs."""
+        if groups not in self._instances:
+            self._instances[groups] = Instance(self.compiled, groups)
+        return self._instances[groups]
+
+    # -- Lagrangian variables -------------------------------------------------------------------------------------------------------------
+    def accelerations(
+        self,
+        t: float,
+        q: Numbers,
+        u: Numbers,
+        inputs: Mapping[str, float] | None = None,
+        method: str = "auto",
+        loads=None,
+        tau: Numbers | None = None,
+    ) -> np.ndarray:
+        """Rates of the speeds, u̇.
+
+        `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
+        """
+        return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
+
+    def accelerations_many(
+        self,
+        t: ArrayLike,
+        q: ArrayLike,
+        u: ArrayLike,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        tau: ArrayLike | None = None,
+        loads: ArrayLike | None = None,
+        states: Mapping[str, ArrayLike] | None = None,
+        outputs: Sequence[str] = (),
+        threads: int | None = None,
+    ) -> Any:
+        """u̇ of many states, rows of `q` and `u`; everything else is one value for all or one per state.
+
+        With names of `outputs`: u̇ and a dictionary of them. `threads` (default: as many as pay) share the states.
+        """
+        from kinetree.models.analysis.many import accelerations_many
+
+        return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
+
+    def derivatives(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None, loads=None
+    ) -> Derivatives:
+        """∂u̇ by q, u, forces along u, first-order states and inputs."""
+        from kinetree.models.analysis.derivatives import derivatives
+
+        return derivatives(self, t, q, u, inputs, tau, loads)
+
+    def point(
+        self, t: float, q: Numbers, u: Numbers, body: str, at: Sequence[float] = (0.0, 0.0, 0.0), inputs: Mapping[str, float] | None = None
+    ) -> Point:
+        """Position, velocity, acceleration and Jacobian of a point of a body, given in body axes."""
+        from kinetree.models.analysis.points import point
+
+        self._solve("outputs", t, q, u, inputs, "DEC", None)
+        return point(self, self._fast, body, at)
+
+    def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
+        """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
+        return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy()
+
+    def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads, tau: Numbers | None = None):
+        """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
+        method = known(method, LAGRANGE, "DEC")
+        if self.compiled.loops and method != "DEC":
+            raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
+        instance = self._fast if method == "DEC" else self._with(GROUPS[method])
+        instance.set_state(q, u, inputs, loads, tau)
+        if method == "DEC":
+            instance.call(fast, 0, t)
+            return instance.ws
+        instance.call("literal_state", 0, t)
+        instance.call(entry_name(method), 0, t)
+        if fast == "outputs":
+            instance.call("literal_reactions", int(LAGRANGE[method]), t)
+        return instance.ws
+
+    def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
+        """Mass matrix (n, n) of the second-kind form, M = BᵀMB."""
+        instance = self._with(MASS)
+        instance.set_state(q, None)
+        instance.call("mass_matrix", 0, t)
+        return instance.ws.Mq.reshape(self.n, self.n).copy()
+
+    def inverse_dynamics(self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
+        """Generalised forces that the rates u̇ need besides the applied ones."""
+        instance = self._with(MASS)
+        instance.set_state(q, u, inputs, loads)
+        instance.ws.udot[:] = shaped(udot, self.n, "udot")
+        instance.call("inverse_dynamics", 0, t)
+        return instance.ws.Q.copy()
+
+    def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
+        """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
+        head = self._solve("outputs", t, q, u, inputs, "DEC", None).head
+        return float(head[L.K_KINETIC]), float(head[L.K_POTENTIAL])
+
+    def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
+        """All outputs of one state by name."""
+        val = self._solve("outputs", t, q, u, inputs, "DEC", None).val
+        return {column.name: float(val[column.register]) for column in self.compiled.outputs}
+
+    # -- Hamiltonian variables ------------------------------------------------------------------------------------------------------------
+    def momenta(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
+        """Generalised momenta (Poisson impulses) p = BᵀMv."""
+        instance = self._with(MASS)
+        instance.set_state(q, u)
+        instance.call("momenta", 0, t)
+        return instance.ws.p.copy()
+
+    def hamilton(
+        self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(u, ṗ) of the state (q, p)."""
+        method = known(method, HAMILTON, "DEC-H")
+        instance = self._with(GROUPS[method])
+        instance.set_state(q, None, inputs, loads)
+        instance.ws.p[:] = shaped(p, self.n, "p")
+        instance.call("literal_places", 0, t)
+        instance.call(entry_name(method), 0, t)
+        instance.call("literal_rates", 0, t)
+        return instance.ws.u.copy(), instance.ws.pdot.copy()
+
+    # -- cost and choice ------------------------------------------------------------------------------------------------------------------
+    def costs(self, iterations: float = 2) -> dict[str, float]:
+        """Predicted floating-point operations of one evaluation by each method."""
+        from kinetree.solvers.literal.costs import costs
+
+        if not self.bodies:  # a circuit by itself
+            return dict.fromkeys(costs([1], [0], iterations), 0.0)
+        freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
+        return costs([int(n) for n in freedoms], list(self.parents), iterations)
+
+    def _freedom_ends(self) -> np.ndarray:
+        from kinetree.models.compilation.blocks import model_fields
+
+        return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
+
+    def choose(self, measured: bool = False) -> str:
+        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
+        if self.compiled.loops:
+            return "DEC"
+        if measured:
+            from kinetree.models.analysis.form_choice import measured_times
+
+            times = measured_times(self)
+            return min(times, key=times.__getitem__)
+        costs = self.costs()
+        return min(costs, key=costs.__getitem__)
+
+    # -- motion ---------------------------------------------------------------------------------------------------------------------------
+    def simulate(
+        self,
+        stop_time: float | None = None,
+        method: str = "auto",
+        integrator: str = "auto",
+        inputs: Mapping[str, float | Callable[[float], float]] | None = None,
+        output_step: float | None = None,
+        tolerance: float | None = None,
+        *,
+        step: float | None = None,
+        start_time: float | None = None,
+        largest_step: float | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """Integrate from the start; `inputs` are constants or functions of time. Left out: the values of [run]."""
+        from kinetree.models.run.simulation import Options, simulate
+
+        known(method, LAGRANGE | HAMILTON, "DEC")
+        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
+        return simulate(self, options, inputs or {}, progress)
+
+    # -- rest and small motions -----------------------------------------------------------------------------------------------------------
+    def equilibrium(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+        iterations: int = 200,
+    ) -> Equilibrium:
+        """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
+        from kinetree.models.analysis.statics import equilibrium
+
+        return equilibrium(self, t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+
+    def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+        """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
+        from kinetree.models.analysis.preparation import equilibria
+
+        return equilibria(self, steps, inputs)
+
+    def linearize(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        outputs: Sequence[str] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> Linear:
+        """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
+        from kinetree.models.analysis.linearization import linearize
+
+        place = self.start()[0] if q is None else np.asarray(q, dtype=float)
+        return linearize(self, self.compiled.start_time if t is None else t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+
+    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
+        """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
+        return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

@@ -1,0 +1,1 @@
+"""Hosts and harnesses of built FMUs."""

@@ -1,0 +1,243 @@
+"""Checks a built FMU: its description, its motion against the same model in this process, and what it promises about steps and states."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.fmu.variables import Access
+from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.in_process import InProcess
+
+if TYPE_CHECKING:
+    from kinetree.models.chain.system import ChainSystem
+
+SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
+HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
+HOST_TOLERANCE = 1e-8  # relative and absolute, of one step of the host's integrator
+STEPS_ADD_UP = 10.0  # error after many steps over that of one
+DRIFT = 5e-3  # closed loops: every event that closes them restarts the integrator of the host
+SWEEP = 1e-4  # other communication steps move the steps of the integrator
+MATRIX = 1e-8  # two ways to the matrices of a chain, each made to 1e-10 or better
+MOST_STEPS = 2000
+GROWTH = 100.0  # of a small change of the start
+
+
+@dataclass
+class Check:
+    """One line of the report."""
+
+    what: str
+    result: str
+    good: bool = True
+
+
+@dataclass
+class Report:
+    """Everything that was checked."""
+
+    path: Path
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return all(check.good for check in self.checks)
+
+    def add(self, what: str, result: str, good: bool = True) -> None:
+        self.checks.append(Check(what, result, good))
+
+    def compare(self, what: str, value: float, bound: float) -> None:
+        """A deviation and the largest one allowed."""
+        self.add(what, f"largest deviation {value:.2e} (allowed {bound:.0e})", bool(value <= bound))
+
+
+def deviation(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of two tables, relative to the size of their columns where that exceeds 1."""
+    if a.size == 0:
+        return 0.0
+    scale = np.maximum(1.0, np.max(np.abs(b), axis=0))
+    return float(np.max(np.abs(a - b) / scale))
+
+
+def verify(path: str | Path, stop_time: float | None = None, reference: Callable[[Archive], InProcess] | None = None) -> Report:
+    """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
+    from fmpy.validation import validate_fmu
+
+    report = Report(Path(path))
+    problems = validate_fmu(str(path))
+    report.add("modelDescription", "no problem found" if not problems else "; ".join(problems), not problems)
+    with Archive(path) as archive:
+        described(report, archive)
+        twin = (reference or twin_of)(archive)
+        experiment = archive.description.defaultExperiment
+        end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
+        step = float(experiment.stepSize)
+        count = max(1, min(MOST_STEPS, round(end / step)))
+        grid = [k * step for k in range(count + 1)]
+        names = comparable(archive, twin)
+        expected = run(twin.start(), grid, names)
+        motion(report, archive, grid, names, expected)
+        if (chain := chain_of(twin)) is not None:
+            chain_motion(report, chain, grid, names, expected)
+        last, response = horizon(twin, grid, names, expected)
+        if last < count:
+            report.add("sensitivity", f"errors grow {GROWTH:.0f} times until t = {grid[last]:.3g}: other integrations are compared up to there")
+        grid, expected = grid[: last + 1], expected[: last + 1]
+        if archive.description.modelExchange is not None:
+            bound = DRIFT if twin.unit.system.compiled.loops else max(HOST_SOLVER, STEPS_ADD_UP * HOST_TOLERANCE * response)
+            exchange(report, archive, grid, names, expected, bound)
+        sweep(report, archive, grid, names, expected)
+        replay(report, archive, grid, names)
+    return report
+
+
+def described(report: Report, archive: Archive) -> None:
+    d = archive.description
+    kinds = " + ".join(kind for kind, part in (("CS", d.coSimulation), ("ME", d.modelExchange)) if part is not None)
+    report.add("archive", f"FMI {d.fmiVersion} {kinds}, {len(d.modelVariables)} variables, {archive.path.stat().st_size / 1e6:.2f} MB")
+
+
+def twin_of(archive: Archive) -> InProcess:
+    """The model file inside the archive, compiled in this process."""
+    from kinetree.fmu.unit import fmu_unit
+    from kinetree.models import load
+
+    files = sorted((Path(archive.folder) / "resources").glob("model.*"))
+    file = next((f for f in files if f.suffix in (".toml", ".json")), None)
+    if file is None:
+        raise FileNotFoundError(2, "the archive holds no model file", str(archive.path))
+    options = json.loads((file.parent / "options.json").read_text(encoding="utf-8"))
+    return InProcess(fmu_unit(load(file, **options.pop("overrides")), **options))
+
+
+def chain_of(twin: InProcess) -> ChainSystem | None:
+    """The linear chain that steps by the matrix method, if it is one."""
+    return getattr(twin.unit, "chain", None)
+
+
+def comparable(archive: Archive, twin: InProcess) -> list[str]:
+    """Real variables whose values do not depend on who integrates, and with which steps."""
+    own = ("_residual", ".mean_speed") + (",2)",) * (chain_of(twin) is not None)  # stiff couplings make much of little in accelerations
+    return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
+
+
+def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
+    """Rows of values at the times of a grid."""
+    rows = [instance.get(names)]
+    for t in grid[1:]:
+        instance.step(t)
+        rows.append(instance.get(names))
+    return np.array(rows)
+
+
+def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> tuple[int, float]:
+    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
+
+    What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
+    result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
+    """
+    settable = [v for v in twin.table.variables if v.access == Access.START and v.start is not None]
+    if not settable:
+        return len(grid) - 1, 1.0
+    twin.reset()
+    change = 1e-9
+    twin.start({v.name: v.start + change * (1.0 + abs(v.start)) for v in settable if v.start is not None})
+    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+    moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
+    first = max(change, float(moved[:2].max()))
+    grown = moved > GROWTH * first
+    last = max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
+    return last, max(first, float(moved[: last + 1].max())) / change
+
+
+def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Co-simulation against the process, and the cost of a step."""
+    begin = time.perf_counter()
+    host = Host(archive)
+    instantiated = time.perf_counter() - begin
+    host.start()
+    report.compare("co-simulation", deviation(run(host, grid, names), expected), SAME)
+    host.close()
+    host = Host(archive).start()
+    references = [archive.references[name] for name in archive.names("output")]
+    costs = np.empty((len(grid) - 1, 2))
+    for k, t in enumerate(grid[1:]):
+        begin = time.perf_counter()
+        host.step(t)
+        middle = time.perf_counter()
+        host.get_references(references)
+        costs[k] = middle - begin, time.perf_counter() - middle
+    host.close()
+    median = np.median(costs, axis=0) * 1e6
+    size = (grid[1] - grid[0]) * 1e3
+    text = f"instantiated in {instantiated * 1e3:.1f} ms; {median[0]:.1f} µs per step of {size:g} ms, {median[1]:.1f} µs for {len(references)} values"
+    report.add("cost", text)
+
+
+def chain_motion(report: Report, chain: ChainSystem, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Steps of the FMU against the matrix method in this process, which takes all steps at once."""
+    result = chain.simulate(stop_time=grid[-1], start_time=0.0, output_step=grid[1] - grid[0])
+    shared = [k for k, name in enumerate(names) if name in (*chain.coordinates, *chain.speeds)]
+    report.compare("matrix method", deviation(expected[:, shared], np.column_stack([result[names[k]] for k in shared])), MATRIX)
+
+
+def exchange(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray, bound: float) -> None:
+    """Model exchange integrated by fmpy's CVode."""
+    from fmpy import simulate_fmu
+
+    interval = grid[1] - grid[0]
+    result = simulate_fmu(
+        archive.folder, stop_time=grid[-1], fmi_type="ModelExchange", solver="CVode", relative_tolerance=HOST_TOLERANCE, output_interval=interval,
+        output=names, record_events=False,
+    )  # fmt: skip
+    index = np.searchsorted(result["time"], np.array(grid) - 1e-9)
+    index = np.minimum(index, len(result) - 1)
+    found = np.column_stack([result[name][index] for name in names])
+    clear = np.ones(len(grid), dtype=bool)
+    if "event_time" in names:  # at the very instant of an event one side may still show the values before it
+        instants = np.unique(np.concatenate([table[1:, names.index("event_time")] for table in (found, expected)]))
+        clear[1:] = np.abs(np.subtract.outer(grid[1:], instants)).min(axis=1) > 1e-9
+    report.compare("model exchange (CVode)", deviation(found[clear], expected[clear]), bound)
+
+
+def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
+    """Other communication steps, irregular ones and one of 1e-14 s give the same end."""
+    end = grid[-1]
+    drawn = np.sort(np.random.default_rng(1).uniform(0, end, len(grid) - 2))
+    tiny = [*grid[:2], grid[1] + 1e-14, *grid[2:]]
+    coarse = [0.0, *(end * k / 7 for k in range(1, 8))]
+    fine = list(np.linspace(0.0, end, 2 * len(grid) - 1))
+    for what, times in (("coarse steps", coarse), ("fine steps", fine), ("irregular steps", [0.0, *drawn, end]), ("a step of 1e-14 s", tiny)):
+        host = Host(archive).start()
+        found = run(host, times, names)[-1:]
+        host.close()
+        scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+        report.compare(what, float(np.max(np.abs(found - expected[-1:]) / scale)), SWEEP)
+
+
+def replay(report: Report, archive: Archive, grid: Sequence[float], names: list[str]) -> None:
+    """Save in the middle, go on, restore, go on again; the same from bytes in another instance."""
+    part = archive.description.coSimulation
+    if not (getattr(part, "canGetAndSetFMUstate", False) or getattr(part, "canGetAndSetFMUState", False)):
+        report.add("state", "not offered")
+        return
+    half = len(grid) // 2
+    host, other = Host(archive).start(), Host(archive).start()
+    run(host, grid[: half + 1], names)
+    state = host.save()
+    first = run(host, grid[half:], names)
+    host.restore(state)
+    second = run(host, grid[half:], names)
+    other.restore(other.parsed(host.serialized(state), state[0]))
+    third = run(other, grid[half:], names)
+    host.forget(state)
+    host.close()
+    other.close()
+    report.compare("state restored", deviation(second, first), 0.0)
+    report.compare("state from bytes in another instance", deviation(third, first), 0.0)

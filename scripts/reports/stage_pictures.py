@@ -1,0 +1,90 @@
+"""Picture of a staged run: coordinates as deviations from the start, outputs of one kind together, the changes of stage marked.
+
+Of hydraulic circuits and actuators, whose quantities are named PART.QUANTITY, pressures and spools are drawn; of other states those in J.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.reports.stage_tables import lasting
+
+PANELS = 16  # at most
+NAMED = 8  # lines of a panel that a legend names
+LABELS = 26  # stages named above the first panel
+PRESSURE, SPOOL, BAR = "pressure", "spool", 1e5
+SMALL = 0.1  # deviations below it are drawn in thousandths
+FLAT = 0.05  # part of a panel's height below which no line would show its motion
+
+
+def kind(name: str) -> str:
+    """First word of a name: jack_load_front_left and jack_load_rear_right are of one kind, and so are module1_height and module2_height."""
+    return re.split(r"[^A-Za-z]", name, maxsplit=1)[0]
+
+
+def drawn(system: Any, result: Any) -> list[str]:
+    """Outputs and states that say something about a whole run."""
+    found = []
+    for name in (*(column.name for column in system.compiled.outputs), *system.compiled.states):
+        part, _, quantity = name.partition(".")
+        wanted = quantity.startswith((PRESSURE, SPOOL)) if quantity else name not in system.compiled.states or result.unit(part) == "J"
+        if wanted and np.ptp(result[name]) > 0.0:
+            found.append(name)
+    return found
+
+
+def panels(result: Any, coordinates: Iterable[str], outputs: Iterable[str]) -> list[tuple[str, str, list[str]]]:
+    """What is drawn together: ("deviation" or "value", unit, names); coordinates by their unit, outputs by unit and kind."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for name in lasting(result, list(coordinates)):
+        found.setdefault(("deviation", result.unit(name), ""), []).append(name)
+    for name in outputs:
+        quantity = name.partition(".")[2]
+        found.setdefault(("value", result.unit(name), quantity.partition("_")[0] or kind(name)), []).append(name)
+    return [(what, unit, names) for (what, unit, _), names in found.items()][:PANELS]
+
+
+def draw_stages(system: Any, result: Any, path: str | Path) -> None:
+    """One file with all panels."""
+    from matplotlib.figure import Figure
+
+    wanted = panels(result, system.coordinates, drawn(system, result))
+    figure = Figure(figsize=(10.0, 1.2 + 1.9 * max(len(wanted), 1)), layout="constrained")
+    rows = figure.subplots(max(len(wanted), 1), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (what, unit, names) in zip(rows, wanted):
+        draw_panel(axes, result, what, unit, names)
+        for event in result.events:
+            if event.kind == "stage":
+                axes.axvline(event.time, color="#b03030", linewidth=0.6, linestyle="--")
+        axes.grid(alpha=0.4)
+        axes.margins(x=0.0)
+    marks = [event for event in result.events if event.kind == "stage"]
+    for event in marks[:: 1 + len(marks) // LABELS]:
+        rows[0].annotate(event.stage, (event.time, 1.02), xycoords=("data", "axes fraction"), fontsize=7, color="#b03030", rotation=90, ha="center")
+    rows[-1].set_xlabel("time [s]")
+    figure.suptitle(result.name or "")
+    figure.savefig(path, dpi=110)
+
+
+def draw_panel(axes: Any, result: Any, what: str, unit: str, names: list[str]) -> None:
+    """Lines of one unit; small deviations in thousandths of it."""
+    height = max(result[name].max() for name in names) - min(result[name].min() for name in names)
+    if len(names) > 1 and max(np.ptp(result[name]) for name in names) < FLAT * height:
+        what = "deviation"
+    columns = {name: result[name] - (result[name][0] if what == "deviation" else 0.0) for name in names}
+    fine = what == "deviation" and unit in ("m", "rad") and max(np.abs(values).max() for values in columns.values()) < SMALL
+    scale, unit = (1e3, f"m{unit}") if fine else (1 / BAR, "bar") if unit == "Pa" else (1.0, unit)
+    for name, values in columns.items():
+        axes.plot(result.time, values * scale, linewidth=1.0, label=name)
+    together = names[0].partition(".")[2].partition("_")[0] or kind(names[0])
+    label = "deviation" if what == "deviation" else names[0].replace("_", " ") if len(names) == 1 else together
+    axes.set_ylabel(f"{label}\n[{unit}]" if unit and unit != "1" else label)
+    if 1 < len(names) <= NAMED or what == "deviation":
+        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    elif len(names) > NAMED:
+        axes.legend(axes.lines[:1], [f"{names[0]}\nto {names[-1]}"], fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))

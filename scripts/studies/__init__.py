@@ -1,0 +1,1 @@
+"""Studies: many runs, stabilisation, the carrier under its drives."""

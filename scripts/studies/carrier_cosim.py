@@ -1,0 +1,135 @@
+"""The carrier and its hydraulic drives as separate FMUs under one master: told stiffness on every actuator, a position controller per drive.
+
+Order of a communication step: the carrier, with force and stiffness of each drive and the mean of what its valve will add; then the drives, with the
+mean speed the carrier has made; then the controllers, with the new angles, for the next step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.models import Result, load
+from kinetree.models.library import carrier_drives as library
+from kinetree.models.library.carrier_parts import JACKS
+from kinetree.scripts.cosim.controller import Controller, Pid
+from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
+from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
+from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.run import Trace, cosimulate
+from kinetree.scripts.cosim.schemes import told
+from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
+from kinetree.scripts.cosim.watch import bonds_of
+
+LABELS = {"slew_left": ("slew", 1), "slew_right": ("slew", -1), "luff_drive": ("luff", 1)}  # axis and sense of each drive
+NUMBERS = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
+WATCHED = ("slew", "luff", "der(slew)", "der(luff)", "heave", "pitch", "roll")
+TOLERANCE = 1e-9  # of the reference
+
+
+@dataclass
+class Coupled:
+    """What a co-simulation recorded, and the same motion of one system."""
+
+    trace: Trace
+    reference: Result
+    step: float
+    seconds: float
+    stage_names: list[str]
+    files: list[Path] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column of the carrier, or LABEL.NAME of a drive."""
+        return self.trace[name if name.partition(".")[0] in LABELS else f"carrier.{name}"]
+
+    @property
+    def energy(self) -> np.ndarray:
+        """Energy that the drives have taken from the supply [J]."""
+        power = float(NUMBERS["supply"]) * sum(np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab")
+        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))])
+
+    def deviation(self, name: str, of: str = "") -> tuple[float, float]:
+        """Largest difference from the reference, both from their starts on, and the range of the reference."""
+        exact = np.interp(self.trace.time, self.reference.time, self.reference[of or name])
+        return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(np.ptp(exact))
+
+
+def drive_of(label: str) -> Drive:
+    """The drive with the numbers of the library."""
+    axis, (shortest, longest) = LABELS[label][0], library.STROKES[label]
+    areas = {f"area_{side}": NUMBERS[f"{axis}_area_{side}"] for side in "ab"}
+    oil = {f"volume_{side}": NUMBERS[f"{axis}_oil"] for side in "ab"}
+    valve = {name: NUMBERS[name] for name in ("supply", "tank", "rated_flow", "relief")}
+    protection = {"relief_gain": NUMBERS["protection"], "make_up_gain": NUMBERS["protection"], "time_constant": NUMBERS["valve_lag"]}
+    cylinder = Cylinder(**areas, **oil, shortest=shortest, longest=longest, bulk_modulus=NUMBERS["drive_modulus"])  # type: ignore[arg-type]
+    return Drive(cylinder, Valve(**valve, **protection))  # type: ignore[arg-type]
+
+
+def controller_of(label: str) -> Controller:
+    """Proportional to the error of the angle, as inside the library's carrier."""
+    axis, sense = LABELS[label]
+    return Controller(Pid(gain=sense * float(NUMBERS[f"{axis}_gain"])))
+
+
+def units(folder: Path, backend: str, settings: dict[str, Any]) -> tuple[Slave, dict[str, Slave], dict[str, Slave], list[Path]]:
+    """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
+    mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
+    if backend == "process":
+        drives: dict[str, Slave] = {label: DriveSlave(drive_of(label), label) for label in LABELS}
+        return (
+            MechanismSlave(mechanism, "carrier"),
+            drives,
+            {label: ControllerSlave(controller_of(label), f"{label}_control") for label in LABELS},
+            [],
+        )
+    files = [build_fmu(mechanism, folder / "carrier.fmu", backend)]
+    files += [build_drive_fmu(drive_of(label), folder / f"{label}.fmu") for label in LABELS]
+    files += [build_controller_fmu(controller_of(label), folder / f"{label}_control.fmu", "rad") for label in LABELS]
+    carrier, *others = (FmuSlave(path, path.stem) for path in files)
+    found = dict(zip(LABELS, others, strict=False))
+    return carrier, found, dict(zip(LABELS, others[len(LABELS) :], strict=True)), files
+
+
+def started(carrier: Slave, drives: dict[str, Slave], controllers: dict[str, Slave]) -> Plan:
+    """Everything at rest under the loads that the carrier's preparation leaves, wired for told stiffness."""
+    wires: list[Wire] = []
+    carrier.start({})
+    for label, (axis, _) in LABELS.items():
+        drives[label].start({"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")})
+        angle = carrier.get(axis)
+        controllers[label].start({"measured": angle, "target": angle})
+        wires += told(carrier, drives[label], label).wires
+        wires += [Wire(carrier, axis, controllers[label], "measured"), Wire(controllers[label], "command", drives[label], "control", hold=True)]
+    return Plan("sequential", (carrier, *drives.values(), *controllers.values()), tuple(wires))
+
+
+def run_carrier(
+    folder: Path, backend: str = "native", step: float = 2e-3, progress: Callable[[float], None] | None = None, **settings: Any
+) -> Coupled:
+    """All departures under the master, and the reference: the same drives and controllers inside the carrier."""
+    system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
+    reference = system.simulate(tolerance=TOLERANCE, output_step=step)
+    end = float(reference.time[-1])
+    carrier, drives, controllers, files = units(folder, backend, settings)
+    with ExitStack() as stack:
+        for slave in (carrier, *drives.values(), *controllers.values()):
+            stack.callback(slave.close)
+        plan = started(carrier, drives, controllers)
+        names = [*WATCHED, "stage", *(f"{kind}_load_{name}" for kind in ("jack", "wheel") for name in JACKS)]
+        recorded = [(carrier, name) for name in names if name in carrier.outputs]
+        recorded += [(drive, name) for drive in drives.values() for name in ("pressure_a", "pressure_b", "spool", "force", "flow_a", "flow_b")]
+        clock = time.perf_counter()
+        trace = cosimulate(plan.make(), end, step, recorded, bonds_of(plan.wires), progress)
+        seconds = time.perf_counter() - clock
+    return Coupled(trace, reference, step, seconds, reference.stage_names, files)

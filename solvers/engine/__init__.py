@@ -1,0 +1,1 @@
+"""The default engine: kinematics, loads, elimination, reactions, energy."""

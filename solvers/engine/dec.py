@@ -1,0 +1,74 @@
+"""DEC, the default engine: symmetric elimination of the redundant equations (1.38), leaves to root and back, O(N).
+
+The recursion of [Sh24] (3.30)-(3.31) in ground axes about O_i: articulated inertia [J H; Hᵀ M] (moment and force by angular and linear acceleration),
+one rank-one step per freedom (`dec_columns`), or one block step for a ball or a free joint, which leaves exact zeros behind (`dec_blocks`). The
+bias is carried as the Newton-Euler moment N and force F at u̇ = 0. Rows keep the inertia before the elimination, so that reactions follow as in
+R_i = M*_i w_i - F*_i.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import get3, get9, mv, put3, sub3
+from kinetree.solvers.engine.dec_blocks import accelerate_ball, accelerate_free, eliminate_ball, eliminate_free
+from kinetree.solvers.engine.dec_columns import accelerate_columns, accelerate_rotations, eliminate_columns, eliminate_rotations
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def dec(model, ws):
+    """u̇ from the rows of `motion`, ws.wrench, ws.extra and ws.tau; overwrites W_J..W_DB and the second half of ws.col."""
+    apply_loads(model, ws)
+    for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
+        status = eliminate(model, ws, i)
+        if status != 0:
+            ws.head[L.K_ITEM] = i
+            return status
+    for i in range(1, model.parent.size):  # root -> leaves
+        accelerate(model, ws, i)
+    return 0
+
+
+@kernel
+def apply_loads(model, ws):
+    """Subtract applied wrenches (ground axes) and the caller's loads (body axes) from the bias."""
+    if ws.head[L.K_WRENCH] != 0.0:
+        for i in range(1, model.parent.size):
+            at = i * L.ROW
+            put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), get3(ws.wrench, 6 * i)))
+            put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), get3(ws.wrench, 6 * i + 3)))
+    if ws.head[L.K_EXTRA] != 0.0:
+        for i in range(1, model.parent.size):
+            at = i * L.ROW
+            R = get9(ws.row, at + L.W_R)
+            put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), mv(R, get3(ws.extra, 6 * i))))
+            put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), mv(R, get3(ws.extra, 6 * i + 3))))
+
+
+@kernel
+def eliminate(model, ws, i):
+    """Eliminate the freedoms of joint i and hand the rest to the parent."""
+    joint = model.joint[i]
+    if joint == L.Joint.REVOLUTE:
+        return eliminate_rotations(model, ws, i, 1)
+    if joint == L.Joint.SPHERICAL:
+        return eliminate_ball(model, ws, i)
+    if joint == L.Joint.UNIVERSAL:
+        return eliminate_rotations(model, ws, i, 2)
+    if joint == L.Joint.FREE:
+        return eliminate_free(model, ws, i)
+    return eliminate_columns(model, ws, i)
+
+
+@kernel
+def accelerate(model, ws, i):
+    """u̇ of joint i and the increments of acceleration at O_i."""
+    joint = model.joint[i]
+    if joint == L.Joint.REVOLUTE:
+        accelerate_rotations(model, ws, i, 1)
+    elif joint == L.Joint.SPHERICAL:
+        accelerate_ball(model, ws, i)
+    elif joint == L.Joint.UNIVERSAL:
+        accelerate_rotations(model, ws, i, 2)
+    elif joint == L.Joint.FREE:
+        accelerate_free(model, ws, i)
+    else:
+        accelerate_columns(model, ws, i)

@@ -1,0 +1,72 @@
+"""One evaluation of the mechanism: registers, kinematics, loads, accelerations, outputs."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.engine.kinematics import motion, velocities
+from kinetree.solvers.engine.loads import loads
+from kinetree.solvers.engine.prepare import run_phase
+from kinetree.solvers.engine.sensors import measure
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def set_registers(model, ws, t):
+    """Copy time and state to their registers and evaluate the given motions."""
+    h = model.header
+    ws.val[0] = t
+    for k in range(ws.q.size):
+        ws.val[h[L.H_R_Q] + k] = ws.q[k]
+    for k in range(ws.u.size):
+        ws.val[h[L.H_R_U] + k] = ws.u[k]
+    for k in range(ws.x.size):
+        ws.val[h[L.H_R_X] + k] = ws.x[k]
+    if ws.head[L.K_SLOPED] != 0.0:
+        for k in range(ws.slope.size):
+            ws.val[h[L.H_R_INPUTS] + k] = ws.given[k] + ws.slope[k] * (t - ws.head[L.K_GIVEN_AT])
+    return run_phase(model, ws, 1)
+
+
+@kernel
+def place(model, ws, t):
+    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
+    status = set_registers(model, ws, t)
+    motion(model, ws)
+    if model.forces.size > 0 or model.sensors.size > 0:
+        velocities(model, ws)
+        measure(model, ws, 0, model.header[L.H_LATE_SENSORS])
+    return status
+
+
+@kernel
+def loaded(model, ws, t):
+    """`place`, the state program and all loads."""
+    status = place(model, ws, t)
+    if status == 0:
+        status = run_phase(model, ws, 2)
+    for j in range(ws.tau.size):
+        ws.tau[j] = ws.added[j]
+    if model.forces.size > 0:
+        loads(model, ws)
+    return status
+
+
+@kernel
+def finished(model, ws):
+    """Late sensors, outputs, state rates: whatever needs the accelerations."""
+    measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
+    status = run_phase(model, ws, 3)
+    for k in range(model.x_rate.size):
+        ws.xdot[k] = ws.val[model.x_rate[k]]
+    return status
+
+
+@boundary("state")
+def load(model, ws, t):
+    """`loaded`, as everything but wide numbers calls it."""
+    return loaded(model, ws, t)
+
+
+@boundary("solve")
+def finish(model, ws):
+    """`finished`, as everything but wide numbers calls it."""
+    return finished(model, ws)

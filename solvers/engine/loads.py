@@ -1,0 +1,82 @@
+"""Applied loads: every force element adds to the wrenches about O_i (ground axes) or to the generalised forces.
+
+The values are registers: spring, damper, contact and drive laws are register programs, so that only the geometry is left to do here.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.choose import select
+from kinetree.solvers.algebra.vectors import add_to3, cross, dot3, get3, get9, mv, neg3, scale, sub3
+from kinetree.solvers.engine.sensors import arm, point_position
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def loads(model, ws):
+    """Fill ws.wrench from all force records and add to ws.tau."""
+    ws.head[L.K_WRENCH] = 0.0
+    count = model.forces.size // L.FORCE
+    spatial = False
+    for k in range(count):
+        spatial = spatial or model.forces[k * L.FORCE] != L.Force.COORDINATE
+    if spatial:
+        ws.head[L.K_WRENCH] = 1.0
+        for k in range(ws.wrench.size):
+            ws.wrench[k] = 0.0
+    for k in range(count):
+        add_load(model, ws, k * L.FORCE)
+    return 0
+
+
+@kernel
+def add_load(model, ws, at):
+    """Add one force record."""
+    f = model.forces
+    kind = f[at]
+    if kind == L.Force.COORDINATE:
+        ws.tau[f[at + 2]] += ws.val[f[at + 3]]
+    elif kind == L.Force.LINE:
+        add_line(ws, f[at + 2], f[at + 3], f[at + 4], f[at + 5], ws.val[f[at + 6]])
+    elif kind == L.Force.WRENCH:
+        force = turned(ws, f[at + 2], f[at + 4], f[at + 6])
+        moment = turned(ws, f[at + 2], f[at + 5], f[at + 6])
+        add_wrench(ws, f[at + 2], arm(ws, f[at + 2], f[at + 3]), force, moment)
+    else:
+        force = turned(ws, f[at + 2], f[at + 5], f[at + 7])
+        moment = turned(ws, f[at + 2], f[at + 6], f[at + 7])
+        r = arm(ws, f[at + 2], f[at + 3])
+        add_wrench(ws, f[at + 2], r, force, moment)
+        # the opposite acts on b at the same place of space
+        here = point_position(ws, f[at + 2], f[at + 3])
+        add_wrench(ws, f[at + 4], sub3(here, get3(ws.row, f[at + 4] * L.ROW + L.W_P)), neg3(force), neg3(moment))
+
+
+@kernel
+def turned(ws, body, register, frame):
+    """Vector in ground axes, given there (0) or in body axes (1)."""
+    if register < 0:
+        return (0.0, 0.0, 0.0)
+    v = get3(ws.val, register)
+    if frame == 1:
+        return mv(get9(ws.row, body * L.ROW + L.W_R), v)
+    return v
+
+
+@kernel
+def add_wrench(ws, body, r, force, moment):
+    """Force at the point r from O_i, and a moment."""
+    add_to3(ws.wrench, 6 * body, force)
+    add_to3(ws.wrench, 6 * body + 3, cross(r, force))
+    add_to3(ws.wrench, 6 * body + 3, moment)
+
+
+@kernel
+def add_line(ws, a, point_a, b, point_b, value):
+    """Force along the line of two points; positive pushes them apart. Coinciding points have no line and feel nothing."""
+    r = sub3(point_position(ws, b, point_b), point_position(ws, a, point_a))
+    length = math.sqrt(dot3(r, r))
+    push = scale(select(length > 0.0, value / length, 0.0), r)
+    zero = (0.0, 0.0, 0.0)
+    add_wrench(ws, b, arm(ws, b, point_b), push, zero)
+    add_wrench(ws, a, arm(ws, a, point_a), neg3(push), zero)

@@ -1,0 +1,1 @@
+"""Integrators: one file a method, step control, dense output."""

@@ -1,0 +1,253 @@
+"""Adams method of variable step and order 1 to 12, predict-evaluate-correct-evaluate with local extrapolation: two evaluations per step.
+
+f is represented by modified divided differences phi_i = psi_1 ... psi_{i-1} f[t_n, ..., t_{n-i+1}], psi_i = t_n - t_{n-i}, so that a step of any size
+costs one pass over them. Algorithm of L. F. Shampine, M. K. Gordon, Computer Solution of Ordinary Differential Equations, 1975, chapters 5, 6 and 10
+(the STEP of DEABM), with sums of y kept to twice the working precision and a dense output that is continuous with its derivative.
+"""
+
+import math
+
+from kinetree.solvers.integrate.adams_coefficients import (
+    CONSTANT,
+    DENSE_INTEGRAL,
+    F_PREDICTED,
+    INTEGRAL,
+    LAST_H,
+    MISMATCH,
+    PHI,
+    PREDICTED,
+    PSI,
+    RISING,
+    SUM_ERROR,
+    SUM_ERROR_TRIAL,
+    WANTED_ORDER,
+    W,
+    coefficients,
+    integrals_to,
+    memory_size,
+    table,
+)
+from kinetree.solvers.integrate.adams_differences import errors, next_step, predict, select_order, take_back, update_differences
+from kinetree.solvers.integrate.controller import (
+    ATOL,
+    DENSE,
+    F_NEW,
+    F_OLD,
+    FRESH,
+    H_NEXT,
+    LIPSCHITZ,
+    MAX_REJECTIONS,
+    OK,
+    ORDER,
+    REJECTED,
+    RTOL,
+    SMOOTH,
+    STEP_TOO_SMALL,
+    STIFF,
+    T_NEW,
+    T_OLD,
+    Y_NEW,
+    Y_OLD,
+    H,
+    accept,
+    begin,
+    block,
+    copy,
+    end_time,
+    evaluate,
+    first_step,
+    forget,
+    limited,
+    too_small,
+)
+from kinetree.solvers.kernel import kernel
+
+STIFF_ORDER, STIFF_RATE = 5, 0.2  # order up to which, and h*LIPSCHITZ from which on, stability may limit the step
+
+
+@kernel
+def adams_size(n):
+    """Length of `mem`."""
+    return memory_size(n)
+
+
+@kernel
+def adams_start(mem, rhs, context, t, y):
+    """Begin at (t, y)."""
+    begin(mem, t, y)
+    return adams_restart(mem, rhs, context)
+
+
+@kernel
+def adams_restart(mem, rhs, context):
+    """Begin anew at T_NEW with the state in Y_NEW, with order 1."""
+    forget(mem)
+    f, phi_1, phi_2, lost = block(mem, F_NEW), block(mem, PHI + 1), block(mem, PHI + 2), block(mem, SUM_ERROR)
+    status = evaluate(f, mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    if status != 0:
+        return status
+    for i in range(len(f)):
+        phi_1[i] = f[i]
+        phi_2[i] = 0.0
+        lost[i] = 0.0
+    mem[H_NEXT] = first_step(mem, rhs, context, 1, block(mem, PREDICTED), block(mem, F_PREDICTED))
+    mem[WANTED_ORDER] = 1.0
+    mem[ORDER] = 0.0
+    mem[LAST_H] = 0.0
+    mem[CONSTANT] = 0.0
+    mem[RISING] = 1.0
+    return OK
+
+
+@kernel
+def adams_changed(mem, rhs, context):
+    """Refresh f and its differences after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
+    f, trial, lost = block(mem, F_NEW), block(mem, F_PREDICTED), block(mem, SUM_ERROR)
+    status = evaluate(trial, mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    if status != 0:
+        return status
+    last = 1 if mem[FRESH] == 1.0 else int(mem[ORDER]) + 2
+    for j in range(1, last + 1):
+        phi = block(mem, PHI + j)
+        for i in range(len(f)):
+            phi[i] += trial[i] - f[i]
+    copy(f, trial)
+    for i in range(len(f)):
+        lost[i] = 0.0
+    mem[DENSE] = 0.0
+    return OK
+
+
+@kernel
+def correct(mem, rhs, context, t_end, h):
+    """Correct y by one order more than predicted and evaluate again; Y_OLD and F_OLD keep the start of the step."""
+    y, y_old, f, f_old = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD)
+    p, fp, phi_1 = block(mem, PREDICTED), block(mem, F_PREDICTED), block(mem, PHI + 1)
+    lost, lost_trial = block(mem, SUM_ERROR), block(mem, SUM_ERROR_TRIAL)
+    weight = h * table(mem, INTEGRAL)[int(mem[WANTED_ORDER]) + 1]
+    copy(y_old, y)
+    copy(f_old, f)
+    for i in range(len(y)):
+        y[i] = p[i] + (weight * (fp[i] - phi_1[i]) - lost_trial[i])
+    status = evaluate(f, mem, rhs, context, t_end, y)
+    if status != 0:
+        copy(y, y_old)
+        copy(f, f_old)
+        return status
+    for i in range(len(y)):
+        rise = weight * (fp[i] - phi_1[i]) - lost_trial[i]
+        lost[i] = (y[i] - p[i]) - rise
+    return status
+
+
+@kernel
+def estimate_stiffness(mem, h):
+    """Estimate the dominant eigenvalue from the two evaluations of the step and count steps that stability seems to limit."""
+    y, p, f, fp, atol = block(mem, Y_NEW), block(mem, PREDICTED), block(mem, F_NEW), block(mem, F_PREDICTED), block(mem, ATOL)
+    above, below = 0.0, 0.0
+    for i in range(len(y)):
+        weight = 1.0 / (atol[i] + mem[RTOL] * abs(y[i]))
+        above += (weight * (f[i] - fp[i])) ** 2
+        below += (weight * (y[i] - p[i])) ** 2
+    if below > 1e-8 * len(y):  # less is rounding
+        mem[LIPSCHITZ] = math.sqrt(above / below)
+    if mem[ORDER] <= STIFF_ORDER and h * mem[LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0:
+        mem[STIFF] += 1.0
+        mem[SMOOTH] = 0.0
+    else:
+        mem[SMOOTH] += 1.0
+        if mem[SMOOTH] >= 6.0:
+            mem[STIFF] = 0.0
+
+
+@kernel
+def adams_step(mem, rhs, context, t_limit):
+    """One accepted step."""
+    wanted, failed = mem[H_NEXT], STEP_TOO_SMALL
+    h = limited(mem, wanted, t_limit)
+    for attempt in range(MAX_REJECTIONS):
+        if too_small(mem[T_NEW], h):
+            break
+        t_end = end_time(mem, h, t_limit)
+        coefficients(mem, h)
+        predict(mem, h)
+        k_low, estimate = int(mem[WANTED_ORDER]), math.inf
+        status = evaluate(block(mem, F_PREDICTED), mem, rhs, context, t_end, block(mem, PREDICTED))
+        if status == 0:
+            error, estimate, lower, lowest = errors(mem, h)
+            k = k_low
+            if k > 2 and max(lower, lowest) <= estimate or k == 2 and lower <= 0.5 * estimate:
+                k_low = k - 1
+            if error <= 1.0:
+                status = correct(mem, rhs, context, t_end, h)
+                if status == 0:
+                    finish(mem, t_end, h, wanted if attempt == 0 else 0.0, estimate, lower, k_low)
+                    return status
+        failed = status if status != 0 else failed
+        h = reject(mem, h, attempt, estimate, k_low)
+    mem[H_NEXT] = h
+    return failed
+
+
+@kernel
+def finish(mem, t_end, h, wanted, estimate, lower, k_low):
+    """Take over an accepted step and choose order and size of the next."""
+    update_differences(mem)
+    k_next, error = select_order(mem, h, estimate, lower, k_low)
+    h_next = next_step(mem, h, error, k_next)
+    mem[ORDER] = mem[WANTED_ORDER]
+    mem[LAST_H] = h
+    mem[WANTED_ORDER] = k_next
+    # a step that a limit cut short says nothing against the step planned before
+    mem[H_NEXT] = max(h_next, min(wanted, 2.0 * h)) if h < wanted else h_next
+    accept(mem, t_end, h)
+    estimate_stiffness(mem, h)
+
+
+@kernel
+def reject(mem, h, attempt, error, k_low):
+    """Go back to the start of the step: half the size, after three failures order 1; returns the new size."""
+    take_back(mem, h)
+    mem[RISING] = 0.0
+    mem[REJECTED] += 1.0
+    mem[WANTED_ORDER] = k_low if attempt < 2 else 1
+    mem[CONSTANT] = 0.0
+    factor = 0.5
+    if attempt > 2 and 0.5 < 0.25 * error and error < math.inf:
+        factor = max(math.sqrt(0.5 / error), 1e-3)
+    return factor * h
+
+
+@kernel
+def adams_interpolate(out, mem, t):
+    """State at t inside the last step: the polynomial through the newest k+1 values of f, made continuous with its derivative at the old end."""
+    y_old, y, gap, h = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, MISMATCH), mem[H]
+    if h == 0.0:
+        copy(out, y)
+        return
+    if mem[DENSE] == 0.0:
+        polynomial(gap, mem, -h)
+        for i in range(len(gap)):
+            gap[i] = y_old[i] - gap[i]
+        mem[DENSE] = 1.0
+    polynomial(out, mem, t - mem[T_NEW])
+    s = (t - mem[T_OLD]) / h
+    blend = (1.0 - s) * (1.0 - s) * (1.0 + 2.0 * s)
+    for i in range(len(out)):
+        out[i] += blend * gap[i]
+
+
+@kernel
+def polynomial(out, mem, distance):
+    """Integrate the polynomial of f from Y_NEW over `distance`."""
+    order = int(mem[ORDER]) + 1
+    g, y = table(mem, DENSE_INTEGRAL), block(mem, Y_NEW)
+    integrals_to(g, table(mem, W), table(mem, PSI), order, distance)
+    for i in range(len(out)):
+        out[i] = 0.0
+    for j in range(order, 0, -1):
+        phi, weight = block(mem, PHI + j), g[j]
+        for i in range(len(out)):
+            out[i] += weight * phi[i]
+    for i in range(len(out)):
+        out[i] = y[i] + distance * out[i]

@@ -1,0 +1,244 @@
+"""Radau IIA method of order 5 for stiff systems: simplified Newton iteration, predictive step control; dense output in `radau_dense`.
+
+L-stable. The Jacobian is kept while the iteration converges fast, the factors while the step hardly changes.
+E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import (
+    DENSE,
+    F_NEW,
+    F_OLD,
+    FRESH,
+    H_NEXT,
+    LIPSCHITZ,
+    MAX_REJECTIONS,
+    ORDER,
+    REJECTED,
+    SMOOTH,
+    STEP_TOO_SMALL,
+    T_NEW,
+    Y_NEW,
+    Y_OLD,
+    H,
+    N,
+    accept,
+    begin,
+    block,
+    copy,
+    end_time,
+    evaluate,
+    first_step,
+    forget,
+    limited,
+    too_small,
+)
+from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
+from kinetree.solvers.integrate.linear_solver import solve
+from kinetree.solvers.integrate.radau_dense import store
+from kinetree.solvers.integrate.radau_newton import (
+    C1,
+    C2,
+    FACTOR_H,
+    FORESEEN,
+    G1,
+    G2,
+    G3,
+    ITERATIONS,
+    JACOBIAN,
+    JACOBIAN_AGE,
+    KEEP_JACOBIAN,
+    LAST_ACCEPTED_H,
+    LAST_ERROR,
+    QUALITY,
+    REAL,
+    ROOT6,
+    SCRATCH,
+    STAGE,
+    THETA,
+    USED,
+    WEIGHT,
+    Z1,
+    Z2,
+    Z3,
+    factorise,
+    iterate,
+    matrix,
+    memory_size,
+    trial_of,
+    weigh,
+)
+from kinetree.solvers.kernel import kernel
+
+E1, E2, E3 = -(13.0 + 7.0 * ROOT6) / 3.0, (-13.0 + 7.0 * ROOT6) / 3.0, -1.0 / 3.0  # embedded error estimate
+SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
+NODES = 0.0182  # largest |s (s - C1) (s - C2) (s - 1)| on [0, 1]
+SMOOTH_RATE = 1.0  # h times the spectral radius of the Jacobian up to which an explicit method is cheaper
+KEEP_STEP = 1.2  # growth up to which the step, and with it the factors, are kept
+
+
+@kernel
+def radau_size(n):
+    """Length of `mem`."""
+    return memory_size(n)
+
+
+@kernel
+def radau_start(mem, rhs, context, t, y):
+    """Begin at (t, y)."""
+    begin(mem, t, y)
+    return radau_restart(mem, rhs, context)
+
+
+@kernel
+def radau_restart(mem, rhs, context):
+    """Begin anew at T_NEW with the state in Y_NEW: first step chosen, Jacobian and history forgotten."""
+    forget(mem)
+    mem[ORDER] = 5.0
+    mem[FACTOR_H] = 0.0
+    mem[JACOBIAN_AGE] = -1.0
+    mem[QUALITY] = 1.0
+    mem[LAST_ACCEPTED_H] = 0.0
+    status = evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    if status == 0:
+        mem[H_NEXT] = first_step(mem, rhs, context, 3, block(mem, STAGE), block(mem, SCRATCH))
+    return status
+
+
+@kernel
+def radau_changed(mem, rhs, context):
+    """Refresh f after Y_NEW was changed a little; Jacobian, factors and history stay."""
+    mem[DENSE] = 0.0
+    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+
+
+@kernel
+def radau_step(mem, rhs, context, t_limit):
+    """One accepted step, Jacobian by differences."""
+    return radau_step_with(mem, rhs, numerical_jacobian, context, t_limit)
+
+
+@kernel
+def radau_step_with(mem, rhs, jacobian, context, t_limit):
+    """One accepted step; jacobian(J, mem, rhs, context, trial) -> status fills df/dy at T_NEW, Y_NEW, F_NEW."""
+    wanted, failed = mem[H_NEXT], STEP_TOO_SMALL
+    h = limited(mem, wanted, t_limit)
+    weigh(mem)
+    for attempt in range(MAX_REJECTIONS):
+        if too_small(mem[T_NEW], h):
+            break
+        status = prepare(mem, rhs, jacobian, context, h)
+        if status > 0:
+            return status
+        factor = 0.5
+        if status == 0:
+            status, factor = iterate(mem, rhs, context, h)
+            if status != 0 and mem[JACOBIAN_AGE] > 0.0:
+                mem[JACOBIAN_AGE] = -1.0
+        if status == 0:
+            error = max(error_of(mem, rhs, context, h, mem[FRESH] == 1.0 or attempt > 0), dense_error(mem, h))
+            factor = step_factor(mem, h, error)
+            if error < 1.0:
+                t_end = end_time(mem, h, t_limit)
+                return finish(mem, rhs, context, t_end, h, wanted if attempt == 0 else 0.0, min(factor, 1.0) if attempt > 0 else factor, error)
+            if mem[FRESH] == 1.0:
+                factor = 0.1
+        mem[REJECTED] += 1.0
+        failed = status if status > 0 else STEP_TOO_SMALL
+        h *= factor
+    return failed
+
+
+@kernel
+def prepare(mem, rhs, jacobian, context, h):
+    """Bring Jacobian and factors up to date for step h; -1: a matrix is singular."""
+    if mem[JACOBIAN_AGE] < 0.0:
+        status = jacobian(matrix(mem, JACOBIAN), mem, rhs, context, trial_of(mem))
+        if status != 0:
+            return status
+        mem[JACOBIAN_AGE] = 0.0
+        mem[FACTOR_H] = 0.0
+        mem[LIPSCHITZ] = spectral_radius(matrix(mem, JACOBIAN), int(mem[N]), trial_of(mem))
+    if mem[FACTOR_H] != h and factorise(mem, h) != 0:
+        mem[FACTOR_H] = 0.0
+        return -1
+    return 0
+
+
+@kernel
+def error_of(mem, rhs, context, h, careful):
+    """Weighted norm of the embedded error (left in G1), filtered by the real system; once more through f after a first or a rejected step."""
+    z1, z2, z3, f, e, stage = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, F_NEW), block(mem, G1), block(mem, STAGE)
+    y, g, n = block(mem, Y_NEW), block(mem, G2), len(block(mem, Z1))
+    for i in range(n):
+        g[i] = (E1 * z1[i] + E2 * z2[i] + E3 * z3[i]) / h
+        e[i] = g[i] + f[i]
+    solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, e)
+    error = weighted(mem, e)
+    if error >= 1.0 and careful:
+        for i in range(n):
+            stage[i] = y[i] + e[i]
+        if evaluate(e, mem, rhs, context, mem[T_NEW], stage) != 0:
+            return error
+        for i in range(n):
+            e[i] += g[i]
+        solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, e)
+        error = weighted(mem, e)
+    return error if error < math.inf else math.inf
+
+
+@kernel
+def dense_error(mem, h):
+    """Error of the collocation polynomial inside the step, from how far its predecessor misses the new end.
+
+    Needed for solutions that stiff forces tie to a given motion: their ends are exact whatever the step. Both polynomials are cubic: the errors
+    are as the products of the distances to their four nodes.
+    """
+    if mem[FRESH] == 1.0:
+        return 0.0
+    miss, z3, foreseen, r = block(mem, G3), block(mem, Z3), block(mem, FORESEEN), h / mem[H]
+    for i in range(len(miss)):
+        miss[i] = z3[i] - foreseen[i]
+    return weighted(mem, miss) * NODES * r**4 / (r * (r + 1.0) * (r + 1.0 - C1) * (r + 1.0 - C2))
+
+
+@kernel
+def weighted(mem, e):
+    """Root mean square of e in units of the step's tolerance, kept off zero."""
+    weight, total = block(mem, WEIGHT), 0.0
+    for i in range(len(e)):
+        total += (e[i] * weight[i]) ** 2
+    return max(math.sqrt(total / max(len(e), 1)), 1e-10)
+
+
+@kernel
+def step_factor(mem, h, error):
+    """Next step over this one: from the error, the work of the iteration and, after a success, the trend of errors (Gustafsson)."""
+    safety = min(SAFETY, SAFETY * (1.0 + 2.0 * ITERATIONS) / (mem[USED] + 2.0 * ITERATIONS))
+    quotient = error**0.25 / safety
+    if error < 1.0 and mem[LAST_ACCEPTED_H] > 0.0:
+        trend = mem[LAST_ACCEPTED_H] / h * (error * error / mem[LAST_ERROR]) ** 0.25 / SAFETY
+        quotient = max(quotient, trend)
+    return 1.0 / max(1.0 / GROW, min(1.0 / SHRINK, quotient))
+
+
+@kernel
+def finish(mem, rhs, context, t_end, h, wanted, factor, error):
+    """Take over an accepted step, store its polynomial and choose the next step."""
+    y, y_old, f, f_old, z3 = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD), block(mem, Z3)
+    store(mem, h)
+    copy(y_old, y)
+    copy(f_old, f)
+    for i in range(len(y)):
+        y[i] += z3[i]
+    mem[SMOOTH] = mem[SMOOTH] + 1.0 if h * mem[LIPSCHITZ] < SMOOTH_RATE else 0.0
+    mem[LAST_ACCEPTED_H] = h
+    mem[LAST_ERROR] = max(error, 1e-2)
+    mem[JACOBIAN_AGE] = mem[JACOBIAN_AGE] + 1.0 if mem[THETA] <= KEEP_JACOBIAN else -1.0
+    # factors are worth more than a slightly longer step
+    planned = h if mem[JACOBIAN_AGE] > 0.0 and 1.0 <= factor <= KEEP_STEP else factor * h
+    # a step that a limit cut short says nothing against the step planned before
+    mem[H_NEXT] = max(planned, wanted) if h < wanted else planned
+    accept(mem, t_end, h)
+    return evaluate(f, mem, rhs, context, t_end, y)

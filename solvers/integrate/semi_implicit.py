@@ -1,0 +1,177 @@
+"""Methods of fixed step and fixed cost for real time.
+
+REFRESH = k > 0: Rosenbrock method ROS2 of order 2, L-stable, two evaluations per step, Jacobian and factors every k steps; it keeps order 2
+with any old Jacobian. J. G. Verwer, E. J. Spee, J. G. Blom, W. Hundsdorfer, SIAM J. Sci. Comput. 20 (1999) 1456.
+REFRESH = 0: symplectic Euler method of order 1, u first, then q with the new u; y = (q, u, x).
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import (
+    BLOCKS,
+    F_NEW,
+    F_OLD,
+    FACTORISATIONS,
+    HEADER,
+    NO_CONVERGENCE,
+    NQ,
+    NU,
+    ORDER,
+    OWN,
+    REFRESH,
+    T_NEW,
+    Y_NEW,
+    Y_OLD,
+    N,
+    accept,
+    advance_grid,
+    anchor_grid,
+    begin,
+    block,
+    copy,
+    evaluate,
+    forget,
+    grid_time,
+)
+from kinetree.solvers.integrate.dense_output import hermite
+from kinetree.solvers.integrate.jacobian import numerical_jacobian
+from kinetree.solvers.integrate.linear_solver import factor, solve
+from kinetree.solvers.kernel import kernel
+
+GAMMA = 1.0 - math.sqrt(0.5)
+AGE, FACTOR_H = OWN, OWN + 1  # steps since the Jacobian was evaluated; step the factors belong to, 0: none
+K1, K2, STAGE, SCRATCH, PIVOTS = range(BLOCKS, BLOCKS + 5)
+MATRICES_AT = PIVOTS + 1
+
+
+@kernel
+def semi_implicit_size(n):
+    """Length of `mem`."""
+    return HEADER + MATRICES_AT * n + 2 * n * n
+
+
+@kernel
+def semi_implicit_start(mem, rhs, context, t, y):
+    """Begin at (t, y) with step H_GIVEN; REFRESH, NQ and NU are set before."""
+    begin(mem, t, y)
+    mem[ORDER] = 2.0 if mem[REFRESH] > 0.0 else 1.0
+    return semi_implicit_restart(mem, rhs, context)
+
+
+@kernel
+def semi_implicit_restart(mem, rhs, context):
+    """Begin anew at T_NEW with the state in Y_NEW and a new Jacobian."""
+    forget(mem)
+    anchor_grid(mem)
+    mem[AGE] = mem[REFRESH]
+    return semi_implicit_changed(mem, rhs, context)
+
+
+@kernel
+def semi_implicit_changed(mem, rhs, context):
+    """Refresh f after Y_NEW was changed."""
+    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+
+
+@kernel
+def matrix(mem, j):
+    """View of the Jacobian (0) or of the factors (1)."""
+    n = int(mem[N])
+    at = HEADER + MATRICES_AT * n + j * n * n
+    return mem[at : at + n * n]
+
+
+@kernel
+def factorise(mem, h):
+    """Factor I - gamma h J; returns 1 if singular."""
+    n, jacobian, a = int(mem[N]), matrix(mem, 0), matrix(mem, 1)
+    for i in range(n * n):
+        a[i] = -GAMMA * h * jacobian[i]
+    for i in range(n):
+        a[i * n + i] += 1.0
+    mem[FACTOR_H] = h
+    mem[FACTORISATIONS] += 1.0
+    return factor(a, block(mem, PIVOTS), n)
+
+
+@kernel
+def refresh(mem, rhs, context, h):
+    """Bring Jacobian and factors up to date when they are due."""
+    n = int(mem[N])
+    if mem[AGE] >= mem[REFRESH]:
+        at = HEADER + STAGE * n
+        status = numerical_jacobian(matrix(mem, 0), mem, rhs, context, mem[at : at + 2 * n])
+        if status != 0:
+            return status
+        mem[AGE] = 0.0
+        mem[FACTOR_H] = 0.0
+    mem[AGE] += 1.0
+    # steps on the grid t_start + k h differ by rounding only
+    if abs(h - mem[FACTOR_H]) > 1e-6 * h and factorise(mem, h) != 0:
+        return NO_CONVERGENCE
+    return 0
+
+
+@kernel
+def semi_implicit_step(mem, rhs, context, t_limit):
+    """One step of size H_GIVEN."""
+    t_end = grid_time(mem, t_limit)
+    h = t_end - mem[T_NEW]
+    y_old, y, f_old, f = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, F_OLD), block(mem, F_NEW)
+    if mem[REFRESH] > 0.0:
+        status = rosenbrock(mem, rhs, context, h)
+    else:
+        status = symplectic(mem, rhs, context, h)
+    if status != 0:
+        return status
+    copy(y_old, y)
+    copy(f_old, f)
+    copy(y, block(mem, STAGE))
+    accept(mem, t_end, h)
+    advance_grid(mem, t_end)
+    return evaluate(f, mem, rhs, context, t_end, y)
+
+
+@kernel
+def rosenbrock(mem, rhs, context, h):
+    """New state by ROS2 into STAGE."""
+    status = refresh(mem, rhs, context, h)
+    if status != 0:
+        return status
+    y, f, k1, k2, stage = block(mem, Y_NEW), block(mem, F_NEW), block(mem, K1), block(mem, K2), block(mem, STAGE)
+    n = len(y)
+    copy(k1, f)
+    solve(matrix(mem, 1), block(mem, PIVOTS), n, k1)
+    for i in range(n):
+        stage[i] = y[i] + h * k1[i]
+    status = evaluate(k2, mem, rhs, context, mem[T_NEW] + h, stage)
+    if status != 0:
+        return status
+    for i in range(n):
+        k2[i] -= 2.0 * k1[i]
+    solve(matrix(mem, 1), block(mem, PIVOTS), n, k2)
+    for i in range(n):
+        stage[i] = y[i] + h * (1.5 * k1[i] + 0.5 * k2[i])
+    return 0
+
+
+@kernel
+def symplectic(mem, rhs, context, h):
+    """New state by the symplectic Euler method into STAGE."""
+    y, f, rate, stage, nq, nu = block(mem, Y_NEW), block(mem, F_NEW), block(mem, K1), block(mem, STAGE), int(mem[NQ]), int(mem[NU])
+    for i in range(len(y)):
+        stage[i] = y[i] + h * f[i] if i >= nq else y[i]
+    if nq == nu:
+        for i in range(nq):
+            stage[i] += h * stage[nq + i]
+        return 0
+    status = evaluate(rate, mem, rhs, context, mem[T_NEW], stage)  # q' of quaternions depends on q and u
+    for i in range(nq):
+        stage[i] += h * rate[i]
+    return status
+
+
+@kernel
+def semi_implicit_interpolate(out, mem, t):
+    """State at t inside the last step."""
+    hermite(out, mem, t)

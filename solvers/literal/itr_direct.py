@@ -1,0 +1,122 @@
+"""The direct variant of ITR-M: it carries the matrix A_k ≈ M itself, as LDLᵀ, and updates that by rank one ([Sh24] (2.46)).
+
+A_{k+1} = A_k + (y − A_ks)(y − A_ks)ᵀ/((y − A_ks)ᵀs) with y − A_ks = −r⁺, so A_{k+1} = A_k − r⁺r⁺ᵀ/(r⁺ᵀs); the iterates equal those of ITR-M.
+L (unit lower triangular, below the diagonal) and D stand in ws.Hq; a D that loses its sign leads to a refactorisation.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
+from kinetree.solvers.literal.itr import FLAT, NOISE, TOLERANCE, dot, residual, vector
+from kinetree.solvers.literal.path_rows import factor_mass, mass_matrix, solve_mass
+
+
+@kernel
+def itr_direct(model, ws):
+    """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
+    composite_bodies(model, ws)
+    mass_rows(model, ws)
+    generalized_forces(model, ws)
+    ws.head[L.K_SWEEPS] = 0.0
+    status = solve_directly(model, ws, ws.Q)
+    x = vector(ws, 0)
+    for s in range(ws.udot.size):
+        ws.udot[s] = x[s]
+    return status
+
+
+@kernel
+def solve_directly(model, ws, b):
+    """x = M⁻¹b in vector 0 of ws.itr, M in ws.Mr."""
+    ws.head[L.K_ITERATIONS] = 0.0
+    if ws.head[L.K_HELD] != 2.0:
+        return start_factors(model, ws, b)
+    goal = ws.head[L.K_ITR_TOLERANCE] if ws.head[L.K_ITR_TOLERANCE] > 0.0 else TOLERANCE
+    x = vector(ws, 0)
+    r = vector(ws, 1)
+    s = vector(ws, 3)
+    for k in range(b.size):
+        x[k] = b[k]
+    solve_factors(ws.Hq, x)
+    size = residual(r, model, ws, b, x)
+    for _ in range(b.size + 2):
+        if size <= goal:
+            return 0
+        for k in range(b.size):
+            s[k] = r[k]
+        solve_factors(ws.Hq, s)
+        for k in range(b.size):
+            x[k] += s[k]
+        before = size
+        size = residual(r, model, ws, b, x)
+        ws.head[L.K_ITERATIONS] += 1.0
+        if not size < before:
+            break
+        rs = dot(r, s)
+        if abs(rs) > FLAT * math.sqrt(dot(r, r) * dot(s, s)) and not update_factors(ws.Hq, r, vector(ws, 4), -1.0 / rs):
+            break
+    if size <= NOISE:
+        return 0
+    return start_factors(model, ws, b)
+
+
+@kernel
+def start_factors(model, ws, b):
+    """Factor M = LDLᵀ into ws.Hq and solve; M in ws.Mr is formed again and overwritten by its own factor."""
+    n = b.size
+    composite_bodies(model, ws)
+    mass_rows(model, ws)
+    mass_matrix(model, ws)
+    ws.head[L.K_HELD] = 0.0
+    status = factor_mass(model, ws)
+    if status != 0:
+        return status
+    x = vector(ws, 0)
+    d = vector(ws, 5)
+    for i in range(n):
+        d[i] = math.sqrt(ws.diagonal[i])
+        x[i] = b[i]
+        for j in range(i + 1):
+            y = ws.Mq[i * n + j]
+            for k in range(j):
+                y -= ws.Hq[i * n + k] * ws.Hq[j * n + k] * ws.Hq[k * n + k]
+            ws.Hq[i * n + j] = y if i == j else y / ws.Hq[j * n + j]
+    solve_mass(model, ws, x)
+    ws.head[L.K_HELD] = 2.0
+    ws.head[L.K_REFACTORED] += 1.0
+    return 0
+
+
+@kernel
+def solve_factors(H, x):
+    """x <- (LDLᵀ)⁻¹ x."""
+    n = x.size
+    for i in range(n):
+        for j in range(i):
+            x[i] -= H[i * n + j] * x[j]
+    for i in range(n - 1, -1, -1):
+        x[i] /= H[i * n + i]
+        for j in range(i + 1, n):
+            x[i] -= H[j * n + i] * x[j]
+
+
+@kernel
+def update_factors(H, z, w, factor):
+    """LDLᵀ + factor zzᵀ in place (Gill, Golub, Murray and Saunders 1974, method C1); False when D loses its sign. Scratch: w."""
+    n = z.size
+    for k in range(n):
+        w[k] = z[k]
+    for j in range(n):
+        p = w[j]
+        d = H[j * n + j] + factor * p * p
+        if not d > 0.0:
+            return False
+        beta = factor * p / d
+        factor *= H[j * n + j] / d
+        H[j * n + j] = d
+        for r in range(j + 1, n):
+            w[r] -= p * H[r * n + j]
+            H[r * n + j] += beta * w[r]
+    return True

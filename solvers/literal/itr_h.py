@@ -1,0 +1,28 @@
+"""ITR-H: (AᵀTᵀMTA) q̇ = p − AᵀTᵀMT v̂ solved by the variable-metric iteration, M formed by composite bodies; p* = TᵀMT(Aq̇ + v̂).
+
+[Sh24] (1.56)-(1.59), section 2.3. The carried H is that of ITR-M and ITR-G.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.literal.composite import composite_bodies, mass_rows, momentum_residual
+from kinetree.solvers.literal.itr import solve_iteratively, vector
+from kinetree.solvers.literal.newton_euler import carried_momenta, sweep_up
+
+
+@kernel
+def itr_h(model, ws):
+    """Fill ws.u, ws.v and ws.ps from ws.p and evaluated positions; carries ws.Hq and ws.itr on to the next evaluation."""
+    composite_bodies(model, ws)
+    mass_rows(model, ws)
+    momentum_residual(model, ws)
+    ws.head[L.K_SWEEPS] = 0.0
+    status = solve_iteratively(model, ws, ws.Q)
+    if status != 0:
+        return status
+    x = vector(ws, 0)
+    for s in range(ws.u.size):
+        ws.u[s] = x[s]
+    sweep_up(ws.v, model, ws, ws.u, ws.vh)
+    carried_momenta(model, ws)
+    return 0

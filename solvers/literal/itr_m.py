@@ -1,0 +1,23 @@
+"""ITR-M: Lagrange's second kind solved by the variable-metric iteration, with M formed by composite bodies and multiplied block by block (2.53).
+
+[Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of freedoms for every tree.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
+from kinetree.solvers.literal.itr import solve_iteratively, vector
+
+
+@kernel
+def itr_m(model, ws):
+    """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
+    composite_bodies(model, ws)
+    mass_rows(model, ws)
+    generalized_forces(model, ws)
+    ws.head[L.K_SWEEPS] = 0.0
+    status = solve_iteratively(model, ws, ws.Q)
+    x = vector(ws, 0)
+    for s in range(ws.udot.size):
+        ws.udot[s] = x[s]
+    return status

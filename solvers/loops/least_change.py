@@ -1,0 +1,107 @@
+"""The smallest change of speeds, or of coordinates, that takes a residual of the constraint rows away: Δ = -W Jᵀ (J W Jᵀ + damping)⁻¹ r.
+
+W is the inverse mass matrix, so that a correction does the least work, or the diagonal of `loop_weight`. The damping keeps directions that the
+constraints barely see, as near singular positions, from being pushed by rounding.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.rotations import quaternion_matrix
+from kinetree.solvers.algebra.vectors import add_to3, get3, mv
+from kinetree.solvers.engine.dec import eliminate
+from kinetree.solvers.engine.evaluation import place
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.prepare import run_phase
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
+from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
+from kinetree.solvers.loops.rows import spread_rows
+
+
+@kernel
+def place_loops(model, ws, t):
+    """Positions, velocities and registers of the state in ws.q, ws.u that the constraint rows need."""
+    status = place(model, ws, t)
+    velocities(model, ws)
+    if status == 0 and model.l_speed.size > 0:
+        status = run_phase(model, ws, 2)
+    return status
+
+
+@kernel
+def least_change(model, ws, damping, inertia):
+    """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight."""
+    if inertia:
+        for i in range(model.parent.size - 1, 0, -1):
+            status = eliminate(model, ws, i)
+            if status != 0:
+                ws.head[L.K_ITEM] = i
+                return status
+    spread_rows(model, ws, inertia)
+    form_gram(model, ws)
+    factor(model, ws, damping, False)
+    for r in range(ws.loop_lam.size):
+        ws.loop_lam[r] = -ws.loop_r[r]
+    solve_factor(model, ws, ws.loop_lam)
+    if inertia:
+        forget_bias(model, ws)
+        place_multipliers(model, ws)
+        respond(model, ws)
+    else:
+        gather_change(model, ws)
+    return 0
+
+
+@kernel
+def gather_change(model, ws):
+    """ws.udot = W Jᵀ λ for the weights of ws.loop_weight."""
+    for j in range(ws.udot.size):
+        ws.udot[j] = 0.0
+    for g in range(model.l_kind.size):
+        own = model.l_row[g]
+        for e in range(model.l_at[g], model.l_at[g + 1]):
+            first = model.u_at[model.l_body[e]]
+            n = model.u_at[model.l_body[e] + 1] - first
+            for r in range(model.l_row[g + 1] - own):
+                for k in range(n):
+                    ws.udot[first + k] += math.sqrt(ws.loop_weight[first + k]) * ws.loop_y[model.l_y[e] + r * n + k] * ws.loop_lam[own + r]
+
+
+@kernel
+def retract(model, ws, change, scale):
+    """Move ws.q by scale times a change in the directions of the speeds."""
+    for j in range(model.u_q.size):
+        if model.u_q[j] >= 0:
+            ws.q[model.u_q[j]] += scale * change[j]
+    for e in range(model.e_kind.size):
+        k = model.e_q[e]
+        j = model.e_u[e]
+        if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
+            turn_quaternion(ws.q, k, change[j], change[j + 1], change[j + 2], scale)
+        elif model.e_kind[e] == L.Element.FREE:
+            R = quaternion_matrix(ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6])
+            x, y, z = mv(R, get3(change, j))
+            add_to3(ws.q, k, (scale * x, scale * y, scale * z))
+            turn_quaternion(ws.q, k + 3, change[j + 3], change[j + 4], change[j + 5], scale)
+
+
+@kernel
+def turn_quaternion(q, k, x, y, z, scale):
+    """Multiply the quaternion at k by the rotation with vector scale * (x, y, z) in child axes; its length becomes 1."""
+    half = 0.5 * scale * math.sqrt(x * x + y * y + z * z)
+    s = 0.5 * scale
+    if half > 1e-8:
+        s *= math.sin(half) / half
+    c = math.cos(half)
+    x *= s
+    y *= s
+    z *= s
+    qw, qx, qy, qz = q[k], q[k + 1], q[k + 2], q[k + 3]
+    q[k] = c * qw - x * qx - y * qy - z * qz
+    q[k + 1] = c * qx + x * qw + z * qy - y * qz
+    q[k + 2] = c * qy + y * qw + x * qz - z * qx
+    q[k + 3] = c * qz + z * qw + y * qx - x * qy
+    length = math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3])
+    for i in range(4):
+        q[k + i] /= length

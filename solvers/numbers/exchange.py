@@ -1,0 +1,106 @@
+"""Between dense rows of states, plain workspaces and wide ones."""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import WIDTH
+from kinetree.solvers.numbers.primitive import dual_of, lane, lanes_of, slopes_of, with_lane
+
+WORD = ir.IntType(64)
+
+
+@intrinsic
+def has(typingctx, pointer):
+    """Whether a C pointer leads somewhere."""
+
+    def generate(context, builder, sig, args):
+        return builder.icmp_unsigned("!=", builder.ptrtoint(args[0], WORD), WORD(0))
+
+    return types.boolean(pointer), generate
+
+
+@kernel
+def gather(rows, width, k, first, left):
+    """Number k of WIDTH rows from `first` on; where only `left` are left, the last one stands for the missing ones."""
+    out = lanes_of(0.0)
+    at = first * width + k
+    if left == WIDTH:
+        for n in range(WIDTH):
+            out = with_lane(out, n, rows[at + n * width])
+    else:
+        for n in range(WIDTH):
+            out = with_lane(out, n, rows[at + min(n, left - 1) * width])
+    return out
+
+
+@kernel
+def scatter(rows, width, k, first, left, lanes):
+    """Number k of the rows from `first` on."""
+    at = first * width + k
+    for n in range(min(left, WIDTH)):
+        rows[at + n * width] = lane(lanes, n)
+
+
+@kernel
+def copy_plain(ws, wide):
+    """Flags and derived constants, which all states share."""
+    for k in range(ws.head.size):
+        wide.head[k] = ws.head[k]
+    for k in range(ws.body.size):
+        wide.body[k] = ws.body[k]
+    for k in range(ws.elem.size):
+        wide.elem[k] = ws.elem[k]
+    for k in range(ws.loop_rank.size):
+        wide.loop_rank[k] = ws.loop_rank[k]
+
+
+@kernel
+def spread_workspace(ws, wide):
+    """What a wide evaluation reads besides q and u before it has written it: registers, first-order states and caller's loads."""
+    copy_plain(ws, wide)
+    for k in range(ws.val.size):
+        wide.val[k] = ws.val[k]
+    for k in range(ws.added.size):
+        wide.added[k] = ws.added[k]
+    for k in range(ws.x.size):
+        wide.x[k] = ws.x[k]
+    for k in range(ws.given.size):
+        wide.given[k] = ws.given[k]
+        wide.slope[k] = ws.slope[k]
+    for k in range(ws.extra.size):
+        wide.extra[k] = ws.extra[k]
+        wide.wrench[k] = 0.0
+
+
+@kernel
+def with_seed(number, direction, first):
+    """A number whose slope is one along the direction, where that is among the WIDTH ones from `first` on."""
+    slopes = lanes_of(0.0)
+    if first <= direction < first + WIDTH:
+        slopes = with_lane(slopes, direction - first, 1.0)
+    return dual_of(number, slopes)
+
+
+@kernel
+def slopes_to(rows, width, k, first, left, dual):
+    """Slopes of a number to column k of the rows from `first` on."""
+    scatter(rows, width, k, first, left, slopes_of(dual))
+
+
+@kernel
+def seed_state(model, ws, duals, first):
+    """The state of the plain workspace with unit slopes; directions are q, u, forces along u, x, inputs one after another."""
+    nq, nu, nx = ws.q.size, ws.u.size, ws.x.size
+    for k in range(nq):
+        duals.q[k] = with_seed(ws.q[k], k, first)
+    for k in range(nu):
+        duals.u[k] = with_seed(ws.u[k], nq + k, first)
+        duals.added[k] = with_seed(ws.added[k], nq + nu + k, first)
+    for k in range(nx):
+        duals.x[k] = with_seed(ws.x[k], nq + 2 * nu + k, first)
+    r = model.header[L.H_R_INPUTS]
+    for k in range(model.header[L.H_INPUTS]):
+        duals.val[r + k] = with_seed(ws.val[r + k], nq + 2 * nu + nx + k, first)

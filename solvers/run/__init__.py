@@ -1,0 +1,1 @@
+"""A unit in motion: steps, events, stages, balances."""

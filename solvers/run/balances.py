@@ -1,0 +1,61 @@
+"""Mass, momentum and energy of the present state, and the power of the loads: what conservation is checked with."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, scale, sv
+from kinetree.solvers.algebra.vectors import get6 as get_symmetric
+from kinetree.solvers.engine.energy import kinetic, potential, weight
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def write_books(out, at, model, ws):
+    """Mass, momentum (3) and energy at out[at:at+5], after `velocities`."""
+    mass = 0.0
+    p = (0.0, 0.0, 0.0)
+    for i in range(1, model.parent.size):
+        row = i * L.ROW
+        m = ws.body[i * L.BODY + L.B_MASS]
+        h = mv(get9(ws.row, row + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
+        mass += m
+        p = add3(p, add3(scale(m, get3(ws.row, row + L.W_V)), cross(get3(ws.row, row + L.W_OM), h)))
+    out[at] = mass
+    out[at + 1] = p[0]
+    out[at + 2] = p[1]
+    out[at + 3] = p[2]
+    out[at + 4] = kinetic(model, ws) + potential(model, ws)
+
+
+@kernel
+def power(model, ws):
+    """Power of applied loads, and of given motions, after the accelerations; needs `velocities`."""
+    total = 0.0
+    for j in range(ws.u.size):
+        total += ws.tau[j] * ws.u[j]
+    if ws.head[L.K_WRENCH] != 0.0:
+        for i in range(1, model.parent.size):
+            at = i * L.ROW
+            total += dot3(get3(ws.wrench, 6 * i), get3(ws.row, at + L.W_V)) + dot3(get3(ws.wrench, 6 * i + 3), get3(ws.row, at + L.W_OM))
+    if model.header[L.H_GIVEN] == 1:
+        for i in range(1, model.parent.size):
+            total += given_power(model, ws, i)
+    return total
+
+
+@kernel
+def given_power(model, ws, i):
+    """Power that the wrench of joint i puts into a given motion."""
+    if model.joint[i] != L.Joint.GENERAL:
+        return 0.0
+    at = i * L.ROW
+    da = get3(ws.row, at + L.W_DA)
+    db = get3(ws.row, at + L.W_DB)
+    H = get9(ws.row, at + L.W_H)
+    n = add3(add3(sv(get_symmetric(ws.row, at + L.W_J), da), mv(H, db)), get3(ws.row, at + L.W_N))
+    f = add3(add3(mtv(H, da), sv(get_symmetric(ws.row, at + L.W_M), db)), get3(ws.row, at + L.W_F))
+    return dot3(n, get3(ws.row, at + L.W_VH)) + dot3(f, get3(ws.row, at + L.W_VH + 3))
+
+
+@kernel
+def energy_of_motion(model, ws):
+    """Kinetic energy and potential of the weight: what the power of the loads changes."""
+    return kinetic(model, ws) + weight(model, ws)

@@ -1,0 +1,179 @@
+"""The mechanism as a system of first-order equations: y = (q, u, x, work of all loads), context = (model, ws).
+
+A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speeds.
+The literal forms are in a library of their own, which the hooks call.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary, hook
+from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.reactions import reactions
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import project
+from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.run.balances import power
+
+MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
+CHOSEN = "kinetree.solvers.literal.chosen"
+form_speeds = hook(CHOSEN, "form_speeds")  # ws.u from ws.q, ws.p
+form_rates = hook(CHOSEN, "form_rates")  # ws.udot, or ws.pdot after form_speeds, of the evaluated state
+form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
+
+
+@kernel
+def in_momenta(ws):
+    """Whether the run is in (q, p)."""
+    return ws.head[L.K_FORM] >= MOMENTA
+
+
+@kernel
+def put_state(model, ws, t, y):
+    """Copy y to q, u, x; where y holds momenta the form finds the speeds."""
+    nq = ws.q.size
+    nu = ws.u.size
+    middle = ws.p if in_momenta(ws) else ws.u
+    for k in range(nq):
+        ws.q[k] = y[k]
+    for k in range(nu):
+        middle[k] = y[nq + k]
+    for k in range(ws.x.size):
+        ws.x[k] = y[nq + nu + k]
+    return form_speeds(model, ws, t) if in_momenta(ws) else 0
+
+
+@kernel
+def get_state(y, model, ws, t):
+    """Copy q, u, x to y, or q, p, x with the momenta of these speeds."""
+    nq = ws.q.size
+    nu = ws.u.size
+    status = form_momenta(model, ws, t) if in_momenta(ws) else 0
+    middle = ws.p if in_momenta(ws) else ws.u
+    for k in range(nq):
+        y[k] = ws.q[k]
+    for k in range(nu):
+        y[nq + k] = middle[k]
+    for k in range(ws.x.size):
+        y[nq + nu + k] = ws.x[k]
+    return status
+
+
+@kernel
+def coordinate_rates(ydot, model, ws):
+    """Rates of the coordinates: the speeds, or half the quaternion times the angular velocity."""
+    for j in range(ws.u.size):
+        if model.u_q[j] >= 0:
+            ydot[model.u_q[j]] = ws.u[j]
+    if model.header[L.H_QUATERNIONS] > 0:
+        for e in range(model.e_kind.size):
+            if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
+                quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
+            elif model.e_kind[e] == L.Element.FREE:
+                shift_rate(ydot, ws, model.e_q[e], model.e_u[e])
+                quaternion_rate(ydot, ws, model.e_q[e] + 3, model.e_u[e] + 3)
+
+
+@kernel
+def quaternion_rate(ydot, ws, k, j):
+    """q̇ = q ∘ (0, ω)/2 with ω in child axes: keeps the norm."""
+    w, x, y, z = ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]
+    a, b, c = 0.5 * ws.u[j], 0.5 * ws.u[j + 1], 0.5 * ws.u[j + 2]
+    ydot[k] = -(x * a + y * b + z * c)
+    ydot[k + 1] = w * a + y * c - z * b
+    ydot[k + 2] = w * b + z * a - x * c
+    ydot[k + 3] = w * c + x * b - y * a
+
+
+@kernel
+def shift_rate(ydot, ws, k, j):
+    """Rate of the position in parent axes from the velocity in child axes: v + 2 w (r × v) + 2 r × (r × v) over the norm."""
+    w, x, y, z = ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6]
+    a, b, c = ws.u[j], ws.u[j + 1], ws.u[j + 2]
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
+    ydot[k] = a + s * (w * p + y * r - z * q)
+    ydot[k + 1] = b + s * (w * q + z * p - x * r)
+    ydot[k + 2] = c + s * (w * r + x * q - y * p)
+
+
+@kernel
+def velocities_if_given(model, ws):
+    """A given motion takes power even where no force needs the velocities."""
+    if model.header[L.H_GIVEN] == 1:
+        velocities(model, ws)
+
+
+@kernel
+def needs_engine(model, ws):
+    """Whether a right-hand side asks for more than the rates of the speeds, which the default engine has to give."""
+    return ws.head[L.K_FORM] == 0.0 or ws.x.size > 0 or model.header[L.H_GIVEN] == 1
+
+
+@kernel
+def rates_by_form(ydot, model, ws, t):
+    """Rates of the speeds or momenta by the form of the run."""
+    status = form_rates(model, ws, t)
+    rate = ws.pdot if in_momenta(ws) else ws.udot
+    for j in range(ws.u.size):
+        ydot[ws.q.size + j] = rate[j]
+    return status
+
+
+@kernel
+def derivatives(ydot, context, t, y):
+    """Right-hand side for the integrators."""
+    model, ws = context
+    return rates(ydot, model, ws, t, y)
+
+
+@boundary("rates")
+def rates(ydot, model, ws, t, y):
+    """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
+    status = put_state(model, ws, t, y)
+    if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
+        project(model, ws, t)
+    if status == 0:
+        status = load(model, ws, t)
+    if status == 0 and needs_engine(model, ws):
+        status = accelerations_of(model, ws)
+    if status != 0:
+        return status
+    coordinate_rates(ydot, model, ws)
+    nq = ws.q.size
+    nu = ws.u.size
+    for j in range(nu):
+        ydot[nq + j] = ws.udot[j]
+    if model.forces.size == 0:
+        velocities_if_given(model, ws)
+    ydot[nq + nu + ws.x.size] = power(model, ws)
+    if ws.x.size > 0:
+        if model.header[L.H_REACTIONS] == 1:
+            reactions(model, ws)
+        status = finish(model, ws)
+        for k in range(ws.x.size):
+            ydot[nq + nu + k] = ws.xdot[k]
+    return rates_by_form(ydot, model, ws, t) if status == 0 and ws.head[L.K_FORM] != 0.0 else status
+
+
+@kernel
+def guards(out, context, t, y):
+    """Values of all guards at a state; positive means that the condition holds."""
+    model, ws = context
+    return conditions(out, model, ws, t, y)
+
+
+@boundary("rates")
+def conditions(out, model, ws, t, y):
+    """Guards of the state y."""
+    status = put_state(model, ws, t, y)
+    if status == 0:
+        status = load(model, ws, t)
+    if status == 0 and model.header[L.H_LATE_GUARDS] == 1:
+        status = accelerations_of(model, ws)
+        if status == 0:
+            if model.header[L.H_REACTIONS] == 1:
+                reactions(model, ws)
+            status = finish(model, ws)
+    for k in range(model.guards.size // L.GUARD):
+        out[k] = ws.val[model.guards[L.GUARD * k]]
+    return status

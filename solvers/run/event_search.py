@@ -1,0 +1,104 @@
+"""Search on the dense output of one step: a root of a guard by bracketing, and an extremum of a guard that may hide two roots.
+
+Guards are functions guards(out, context, t, y) -> status. Memory `ev` as laid out here: EV_HEADER numbers, blocks of one number per guard, one state.
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import H
+from kinetree.solvers.kernel import kernel
+
+EV_HEADER = 16
+GUARDS, STATES = 0, 1  # numbers of guards and states
+CHECKED = 2  # time up to which the guards were checked
+EVENT_TIME = 3  # instant of the event found last
+CHATTER_INTERVAL, CHATTER_COUNT = 4, 5  # events of one guard closer than this, and how many of them in a row, are chatter
+EVENTS, CALLS = 6, 7  # events found and guard evaluations so far
+FAILED = 8  # status of a guard evaluation that failed during a search
+SLOPES_AT = 9  # time for which SLOPE_B holds
+
+DIRECTION = 0  # +1: only upward crossings are events, -1: only downward, 0: both
+WATCH = 1  # 0: step ends only; k > 0: slopes too, and k - 1 points inside the step
+FIRED = 2  # result: +1, -1 for guards that crossed at EVENT_TIME, else 0
+SIGN = 3  # sign before the next crossing; 0: not known yet
+VALUE = 4  # guards at CHECKED
+BAND = 5  # values up to this count as zero when the sign is not known
+LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events that came too soon
+ARM = 8  # 1: the sign is unknown and to be found right after CHECKED
+AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
+GUARD_BLOCKS = 13
+
+ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
+GOLDEN = 0.3819660112501051
+DIP_STEPS = 40  # golden sections: 0.618^40 = 4e-9 of the interval
+SLOPE_STEP = 1e-4  # distance for slopes, relative to the interval
+
+
+@kernel
+def per_guard(ev, j):
+    """View of block j: one number per guard."""
+    ng = int(ev[GUARDS])
+    return ev[EV_HEADER + j * ng : EV_HEADER + (j + 1) * ng]
+
+
+@kernel
+def guards_at(out, ev, guards, context, interpolate, mem, t):
+    """Guards at t on the dense output; 0 or the status of the failure."""
+    y = ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
+    interpolate(y, mem, t)
+    ev[CALLS] += 1.0
+    status = guards(out, context, t, y)
+    if status != 0:
+        ev[FAILED] = status
+    return status
+
+
+@kernel
+def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b):
+    """Instant in (a, b] just after sign * guard i becomes negative; regula falsi (Illinois) with bisection."""
+    trial, tolerance = per_guard(ev, AT_TRY), ROOT_TOLERANCE * max(abs(b), mem[H])
+    held, slow, width = 0, 0, b - a
+    while b - a > tolerance:
+        t = b - g_b * (b - a) / (g_b - g_a)
+        if slow >= 3 or not a < t < b:
+            t, slow = 0.5 * (a + b), 0
+        t = min(max(t, a + 0.5 * tolerance), b - 0.5 * tolerance)
+        if not a < t < b or guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+            break
+        g = trial[i]
+        if sign * g < 0.0:
+            b, g_b = t, g
+            if held == 1:
+                g_a *= 0.5
+            held = 1
+        else:
+            a, g_a = t, g
+            if held == -1:
+                g_b *= 0.5
+            held = -1
+        slow = slow + 1 if b - a > 0.5 * width else 0
+        width = b - a
+    return b
+
+
+@kernel
+def dip(ev, guards, context, interpolate, mem, i, sign, a, b):
+    """Point of [a, b] where sign * guard i is negative, or a if its minimum is not; golden sections."""
+    trial = per_guard(ev, AT_TRY)
+    left, right, best, g_best = a, b, a, math.inf
+    for _ in range(DIP_STEPS):
+        right_is_longer = right - best > best - left
+        t = best + GOLDEN * (right - best) if right_is_longer else best - GOLDEN * (best - left)
+        if guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+            return a
+        g = sign * trial[i]
+        if g < 0.0:
+            return t
+        if g < g_best:
+            left, right = (best, right) if right_is_longer else (left, best)
+            best, g_best = t, g
+        elif right_is_longer:
+            right = t
+        else:
+            left = t
+    return a

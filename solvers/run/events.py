@@ -1,0 +1,243 @@
+"""Events: the instants at which guards change sign, found in order on the dense output of an accepted step.
+
+Order of work of a driver: `events_start` once, `events_reset` after every start or restart, `locate` after every step until it returns OK. An
+event is reported at the end of its bracket, where the guard already has its new sign; all guards that have crossed by then are reported together.
+A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0: where the guard heads for zero
+at both ends of an interval, its extremum is searched.
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW, copy
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.run.event_search import (
+    ARM,
+    AT_B,
+    AT_TRY,
+    BAND,
+    CALLS,
+    CHATTER_COUNT,
+    CHATTER_INTERVAL,
+    CHECKED,
+    DIRECTION,
+    EV_HEADER,
+    EVENT_TIME,
+    EVENTS,
+    FAILED,
+    FIRED,
+    GUARD_BLOCKS,
+    GUARDS,
+    LAST_COUNT,
+    LAST_TIME,
+    ROOT_TOLERANCE,
+    SIGN,
+    SLOPE_A,
+    SLOPE_B,
+    SLOPE_STEP,
+    SLOPES_AT,
+    STATES,
+    VALUE,
+    WATCH,
+    dip,
+    guards_at,
+    per_guard,
+    root,
+)
+
+
+@kernel
+def events_size(guards, states):
+    """Length of `ev`."""
+    return EV_HEADER + GUARD_BLOCKS * guards + states
+
+
+@kernel
+def events_start(ev, guards, states):
+    """Lay out `ev`: both directions, slopes watched; the caller may then change DIRECTION, WATCH and the chatter limits."""
+    for i in range(len(ev)):
+        ev[i] = 0.0
+    ev[GUARDS] = guards
+    ev[STATES] = states
+    ev[CHATTER_INTERVAL] = 1e-7
+    ev[CHATTER_COUNT] = 5.0
+    watch, last = per_guard(ev, WATCH), per_guard(ev, LAST_TIME)
+    for i in range(guards):
+        watch[i] = 1.0
+        last[i] = -math.inf
+
+
+@kernel
+def events_reset(ev, guards, context, t, y):
+    """Read the signs at t. A guard that fired at t and still is at zero gets its sign silently, any other zero lies before its crossing."""
+    value, sign, fired, band = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND)
+    direction, arm = per_guard(ev, DIRECTION), per_guard(ev, ARM)
+    ev[CHECKED] = t
+    ev[CALLS] += 1.0
+    status = guards(value, context, t, y)
+    if status != 0:
+        return status
+    for i in range(len(value)):
+        recent = fired[i] != 0.0 and ev[EVENT_TIME] == t
+        if not recent:
+            band[i] = 0.0
+        fired[i] = 0.0
+        sign[i] = math.copysign(1.0, value[i]) if abs(value[i]) > band[i] else (0.0 if recent else -direction[i])
+        arm[i] = 1.0 if sign[i] == 0.0 else 0.0
+    ev[SLOPES_AT] = -math.inf
+    return OK
+
+
+@kernel
+def locate(ev, guards, context, interpolate, mem, t_to):
+    """Look for the first event after CHECKED and up to min(t_to, end of the step): EVENT, OK (none), CHATTERING or the status of a failed guard."""
+    t_end = min(t_to, mem[T_NEW])
+    watch, points = per_guard(ev, WATCH), 0
+    for i in range(len(watch)):
+        points = max(points, int(watch[i]) - 1)
+    t_begin = ev[CHECKED]
+    if len(watch) == 0 or not t_end > t_begin:
+        return OK
+    a = t_begin
+    for k in range(1, points + 2):
+        b = t_end if k == points + 1 else t_begin + (t_end - t_begin) * k / (points + 1)
+        while a < b:
+            status, a = search_interval(ev, guards, context, interpolate, mem, a, b)
+            if status != 0:
+                return status
+    return OK
+
+
+@kernel
+def search_interval(ev, guards, context, interpolate, mem, a, b):
+    """Find the first event in (a, b]: status and the time reached, for which VALUE then holds the guards."""
+    b = arm(ev, guards, context, interpolate, mem, a, b)
+    at_b = per_guard(ev, AT_B)
+    guards_at(at_b, ev, guards, context, interpolate, mem, b)
+    slopes(ev, guards, context, interpolate, mem, a, b)
+    earliest = b
+    for i in range(len(at_b)):
+        earliest = first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest)
+    if earliest < b:
+        guards_at(at_b, ev, guards, context, interpolate, mem, earliest)
+        ev[SLOPES_AT] = -math.inf
+    if ev[FAILED] != 0.0:
+        status = int(ev[FAILED])
+        ev[FAILED] = 0.0
+        return status, b
+    return take_signs(ev, earliest), earliest
+
+
+@kernel
+def arm(ev, guards, context, interpolate, mem, a, b):
+    """Find signs that are unknown at a from the first point after it where they show; returns that point, or b."""
+    waiting, sign, band, trial = per_guard(ev, ARM), per_guard(ev, SIGN), per_guard(ev, BAND), per_guard(ev, AT_TRY)
+    left = 0
+    for i in range(len(sign)):
+        if waiting[i] == 1.0:
+            left += 1
+    part, reached = 1e-9, b
+    while left > 0 and part < 1.0 and reached == b:
+        t = a + part * (b - a)
+        part *= 10.0
+        if t == a:
+            continue
+        if guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+            break
+        for i in range(len(sign)):
+            if waiting[i] == 1.0 and abs(trial[i]) > band[i]:
+                sign[i] = math.copysign(1.0, trial[i])
+                waiting[i] = 0.0
+                reached = t
+    if reached == b:
+        for i in range(len(sign)):
+            waiting[i] = 0.0
+    return reached
+
+
+@kernel
+def slopes(ev, guards, context, interpolate, mem, a, b):
+    """Slopes of the guards at both ends of the interval if any guard is watched; the right ones serve the next interval."""
+    watch, watched = per_guard(ev, WATCH), 0.0
+    for i in range(len(watch)):
+        watched = max(watched, watch[i])
+    if watched == 0.0:
+        return
+    at_a, at_b, trial, slope_a, slope_b = (
+        per_guard(ev, VALUE),
+        per_guard(ev, AT_B),
+        per_guard(ev, AT_TRY),
+        per_guard(ev, SLOPE_A),
+        per_guard(ev, SLOPE_B),
+    )
+    d = SLOPE_STEP * (b - a)
+    if ev[SLOPES_AT] == a:
+        copy(slope_a, slope_b)
+    else:
+        guards_at(trial, ev, guards, context, interpolate, mem, a + d)
+        for i in range(len(watch)):
+            slope_a[i] = (trial[i] - at_a[i]) / d
+    guards_at(trial, ev, guards, context, interpolate, mem, b - d)
+    for i in range(len(watch)):
+        slope_b[i] = (at_b[i] - trial[i]) / d
+    ev[SLOPES_AT] = b
+
+
+@kernel
+def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
+    """Smaller of `earliest` and the first crossing of guard i in (a, b] in its direction."""
+    sign, direction = per_guard(ev, SIGN)[i], per_guard(ev, DIRECTION)[i]
+    g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
+    wanted = direction == 0.0 or direction == -sign
+    if sign == 0.0 or (sign * g_b < 0.0 and not wanted):
+        return earliest
+    if sign * g_b >= 0.0:
+        if per_guard(ev, WATCH)[i] == 0.0 or not converging(
+            sign * g_a, sign * per_guard(ev, SLOPE_A)[i], sign * g_b, sign * per_guard(ev, SLOPE_B)[i], b - a
+        ):
+            return earliest
+        b = dip(ev, guards, context, interpolate, mem, i, sign, a, b)
+        if b == a or not wanted:  # the other half of a double crossing is met from the extremum on
+            return min(earliest, b) if b > a else earliest
+        guards_at(per_guard(ev, AT_TRY), ev, guards, context, interpolate, mem, b)
+        g_b = per_guard(ev, AT_TRY)[i]
+    if earliest < b:
+        guards_at(per_guard(ev, AT_TRY), ev, guards, context, interpolate, mem, earliest)
+        b, g_b = earliest, per_guard(ev, AT_TRY)[i]
+        if sign * g_b >= 0.0:
+            return earliest
+    return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b)
+
+
+@kernel
+def converging(g_a, slope_a, g_b, slope_b, width):
+    """Whether a positive guard falls at a, rises at b, and its tangents meet below a quarter of its smaller end: a minimum below zero is possible."""
+    if not (slope_a < 0.0 < slope_b):
+        return False
+    s = (g_b - g_a - slope_b * width) / (slope_a - slope_b)
+    return g_a + slope_a * s < 0.25 * min(g_a, g_b)
+
+
+@kernel
+def take_signs(ev, t):
+    """Bring the signs to t from the guards in AT_B: EVENT if a guard crossed in its direction, CHATTERING if it did too often."""
+    value, at_b, sign, fired, band = per_guard(ev, VALUE), per_guard(ev, AT_B), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND)
+    direction, last_time, count = per_guard(ev, DIRECTION), per_guard(ev, LAST_TIME), per_guard(ev, LAST_COUNT)
+    status = OK
+    for i in range(len(sign)):
+        fired[i] = 0.0
+        if sign[i] * at_b[i] < 0.0:
+            sign[i] = -sign[i]
+            if direction[i] == 0.0 or direction[i] == sign[i]:
+                fired[i] = sign[i]
+                band[i] = 2.0 * abs(at_b[i]) + ROOT_TOLERANCE * abs(value[i])
+                count[i] = count[i] + 1.0 if t - last_time[i] < ev[CHATTER_INTERVAL] * max(1.0, abs(t)) else 0.0
+                last_time[i] = t
+                status = CHATTERING if count[i] >= ev[CHATTER_COUNT] or status == CHATTERING else EVENT
+        elif sign[i] == 0.0 and abs(at_b[i]) > band[i]:
+            sign[i] = math.copysign(1.0, at_b[i])
+        value[i] = at_b[i]
+    if status != OK:
+        ev[EVENT_TIME] = t
+        ev[EVENTS] += 1.0
+    ev[CHECKED] = t
+    return status

@@ -1,0 +1,69 @@
+"""Corners of the laws of time: grid points of tables over time, switches at given instants. Steps of variable size end there.
+
+An integrator that has grown its step in a long rest would not see a short command at all. Between corners every argument runs evenly, so that
+value and rate of the argument tell when the next one comes; what runs unevenly (sin(t) > 0.5) has no knots.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.engine.evaluation import set_registers
+from kinetree.solvers.kernel import kernel
+
+SAME = 1e-12  # corners closer than this, relative to time, are one
+
+
+@kernel
+def next_knot(model, ws, t):
+    """Instant of the first corner after t; infinity when there is none."""
+    first = math.inf
+    if set_registers(model, ws, t) != 0:
+        return first
+    for k in range(0, model.knots.size, L.KNOT):
+        x, pace, detail = ws.val[model.knots[k + 1]], ws.val[model.knots[k + 2]], model.knots[k + 3]
+        kind = model.knots[k]
+        closest = abs(pace) * SAME * abs(t)
+        if pace == 0.0 or not math.isfinite(x):
+            continue
+        if kind == L.Knot.ZERO:
+            way = -x
+        elif kind == L.Knot.MULTIPLE:
+            way = to_multiple(x, pace, ws.val[detail], closest)
+        else:
+            way = to_grid(model, kind, x, pace, detail, closest)
+        if way * pace > 0.0 and abs(way) > closest:
+            first = min(first, t + way / pace)
+    return first
+
+
+@kernel
+def to_multiple(x, pace, spacing, closest):
+    """Way of x to the next multiple of the spacing, 0 if there is none."""
+    if not abs(spacing) > 0.0:
+        return 0.0
+    n = math.floor(x / spacing)
+    forward = pace * spacing > 0.0
+    way = (n + 1.0 if forward else n) * spacing - x
+    return way if abs(way) > closest else (n + 2.0 if forward else n - 1.0) * spacing - x
+
+
+@kernel
+def to_grid(model, kind, x, pace, table, closest):
+    """Way of x to the next grid point of a table, 0 if there is none."""
+    at = model.tables[L.TABLE * table + 4]
+    count = model.tables[L.TABLE * table + 2]
+    if kind == L.Knot.TABLE_Y:
+        at += count
+        count = model.tables[L.TABLE * table + 3]
+    low, high = -1, count  # grid[low] <= x + closest < grid[high], or for falling x grid[low] < x - closest <= grid[high]
+    limit = x + closest if pace > 0.0 else x - closest
+    while high - low > 1:
+        middle = (low + high) >> 1
+        value = model.table_data[at + middle]
+        if value < limit or (value == limit and pace > 0.0):
+            low = middle
+        else:
+            high = middle
+    if pace > 0.0:
+        return model.table_data[at + high] - x if high < count else 0.0
+    return model.table_data[at + low] - x if low >= 0 else 0.0

@@ -1,0 +1,152 @@
+"""From one structure to the next: poses are kept, coordinates carried over or found anew, speeds from the momentum balance.
+
+M u = Bᵀ M (v_before - v̂) is solved by the default engine with the momenta as loads: a smooth release changes nothing,
+a lock gives the plastic impact.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.algebra.rotations import quaternion_of
+from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mtv, mv, neg3, put3, put9, rotate_symmetric, scale, sub3, sv
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.engine.dec import accelerate, eliminate
+from kinetree.solvers.engine.evaluation import set_registers
+from kinetree.solvers.engine.kinematics import motion, velocities
+from kinetree.solvers.engine.prepare import prepare
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import project
+from kinetree.solvers.loops.rank import survey_ranks
+from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def keep_bodies(I, W, ws):
+    """Pose and velocity of every body of the present structure, after `velocities`."""
+    map_at = I[stage_record(I, W) + U.S_BODIES]
+    for g in range(I[U.U_BODIES]):
+        i = I[map_at + g]
+        if i >= 0:
+            to = I[U.U_AT_BODIES] + U.UNIT_BODY * g
+            at = i * L.ROW
+            put3(W, to, get3(ws.row, at + L.W_P))
+            put3(W, to + 3, get3(ws.row, at + L.W_V))
+            put3(W, to + 6, get3(ws.row, at + L.W_OM))
+            put9(W, to + 9, get9(ws.row, at + L.W_R))
+
+
+@kernel
+def keep_registers(I, W, ws):
+    """Parameters and inputs, behind the bodies: lay_out of the next structure clears them."""
+    to = I[U.U_AT_BODIES] + U.UNIT_BODY * I[U.U_BODIES]
+    for r in range(1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]):
+        W[to + r] = ws.val[r]
+
+
+@kernel
+def restore_registers(I, W, model, ws, transition):
+    """Parameters and inputs as they were, except those that the transition sets; then the values of locked coordinates."""
+    at = I[U.U_AT_BODIES] + U.UNIT_BODY * I[U.U_BODIES]
+    for r in range(1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]):
+        ws.val[r] = W[at + r]
+    ws.val[1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]] = W[U.V_TIME]  # the new stage begins now
+    entry = transition + U.TRANSITION
+    for _ in range(I[transition + U.T_SET]):
+        ws.val[I[entry]] = model.val0[I[entry]]
+        entry += 1
+    entry += I[transition + U.T_FREED]
+    for _ in range(I[transition + U.T_LOCKED]):
+        ws.val[I[entry + 1]] = W[I[U.U_AT_STATES] + I[entry]]
+        entry += U.LOCKED
+
+
+@kernel
+def place_freed(I, W, model, ws, transition):
+    """Coordinates of the free joints of bodies that were let go, from their poses."""
+    entry = transition + U.TRANSITION + I[transition + U.T_SET]
+    map_at = I[stage_record(I, W) + U.S_BODIES]
+    for _ in range(I[transition + U.T_FREED]):
+        g = I[entry]
+        entry += 1
+        i = I[map_at + g]
+        pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
+        R = get9(W, pose + 9)
+        k = model.q_at[i]
+        put3(ws.q, k, get3(W, pose))
+        w, x, y, z = quaternion_of(R)
+        ws.q[k + 3] = w
+        put3(ws.q, k + 4, (x, y, z))
+        put3(ws.u, model.u_at[i], mtv(R, get3(W, pose + 3)))
+        put3(ws.u, model.u_at[i] + 3, mtv(R, get3(W, pose + 6)))
+
+
+@kernel
+def balance_momenta(I, W, model, ws, t):
+    """Speeds of the new structure from the velocities that its bodies had."""
+    for j in range(ws.u.size):
+        ws.u[j] = 0.0
+        ws.tau[j] = 0.0
+    status = set_registers(model, ws, t)
+    motion(model, ws)
+    velocities(model, ws)
+    map_at = I[stage_record(I, W) + U.S_BODIES]
+    for g in range(I[U.U_BODIES]):
+        i = I[map_at + g]
+        if i > 0:
+            pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
+            put_momentum(ws, i, get3(W, pose + 3), get3(W, pose + 6))
+            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it
+                if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
+                    put_momentum(ws, model.l_b[k], get3(W, pose + 3), get3(W, pose + 6))
+    for k in range(model.l_kind.size):
+        if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
+            put_momentum(ws, model.l_b[k], ZERO, ZERO)
+    for i in range(model.parent.size - 1, 0, -1):
+        if status == 0:
+            status = eliminate(model, ws, i)
+    for i in range(1, model.parent.size):
+        if status == 0:
+            accelerate(model, ws, i)
+    for j in range(ws.u.size):
+        ws.u[j] = ws.udot[j]
+    return status
+
+
+@kernel
+def put_momentum(ws, i, v_before, om_before):
+    """Bias of body i: minus its momentum M (v_before - v̂) about O_i, so that the elimination finds speeds instead of accelerations."""
+    at = i * L.ROW
+    b = i * L.BODY
+    R = get9(ws.row, at + L.W_R)
+    m = ws.body[b + L.B_MASS]
+    h = mv(R, get3(ws.body, b + L.B_H))
+    J = rotate_symmetric(R, get6(ws.body, b + L.B_J))
+    v = sub3(v_before, get3(ws.row, at + L.W_V))
+    om = sub3(om_before, get3(ws.row, at + L.W_OM))
+    put3(ws.row, at + L.W_F, neg3(add3(scale(m, v), cross(om, h))))
+    put3(ws.row, at + L.W_N, neg3(add3(sv(J, om), cross(h, v))))
+
+
+@boundary("unit")
+def change_structure(I, F, W, t):
+    """Leave the present stage for the next one; the state must have been evaluated at t (`refresh`)."""
+    _, before = structure(I, F, W)
+    save_states(I, W, before)
+    keep_bodies(I, W, before)
+    keep_registers(I, W, before)
+    W[U.V_STAGE] += 1.0
+    W[U.V_STARTED] = 0.0
+    lay_out(I, F, W)
+    model, ws = structure(I, F, W)
+    transition = I[stage_record(I, W) + U.S_TRANSITION]
+    restore_registers(I, W, model, ws, transition)
+    status = prepare(model, ws)
+    load_states(I, W, ws)
+    place_freed(I, W, model, ws, transition)
+    if status == 0 and I[transition + U.T_JUMP] == 1:
+        status = balance_momenta(I, W, model, ws, t)
+    if status == 0 and model.l_kind.size > 0:
+        status = project(model, ws, t)
+        survey_ranks(model, ws, t)
+    return status

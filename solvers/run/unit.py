@@ -1,0 +1,194 @@
+"""A unit in its blocks: the structure of the present stage, evaluation of everything a host can read, and the states of the union.
+
+I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.engine.energy import kinetic, potential
+from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.reactions import reactions
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import largest, position_residual
+from kinetree.solvers.loops.solve import accelerations_of
+from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.derivatives import coordinate_rates
+from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.step_start import probe, weigh
+from kinetree.solvers.views import model_view, work_view
+
+
+@kernel
+def stage_record(I, W):
+    """Where the record of the present stage stands."""
+    return U.UNIT_HEADER + U.STAGE * int(W[U.V_STAGE])
+
+
+@kernel
+def structure(I, F, W):
+    """Model and workspace of the present stage."""
+    at = stage_record(I, W)
+    ints = I[I[at + U.S_INTS] :]
+    return model_view(ints, F[I[at + U.S_FLOATS] :]), work_view(ints, W[I[U.U_BASE] :])
+
+
+@kernel
+def memory(I, W):
+    """Memory of the integrator."""
+    return W[I[U.U_AT_MEMORY] : I[U.U_AT_MEMORY] + I[U.U_MEMORY]]
+
+
+@kernel
+def locator(I, W, guards, states):
+    """Memory of the event locator: exactly what so many guards and states need."""
+    return W[I[U.U_AT_LOCATOR] : I[U.U_AT_LOCATOR] + events_size(guards, states)]
+
+
+@kernel
+def lay_out(I, F, W):
+    """Fresh workspace of the present stage: registers at their image, loads zero, the rest not a number."""
+    base = I[U.U_BASE]
+    ints = I[I[stage_record(I, W) + U.S_INTS] :]
+    for k in range(ints[L.H_SIZES + 2]):
+        W[base + k] = math.nan
+    model, ws = structure(I, F, W)
+    for k in range(ws.head.size):
+        ws.head[k] = 0.0
+    ws.head[L.K_FORM] = I[U.U_FORM]
+    for k in range(ws.val.size):
+        ws.val[k] = model.val0[k]
+    clear(ws.q)
+    clear(ws.u)
+    clear(ws.x)
+    clear(ws.p)
+    clear(ws.tau)
+    clear(ws.added)
+    clear(ws.extra)
+    clear(ws.wrench)
+    clear(ws.reaction)
+
+
+@kernel
+def clear(field):
+    """Zeros."""
+    for k in range(field.size):
+        field[k] = 0.0
+
+
+@boundary("unit")
+def refresh(I, F, W, t):
+    """Evaluate the present state and fill the columns, energies, residuals and guards; a value the structure lacks keeps its last one."""
+    model, ws = structure(I, F, W)
+    status = probe(model, ws, t)
+    if status == 0:
+        status = load(model, ws, t)
+    if status == 0:
+        status = accelerations_of(model, ws)
+    if status == 0:
+        reactions(model, ws)
+        velocities(model, ws)
+        status = finish(model, ws)
+        weigh(model, ws)
+        W[U.V_ENERGY] = kinetic(model, ws) + potential(model, ws)
+        W[U.V_ENERGY_RESIDUAL] = energy_of_motion(model, ws) - W[U.V_ENERGY_START] - W[U.V_WORK]
+        W[U.V_CONSTRAINT_RESIDUAL] = 0.0
+        if model.l_kind.size > 0:
+            position_residual(model, ws)
+            W[U.V_CONSTRAINT_RESIDUAL] = largest(model, ws)
+    W[U.V_TIME] = t
+    if status == 0:
+        coordinate_rates(ws.ydot, model, ws)
+        publish(I, W, model, ws)
+    else:
+        W[U.V_ITEM] = ws.head[L.K_ITEM]
+    return status
+
+
+@kernel
+def publish(I, W, model, ws):
+    """Copy registers to columns, guards, states of the union and their rates."""
+    at = stage_record(I, W)
+    map_at = I[at + U.S_COLUMNS]
+    for k in range(I[U.U_COLUMNS]):
+        if I[map_at + k] >= 0:
+            W[I[U.U_AT_COLUMNS] + k] = ws.val[I[map_at + k]]
+    for k in range(model.guards.size // L.GUARD):
+        W[I[U.U_AT_GUARDS] + k] = ws.val[model.guards[L.GUARD * k]]
+    save_states(I, W, ws)
+    map_at = I[at + U.S_STATES]
+    for k in range(I[U.U_STATES]):
+        W[I[U.U_AT_RATES] + k] = rate_of(ws, I[map_at + k])
+
+
+@kernel
+def save_states(I, W, ws):
+    """q, u, x to the states of the union."""
+    map_at = I[stage_record(I, W) + U.S_STATES]
+    for k in range(I[U.U_STATES]):
+        if I[map_at + k] >= 0:
+            W[I[U.U_AT_STATES] + k] = entry_of(ws, I[map_at + k])
+
+
+@kernel
+def entry_of(ws, k):
+    """Entry k of (q, u, x)."""
+    if k < ws.q.size:
+        return ws.q[k]
+    if k < ws.q.size + ws.u.size:
+        return ws.u[k - ws.q.size]
+    return ws.x[k - ws.q.size - ws.u.size]
+
+
+@kernel
+def set_entry(ws, k, value):
+    """Set entry k of (q, u, x)."""
+    if k < ws.q.size:
+        ws.q[k] = value
+    elif k < ws.q.size + ws.u.size:
+        ws.u[k - ws.q.size] = value
+    else:
+        ws.x[k - ws.q.size - ws.u.size] = value
+
+
+@kernel
+def load_states(I, W, ws):
+    """States of the union to q, u, x."""
+    map_at = I[stage_record(I, W) + U.S_STATES]
+    for k in range(I[U.U_STATES]):
+        if I[map_at + k] >= 0:
+            set_entry(ws, I[map_at + k], W[I[U.U_AT_STATES] + k])
+
+
+@kernel
+def open_books(I, F, W):
+    """Energy balance from the present state on, without a jump in the residual."""
+    model, ws = structure(I, F, W)
+    W[U.V_ENERGY_START] = energy_of_motion(model, ws) - W[U.V_WORK] - W[U.V_ENERGY_RESIDUAL]
+
+
+@kernel
+def rate_of(ws, k):
+    """Rate of entry k of (q, u, x); 0 for a state that the present structure lacks."""
+    if k < 0:
+        return 0.0
+    if k < ws.q.size:
+        return ws.ydot[k]
+    if k < ws.q.size + ws.u.size:
+        return ws.udot[k - ws.q.size]
+    return ws.xdot[k - ws.q.size - ws.u.size]
+
+
+@kernel
+def unit_quaternions(model, ws):
+    """Bring start quaternions to length 1."""
+    for e in range(model.e_kind.size):
+        kind = model.e_kind[e]
+        if kind >= L.Element.BALL:
+            k = model.e_q[e] + (3 if kind == L.Element.FREE else 0)
+            norm = math.sqrt(ws.q[k] ** 2 + ws.q[k + 1] ** 2 + ws.q[k + 2] ** 2 + ws.q[k + 3] ** 2)
+            for m in range(k, k + 4):
+                ws.q[m] /= norm

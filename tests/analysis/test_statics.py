@@ -1,0 +1,271 @@
+"""States of rest against hand calculations: positions, reactions, frequencies, what is stable, what nothing holds."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+from kinetree.models.analysis.equilibrium import separated
+from kinetree.models.run.status import EvaluationError
+from kinetree.scripts import cli
+
+g = 9.81
+ROD = {"mass": 2.0, "com": [0, 0, -0.5], "inertia": [1 / 6, 1 / 6, 0.001, 0, 0, 0]}
+
+
+def pendulum(start: float, forces: dict | None = None, inputs: dict | None = None):
+    return load(
+        {
+            "format": "kinetree/1",
+            "name": "rod",
+            "bodies": {"rod": ROD},
+            "joints": {"pivot": {"child": "rod", "transforms": [{"rotate": "y", "coordinate": "phi", "start": start}]}},
+            "forces": forces or {},
+            "inputs": inputs or {},
+        }
+    ).compile()
+
+
+@pytest.mark.parametrize("start", [0.3, math.pi / 2, 3.0, -2.5])
+def test_a_rod_comes_to_hang(start: float):
+    """From any side, even from close to the unstable top; 2 pi f = sqrt(m g l/2 / (m l^2/3))."""
+    found = pendulum(start).equilibrium()
+    assert found.stable and found.undetermined == ()
+    assert math.remainder(found.coordinates["phi"], 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
+    assert found.modes[0].frequency == pytest.approx(math.sqrt(1.5 * g) / (2 * math.pi), rel=1e-8)  # differences: step^2 = 4e-11
+    assert found.reactions["pivot"] == pytest.approx((0, 0, 2 * g, 0, 0, 0), abs=1e-7)
+
+
+def test_exact_top_is_called_unstable():
+    assert not pendulum(math.pi).equilibrium().stable
+
+
+def test_moment_balance_and_damping():
+    """m g l/2 sin(phi) = torque; damping ratio d / (2 sqrt(k I)) with k = m g l/2 cos(phi), I = m l^2/3."""
+    system = pendulum(0.0, {"motor": {"coordinate": "phi", "value": "torque - 0.4*der(phi)"}}, {"torque": 0.0})
+    found = system.equilibrium(inputs={"torque": 4.0})
+    angle = math.asin(4.0 / g)
+    assert found.coordinates["phi"] == pytest.approx(angle, abs=1e-10)
+    assert found.modes[0].damping == pytest.approx(0.4 / (2 * math.sqrt(g * math.cos(angle) * 2 / 3)), rel=1e-7)
+
+
+def test_a_force_nothing_balances_is_named():
+    system = pendulum(0.0, {"motor": {"coordinate": "phi", "value": "20"}})
+    with pytest.raises(EvaluationError, match=r"der\(phi\)"):
+        system.equilibrium()
+
+
+def test_quaternion_joint_hangs_and_spins_freely():
+    """A top on a ball joint falls over and hangs; nothing holds it about its own axis."""
+    found = load("lib:heavy-top").compile().equilibrium()
+    assert found.stable
+    assert found.outputs["com[3]"] == pytest.approx(-1.0, abs=1e-9)
+    assert len(found.undetermined) == 1
+
+
+def test_ball_joint_used_from_child_to_parent():
+    """Its coordinates took no part in the search: whatever the position, they stayed."""
+    top = {"mass": 2.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    joint = {"parent": "top", "child": "ground", "type": "spherical"}
+    height = {"quantity": "position", "body": "top", "point": [0.3, 0.0, 0.0], "axis": "z"}
+    found = load({"bodies": {"top": top}, "joints": {"ball": joint}, "outputs": {"height": height}}).compile().equilibrium()
+    assert found.stable and found.outputs["height"] == pytest.approx(-0.3, abs=1e-9)
+
+
+def test_closed_loop_rests_at_least_potential():
+    """Along the one freedom of a four-bar the potential energy has its minimum at the rest position."""
+    system = load("lib:four-bar").compile()
+    found = system.equilibrium()
+    assert found.stable and len(found.eigenvalues) == 2
+    zero = np.zeros(system.n)
+    direction = system.project(0.0, found.q, np.ones(system.n))[1]
+
+    def potential(step: float) -> float:
+        q, _ = system.project(0.0, found.q + step * direction, zero)
+        return system.energy(0.0, q, zero)[1]
+
+    here = potential(0.0)
+    assert potential(1e-3) > here and potential(-1e-3) > here
+    assert abs(potential(1e-4) - potential(-1e-4)) < 1e-2 * (potential(1e-4) + potential(-1e-4) - 2 * here)
+
+
+def test_free_body_rests_anywhere():
+    found = load("lib:free-body").compile().equilibrium()
+    assert found.iterations == 0 and len(found.undetermined) == 6
+
+
+def hanging_links(count: int):
+    """Point masses on massless rods with rotational springs, held out horizontally."""
+    link = {"mass": 0.5, "com": [0.2, 0, 0], "inertia": [0.0] * 6}
+    joints = {
+        f"j{k}": {
+            "parent": f"b{k - 1}" if k > 1 else "ground",
+            "child": f"b{k}",
+            "transforms": [{"shift": [0.2 if k > 1 else 0.0, 0, 0]}, {"rotate": "y", "coordinate": f"a{k}"}],
+        }
+        for k in range(1, count + 1)
+    }
+    forces = {f"s{k}": {"coordinate": f"a{k}", "stiffness": 1.5, "damping": 0.01} for k in range(1, count + 1)}
+    return load({"bodies": {f"b{k}": link for k in range(1, count + 1)}, "joints": joints, "forces": forces}).compile()
+
+
+def test_chain_with_springs_hangs_in_balance():
+    """Moment balance joint by joint: k a_j = moment about joint j of all weights beyond it, from the positions alone."""
+    count = 12
+    found = hanging_links(count).equilibrium()
+    angles = np.cumsum([found.coordinates[f"a{k}"] for k in range(1, count + 1)])
+    x = np.concatenate(([0.0], np.cumsum(0.2 * np.cos(angles))))  # joints, then masses one further
+    total = count * 0.5 * g
+    for j in range(count):
+        moment = sum(0.5 * g * (x[k] - x[j]) for k in range(j + 1, count + 1))
+        assert abs(1.5 * found.coordinates[f"a{j + 1}"] - moment) < 1e-9 * total
+    assert found.residual < 1e-9 and found.stability == "stable" and len(found.modes) == count
+    assert found.forces["s1"] == pytest.approx(-1.5 * found.coordinates["a1"], rel=1e-12)
+    assert found.reactions["j1"][:3] == pytest.approx((-total * math.sin(angles[0]), 0, total * math.cos(angles[0])), abs=1e-8)
+
+
+def block(forces: dict, start: float = 0.5, **more):
+    """A block of 100 kg that moves up and down."""
+    body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h", "start": start}]}
+    return load({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": forces, **more}).compile()
+
+
+def test_falls_onto_a_one_sided_support():
+    """Nothing holds the block in the air; on the ground m g = k depth, and the contact load is the weight."""
+    system = block({"ground": {"coordinate": "h", "value": "if(h < 0, -4e6*h, 0)"}})
+    found = system.equilibrium()
+    assert found.coordinates["h"] == pytest.approx(-100 * g / 4e6, rel=1e-9)
+    assert found.forces["ground"] == pytest.approx(100 * g, rel=1e-9)
+    assert found.residual < 1e-9 and found.stability == "stable"
+    assert found.modes[0].frequency == pytest.approx(math.sqrt(4e4) / (2 * math.pi), rel=1e-8)
+
+
+def test_preparation_stages_follow_one_another():
+    """On wheels, then on jacks that come down and lift it off, then under load: every state in balance, the springs in series and in parallel."""
+    forces = {
+        "wheel": {"coordinate": "h", "value": "if(h < 0.4, 2e5*(0.4 - h), 0)"},
+        "jack": {"coordinate": "h", "value": "if(h < jack, 1e7*(jack - h), 0)"},
+        "load": {"coordinate": "h", "value": "-extra"},
+    }
+    system = block(forces, parameters={"jack": 0.0}, inputs={"extra": 0.0})
+    wheels, jacks, loaded = system.equilibria([{}, {"jack": 0.5}, {"extra": 500.0}])
+    assert wheels.coordinates["h"] == pytest.approx(0.4 - 100 * g / 2e5, rel=1e-9) and wheels.forces["jack"] == 0.0
+    assert jacks.coordinates["h"] == pytest.approx(0.5 - 100 * g / 1e7, rel=1e-9) and jacks.forces["wheel"] == 0.0
+    assert loaded.coordinates["h"] == pytest.approx(0.5 - (100 * g + 500) / 1e7, rel=1e-9)
+    assert loaded.forces["load"] == -500.0
+    with pytest.raises(KeyError, match="'jacks' can not be set"):
+        system.equilibria([{"jacks": 1.0}])
+
+
+def test_every_stage_has_its_state_of_rest():
+    """A link locked at its rest position in the first stage stays there when the second one hangs on its own."""
+    arm = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0, 0.1, 0.1, 0, 0, 0]}
+    system = load(
+        {
+            "bodies": {"a": arm, "b": arm},
+            "joints": {
+                "shoulder": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p"}]},
+                "elbow": {"parent": "a", "child": "b", "transforms": [{"shift": [1, 0, 0]}, {"rotate": "y", "coordinate": "r"}]},
+            },
+            "forces": {"motor": {"coordinate": "p", "value": "-40*p - der(p)"}, "drive": {"coordinate": "r", "value": "lift - 9*r - der(r)"}},
+            "parameters": {"lift": 0.0},
+            "stages": [{"name": "both", "ends": {"at": 1.0}, "lock": ["shoulder"], "set": {"lift": 6.0}}, {"name": "elbow"}],
+        }
+    ).compile()
+    both, elbow = system.equilibria()
+    assert list(elbow.coordinates) == ["r"] and both.stable and elbow.stable
+    p, r = both.coordinates["p"], elbow.coordinates["r"]
+    assert 6.0 - 9 * r + 0.5 * g * math.cos(p + r) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_state_without_rest_is_named():
+    """An odometer never comes to rest."""
+    system = block({"spring": {"coordinate": "h", "stiffness": 1e4}}, states={"odometer": {"rate": "2.0", "start": 0.0}})
+    with pytest.raises(EvaluationError, match="the state odometer changes at 2 per second"):
+        system.equilibrium()
+
+
+def test_integrating_drive_finds_its_setting():
+    """An integrator of the error has no stiffness of its own: Newton's steps couple it with the position."""
+    system = block({"drive": {"coordinate": "h", "value": "5e4*i - 2e4*h - 300*der(h)"}}, states={"i": {"rate": "0.7 - h", "start": 0.0}})
+    found = system.equilibrium()
+    assert found.coordinates["h"] == pytest.approx(0.7, rel=1e-10)
+    assert found.states["i"] == pytest.approx((100 * g + 2e4 * 0.7) / 5e4, rel=1e-10)
+    assert found.undetermined == ()
+
+
+def test_direction_without_hold_is_named_with_its_partner():
+    """Two blocks on one spring float together: the null space moves both alike."""
+    body = {"mass": 1.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joints = {name: {"child": name, "transforms": [{"shift": "x", "coordinate": f"x{name}"}]} for name in "ab"}
+    ends = [{"body": "a", "point": [0, 0, 0]}, {"body": "b", "point": [1, 0, 0]}]
+    system = load(
+        {"bodies": {"a": body, "b": body}, "joints": joints, "forces": {"s": {"between": ends, "stiffness": 90.0, "length": 1.0}}}
+    ).compile()
+    found = system.equilibrium()
+    assert found.stability == "indifferent" and found.undetermined == ("xa", "xb")
+    assert found.directions[0] == pytest.approx({"xa": 1.0, "xb": 1.0})
+    assert found.modes[0].frequency == pytest.approx(math.sqrt(180.0) / (2 * math.pi), rel=1e-9)
+
+
+def test_stiff_valley_is_followed_in_leaps():
+    """Springs a hundred thousand times stiffer than the weight: steps along their curved valley are brought back to its floor, not shortened."""
+    found = load("lib:flyball").compile().equilibrium()
+    assert found.iterations < 20 and found.residual < 1e-9
+    assert found.coordinates["beta1"] == pytest.approx(math.pi / 2, abs=1e-3)
+    assert found.undetermined == ("shaft",)
+
+
+@pytest.mark.parametrize("start", [[0, 0, 1.0, 1, 0, 0, 0], [0, 0, 1.0, 0.99, 0.1, 0.1, 0]])
+def test_box_dropped_on_four_contacts(start: list[float]):
+    """A box falls, turns and stands on its corners: each carries a quarter of the weight; nothing holds it sideways at rest."""
+    corners = [(x, y, -0.2) for x in (-0.3, 0.3) for y in (-0.3, 0.3)]
+    contacts = {
+        f"c{k}": {"kind": "contact", "body": "box", "point": p, "stiffness": 1e6, "damping": 1e3, "friction": 0.5} for k, p in enumerate(corners)
+    }
+    box = {"mass": 10.0, "com": [0, 0, 0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    found = (
+        load({"bodies": {"box": box}, "joints": {"f": {"child": "box", "type": "free", "start": start}}, "forces": contacts}).compile().equilibrium()
+    )
+    assert list(found.forces.values()) == pytest.approx([2.5 * g] * 4, rel=1e-8)
+    assert found.coordinates["f.z"] == pytest.approx(0.2 - 2.5 * g / 1e6, abs=1e-9)
+    assert set(found.undetermined) == {"f.shift_x", "f.shift_y", "f.turn_z"} and found.stability == "indifferent"
+    assert found.residual < 1e-9
+
+
+def test_directions_do_not_depend_on_the_basis_that_was_found():
+    """Three directions, turned into one another at random: the same vectors come out."""
+    rng = np.random.default_rng(1)
+    space = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.5, 0, 0], [0, 0.3, -0.2]])
+    for _ in range(20):
+        turned = space @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        found = separated(turned)
+        assert np.abs(found[:, np.argsort(np.abs(found[:3]).argmax(axis=0))] - space).max() < 1e-12
+
+
+def test_command_line_goes_on_from_a_state(tmp_path, capsys: pytest.CaptureFixture):
+    path = tmp_path / "block.json"
+    body = {"mass": 100.0, "com": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]}
+    joint = {"child": "block", "transforms": [{"shift": "z", "coordinate": "h"}]}
+    spring = {"coordinate": "h", "stiffness": "k", "damping": 300.0}
+    path.write_text(json.dumps({"bodies": {"block": body}, "joints": {"guide": joint}, "forces": {"spring": spring}, "parameters": {"k": 1e4}}))
+    assert cli.main(["statics", str(path), "--then", "k=2e4", "--json"]) == 0
+    soft, stiff = json.loads(capsys.readouterr().out)
+    assert soft["coordinates"]["h"] == pytest.approx(2 * stiff["coordinates"]["h"], rel=1e-9)
+    assert stiff["modes"][0]["damping"] == pytest.approx(300.0 / (2 * math.sqrt(2e4 * 100)), rel=1e-7)
+    assert cli.main(["statics", str(path), "--then", "k=2e4"]) == 0
+    assert "damping ratio 0.1061" in capsys.readouterr().out
+    assert cli.main(["statics", str(path), "--then", "stiffness=2e4"]) == 2
+    assert "--then stiffness: expected one of k" in capsys.readouterr().err
+
+
+def test_guess_that_leaves_a_loop_open_is_closed_first():
+    system = load("lib:four-bar").compile()
+    here = system.equilibrium()
+    guess = here.q + 0.02
+    assert system.constraint_residual(0.0, guess) > 1e-3
+    assert system.equilibrium(q=guess).q == pytest.approx(here.q, abs=1e-9)
+    assert system.linearize(q=here.q + 1e-9).stiffness == pytest.approx(here.linear.stiffness, rel=1e-6)

@@ -1,0 +1,179 @@
+"""System structures of others: subsystems, conversions of units, transformations; and what is refused, by name."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.controller import Controller, Pid
+from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
+from kinetree.scripts.ssp.read import read_ssd
+from kinetree.scripts.ssp.structure import Structure
+from kinetree.scripts.terminal.failure import BadInput
+
+HEAD = (
+    '<?xml version="1.0"?><s:SystemStructureDescription xmlns:s="http://ssp-standard.org/SSP1/SystemStructureDescription"'
+    ' xmlns:c="http://ssp-standard.org/SSP1/SystemStructureCommon" xmlns:v="http://ssp-standard.org/SSP1/SystemStructureParameterValues"'
+    ' version="{version}" name="foreign"><s:System name="root">{body}</s:System>{tail}</s:SystemStructureDescription>'
+)
+UNITS = '<s:Units><c:Unit name="mm"><c:BaseUnit m="1" factor="0.001"/></c:Unit><c:Unit name="m"><c:BaseUnit m="1"/></c:Unit></s:Units>'
+
+
+def connector(name: str, kind: str, unit: str = "", element: str = "Real") -> str:
+    return f'<s:Connector name="{name}" kind="{kind}"><c:{element}{f" unit={chr(34)}{unit}{chr(34)}" if unit else ""}/></s:Connector>'
+
+
+def component(name: str, connectors: str, more: str = "", facts: str = 'source="resources/unit.fmu"') -> str:
+    return f'<s:Component name="{name}" {facts}><s:Connectors>{connectors}</s:Connectors>{more}</s:Component>'
+
+
+def connection(start: str, end: str, more: str = "") -> str:
+    ends = []
+    for which, text in (("start", start), ("end", end)):
+        element, _, name = text.rpartition(".")
+        ends.append((f'{which}Element="{element}" ' if element else "") + f'{which}Connector="{name}"')
+    return f"<s:Connection {' '.join(ends)}>{more}</s:Connection>"
+
+
+def system(elements: str, connections: str = "") -> str:
+    return f"<s:Elements>{elements}</s:Elements>" + (f"<s:Connections>{connections}</s:Connections>" if connections else "")
+
+
+def read(folder: Path, body: str, tail: str = "", version: str = "1.0") -> Structure:
+    (folder / "resources").mkdir(exist_ok=True)
+    (folder / "resources" / "unit.fmu").write_bytes(b"")
+    (folder / "SystemStructure.ssd").write_text(HEAD.format(body=body, tail=tail, version=version))
+    return read_ssd(folder, "foreign.ssp")
+
+
+A = component("a", connector("y", "output", "mm"))
+B = component("b", connector("u", "input", "m"))
+
+
+def test_units_are_converted_before_a_transformation(tmp_path: Path):
+    """b.u = 2 (1e-3 a.y) + 1."""
+    more = '<c:LinearTransformation factor="2" offset="1"/>'
+    (link,) = read(tmp_path, system(A + B, connection("a.y", "b.u", more)), UNITS).links
+    assert (link.factor, link.offset) == pytest.approx((2e-3, 1.0))
+
+
+def test_conversion_can_be_suppressed(tmp_path: Path):
+    wire = connection("a.y", "b.u").replace("<s:Connection ", '<s:Connection suppressUnitConversion="true" ')
+    (link,) = read(tmp_path, system(A + B, wire), UNITS).links
+    assert (link.factor, link.offset) == (1.0, 0.0)
+
+
+def test_subsystems_are_flattened(tmp_path: Path):
+    """a.y goes out of its system by 'out' (times 3), into another by 'in' (plus 1): the wire is direct."""
+    inner = f'<s:System name="left"><s:Connectors>{connector("out", "output")}</s:Connectors>'
+    inner += system(component("a", connector("y", "output")), connection("a.y", "out", '<c:LinearTransformation factor="3"/>')) + "</s:System>"
+    inner += f'<s:System name="right"><s:Connectors>{connector("in", "input")}</s:Connectors>'
+    inner += system(component("b", connector("u", "input")), connection("in", "b.u", '<c:LinearTransformation offset="1"/>')) + "</s:System>"
+    structure = read(tmp_path, system(inner, connection("left.out", "right.in", '<c:LinearTransformation factor="2"/>')))
+    (link,) = structure.links
+    assert [c.name for c in structure.components] == ["left.a", "right.b"]
+    assert (link.start, link.start_connector, link.end, link.end_connector) == ("left.a", "y", "right.b", "u")
+    assert (link.factor, link.offset) == (6.0, 1.0)
+
+
+def test_steps_of_other_tools_are_taken(tmp_path: Path):
+    osp = '<osp:Algorithm xmlns:osp="x"><osp:FixedStepAlgorithm baseStepSize="0.02"/></osp:Algorithm>'
+    note = f'<s:Annotations><c:Annotation type="com.opensimulationplatform">{osp}</c:Annotation></s:Annotations>'
+    structure = read(tmp_path, system(A), f'<s:DefaultExperiment stopTime="3">{note}</s:DefaultExperiment>', "2.0")
+    assert (structure.step_size, structure.stop_time, structure.scheme) == (0.02, 3.0, "")
+
+
+BINDING = "<s:ParameterBindings><s:ParameterBinding{}</s:ParameterBinding></s:ParameterBindings>"
+
+
+INLINE = (
+    '<s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>'
+    '<v:Parameter name="width"><v:Real value="250" unit="mm"/></v:Parameter><v:Parameter name="count"><v:Integer value="3"/></v:Parameter>'
+    '</v:Parameters><v:Units><c:Unit name="mm"><c:BaseUnit m="1" factor="0.001"/></c:Unit></v:Units></v:ParameterSet></s:ParameterValues>'
+)
+
+
+def test_values_are_converted_to_the_units_of_their_connectors(tmp_path: Path):
+    body = component("a", connector("width", "parameter", "m"), BINDING.format(f">{INLINE}"))
+    (unit,) = read(tmp_path, system(body), UNITS).components
+    assert unit.values == {"width": pytest.approx(0.25), "count": 3}
+
+
+def test_values_are_mapped(tmp_path: Path):
+    """Only what a mapping names is given, under its target's name: half of the width in m, plus 1."""
+    entry = '<m:MappingEntry source="width" target="half"><c:LinearTransformation factor="0.5" offset="1"/></m:MappingEntry>'
+    space = 'xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping"'
+    mapping = f'<s:ParameterMapping><m:ParameterMapping {space} version="1.0">{entry}</m:ParameterMapping></s:ParameterMapping>'
+    body = component("a", connector("half", "parameter", "m"), BINDING.format(f">{INLINE}{mapping}"))
+    (unit,) = read(tmp_path, system(body), UNITS).components
+    assert unit.values == {"half": pytest.approx(0.5 * 0.25 + 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (system(component("a", "", "", 'source="resources/none.fmu"')), "component 'a': the archive has no 'resources/none.fmu'"),
+        (system(component("a", "", "", 'source="../unit.fmu"')), "component 'a': source '../unit.fmu' is not inside the archive"),
+        (system(component("a", "", "", 'source="resources/unit.fmu" type="application/x-ssp-package"')), "only FMUs .* are supported"),
+        (system(component("a", "", "", 'source="resources/unit.fmu" implementation="ModelExchange"')), "asks for model exchange"),
+        (system('<s:SignalDictionaryReference name="d" dictionary="x"/>'), "<SignalDictionaryReference> 'd' is not supported"),
+        (system(A, connection("a.y", "b.u")), "there is no element 'b'"),
+        (system(A + B, connection("a.z", "b.u")), "component 'a' has no connector 'z'"),
+        (system(A + B, connection("b.u", "a.y")), "leads to an output"),
+        (system(A + B, connection("a.y", "b.u") * 2), "two connections lead to b.u"),
+        (system(A + B, connection("a.y", "b.u", "<c:BooleanMappingTransformation/>")), "only LinearTransformation"),
+        (system(component("a", connector("y", "output", "", "Binary")) + B, connection("a.y", "b.u")), "a.y is of type Binary"),
+        (system(component("a", "", BINDING.format(f">{INLINE}<s:ParameterMapping/>"))), "a ParameterMapping without a source"),
+        (system(component("a", "", BINDING.format(">"))), "neither a source nor a ParameterSet"),
+        (system(""), "no components"),
+    ],
+)
+def test_what_is_not_supported_is_named(tmp_path: Path, body: str, said: str):
+    with pytest.raises(BadInput, match=f"foreign.ssp: SystemStructure.ssd: .*({said})"):
+        read(tmp_path, body)
+
+
+def test_units_that_do_not_fit_are_named(tmp_path: Path):
+    tail = UNITS.replace('name="m"><c:BaseUnit m="1"', 'name="m"><c:BaseUnit s="1"')
+    with pytest.raises(BadInput, match="a.y -> b.u: mm cannot become m"):
+        read(tmp_path, system(A + B, connection("a.y", "b.u")), tail)
+
+
+@pytest.mark.parametrize(("version", "said"), [("3.0", "version '3.0' of SSP is not known"), ("Draft", "version 'Draft'")])
+def test_unknown_versions_are_named(tmp_path: Path, version: str, said: str):
+    with pytest.raises(BadInput, match=said):
+        read(tmp_path, system(A), "", version)
+
+
+def test_archives_that_are_none_are_named(tmp_path: Path, capsys: pytest.CaptureFixture):
+    path = tmp_path / "x.ssp"
+    path.write_text("not a zip")
+    assert main(["cosim", str(path)]) == 2 and "is not an SSP archive" in capsys.readouterr().err
+    with ZipFile(path, "w") as archive:
+        archive.writestr("../escape", "x")
+    assert main(["cosim", str(path)]) == 2 and "leads out of it" in capsys.readouterr().err
+    with ZipFile(path, "w") as archive:
+        archive.writestr("readme", "x")
+    assert main(["cosim", str(path)]) == 2 and "holds no SystemStructure.ssd" in capsys.readouterr().err
+    assert main(["cosim", str(tmp_path / "none.ssp")]) == 2 and "no such file" in capsys.readouterr().err
+
+
+def test_a_foreign_archive_runs(tmp_path: Path):
+    """Two proportional controllers in a row, the values inline with prefixes of components: u2 = g2 (0 - 1e-3 g1 (2 - 0))."""
+    fmu = build_controller_fmu(Controller(Pid(gain=1.0, lower=-9.0, upper=9.0)), tmp_path / "c.fmu")
+    values = "".join(
+        f'<v:Parameter name="{name}"><v:Real value="{value}"/></v:Parameter>'
+        for name, value in (("one.pid.gain", 3.0), ("two.pid.gain", 500.0), ("one.target", 2.0))
+    )
+    inline = f'><s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>{values}</v:Parameters></v:ParameterSet></s:ParameterValues>'
+    parts = [component(name, connector("command", "output", "mm") + connector("measured", "input", "m")) for name in ("one", "two")]
+    body = BINDING.format(inline) + system("".join(parts), connection("one.command", "two.measured"))
+    path = tmp_path / "chain.ssp"
+    with ZipFile(path, "w") as archive:
+        archive.write(fmu, "resources/unit.fmu")
+        archive.writestr("SystemStructure.ssd", HEAD.format(body=body, tail=UNITS, version="1.0"))
+    result = tmp_path / "result.csv"
+    scheme = ["--scheme", "sequential", "--step-size", "0.1", "--stop-time", "0.2"]
+    assert main(["cosim", str(path), "-o", str(result), "-q", *scheme]) == 0
+    assert float(result.read_text().splitlines()[-1].split(",")[1]) == pytest.approx(6.0)

@@ -1,0 +1,163 @@
+"""Tables: values at the grid, continuity as promised, derivatives as the limit of differences, behaviour outside, wrong data."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline, RectBivariateSpline
+
+from kinetree.models.description.tables import Tables
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, ExpressionError, Name
+from kinetree.models.expressions.registers import STATE, Registers
+from kinetree.models.expressions.text import parse
+from kinetree.solvers.expressions.evaluate import evaluate
+from kinetree.solvers.expressions.tables import lookup1, lookup2
+from kinetree.solvers.kernel import kernel
+
+X = np.array([-1.0, -0.4, 0.1, 0.5, 1.3, 2.0, 2.2])
+Y = np.array([0.0, 0.3, 1.0, 1.4, 2.5])
+RNG = np.random.default_rng(7)
+F = RNG.normal(size=X.size)
+Z = RNG.normal(size=(X.size, Y.size))
+
+
+@kernel
+def sample1(out, tables, data, x, order):
+    for i in range(x.size):
+        out[i] = lookup1(tables, data, 0, x[i], order)
+
+
+@kernel
+def sample2(out, tables, data, x, y, order_x, order_y):
+    for i in range(x.size):
+        out[i] = lookup2(tables, data, 0, x[i], y[i], order_x, order_y)
+
+
+def curve(x, order=0, cubic=False, extrapolate=False):
+    tables = Tables()
+    tables.add("law", X, F, cubic=cubic, extrapolate=extrapolate)
+    points = np.atleast_1d(np.asarray(x, dtype=float))
+    out = np.empty(points.size)
+    sample1(out, *tables.arrays(), points, order)
+    return out
+
+
+def surface(x, y, order_x=0, order_y=0, cubic=False, extrapolate=False, z=Z):
+    tables = Tables()
+    tables.add("map", X, Y, z, cubic=cubic, extrapolate=extrapolate)
+    points, others = (np.ascontiguousarray(each, dtype=float) for each in np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y)))
+    out = np.empty(points.size)
+    sample2(out, *tables.arrays(), points, others, order_x, order_y)
+    return out
+
+
+def test_a_table_is_exact_at_its_grid():
+    for cubic in (False, True):
+        assert curve(X, cubic=cubic) == pytest.approx(F, abs=1e-15)
+        for j, y in enumerate(Y):
+            assert surface(X, y, cubic=cubic) == pytest.approx(Z[:, j], abs=1e-15)
+
+
+def test_linear_tables_are_those_of_numpy():
+    x = np.linspace(-3, 4, 101)
+    assert curve(x) == pytest.approx(np.interp(x, X, F), abs=1e-15)
+
+
+def test_cubic_tables_are_the_splines_of_scipy():
+    x, y = RNG.uniform(-1, 2.2, 200), RNG.uniform(0, 2.5, 200)
+    spline = CubicSpline(X, F)
+    for order in range(3):
+        assert curve(x, order, cubic=True) == pytest.approx(spline(x, order), abs=1e-12 * 6 / 0.2**order)
+    patches = RectBivariateSpline(X, Y, Z)
+    for orders in ((0, 0), (1, 0), (0, 1)):
+        assert surface(x, y, *orders, cubic=True) == pytest.approx(patches.ev(x, y, *orders), abs=1e-10)
+
+
+@pytest.mark.parametrize("extrapolate", [False, True])
+@pytest.mark.parametrize("cubic", [False, True])
+def test_continuity(cubic, extrapolate):
+    """Across a grid point the value never jumps; inside a cubic table neither the slope nor the curvature does."""
+    step = 1e-9
+    for order in range(3) if cubic else range(1):
+        points = X if order == 0 or (extrapolate and order == 1) else X[1:-1]
+        jumps = curve(points + step, order, cubic, extrapolate) - curve(points - step, order, cubic, extrapolate)
+        assert abs(jumps).max() < 2 * step * 1e4  # the next derivative stays below 1e4 on this grid
+    for order_x, order_y in ((0, 0), (1, 0), (0, 1)) if cubic else ((0, 0),):
+        x, y = (each.ravel() for each in np.meshgrid(X[1:-1], Y[1:-1]))
+        jumps = surface(x + step, y + step, order_x, order_y, cubic, extrapolate) - surface(x - step, y - step, order_x, order_y, cubic, extrapolate)
+        assert abs(jumps).max() < 4 * step * 1e4
+
+
+@pytest.mark.parametrize("extrapolate", [False, True])
+@pytest.mark.parametrize("cubic", [False, True])
+def test_derivatives_are_the_limits_of_differences(cubic, extrapolate):
+    x, y, h = RNG.uniform(-1.5, 2.7, 60), RNG.uniform(-0.5, 3.0, 60), 1e-5
+    x, y = (each[np.abs(each[:, None] - grid).min(axis=1) > 2 * h] for each, grid in ((x, X), (y, Y)))
+    x, y = x[: min(x.size, y.size)], y[: min(x.size, y.size)]
+    kind = {"cubic": cubic, "extrapolate": extrapolate}
+    tolerance = 1e-6  # h² f'''/6 and ε f/h, with f''' < 1e4
+    for order in (1, 2):
+        difference = (curve(x + h, order - 1, **kind) - curve(x - h, order - 1, **kind)) / (2 * h)
+        assert curve(x, order, **kind) == pytest.approx(difference, abs=tolerance)
+    along_x = (surface(x + h, y, **kind) - surface(x - h, y, **kind)) / (2 * h)
+    along_y = (surface(x, y + h, **kind) - surface(x, y - h, **kind)) / (2 * h)
+    assert surface(x, y, 1, 0, **kind) == pytest.approx(along_x, abs=tolerance)
+    assert surface(x, y, 0, 1, **kind) == pytest.approx(along_y, abs=tolerance)
+
+
+def test_outside_the_grid():
+    for cubic in (False, True):
+        assert curve([-9.0, 9.0], cubic=cubic) == pytest.approx(F[[0, -1]])
+        slope = curve([X[0], X[-1]], 1, cubic)
+        assert curve([-9.0, 9.0], cubic=cubic, extrapolate=True) == pytest.approx(F[[0, -1]] + slope * [X[0] * -1 - 9.0, 9.0 - X[-1]])
+        assert surface(-9.0, 9.0, cubic=cubic) == pytest.approx(Z[0, -1])
+    plane = 2.0 + 3.0 * X[:, None] - Y + X[:, None] * Y
+    for cubic in (False, True):
+        assert surface(7.0, -4.0, cubic=cubic, extrapolate=True, z=plane) == pytest.approx(2.0 + 21.0 + 4.0 - 28.0)
+
+
+def test_tables_in_expressions():
+    registers = Registers()
+    registers.add("x", 0.3, STATE)
+    registers.add_table("map", X, Y, Z.tolist(), cubic=True)
+    registers.add_table("law", X, F)
+    value = parse("table('law', 2*x)*table('map', x, x**2)")
+    places = [registers.compile(value), registers.compile(differentiate(value, lambda leaf: ONE if leaf is Name("x") else None))]
+    program = registers.finish()
+    assert program.tables.size == 12
+    results = []
+    for x in (0.3, 0.3 + 1e-6, 0.3 - 1e-6):
+        val = program.val0.copy()
+        val[0] = x
+        evaluate(val, program.code, 0, program.phase_starts[-1], program.tables, program.table_data)
+        results.append(val[places])
+    assert results[0][0] == pytest.approx((curve(0.6) * surface(0.3, 0.09, cubic=True))[0], rel=1e-14)
+    assert results[0][1] == pytest.approx((results[1][0] - results[2][0]) / 2e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_cubic_tables_of_few_points_are_the_polynomial_through_them(count):
+    tables = Tables()
+    x = np.array([0.0, 0.5, 2.0, 3.0])[:count]
+    tables.add("law", x, x ** (count - 1), cubic=True)
+    out = np.empty(1)
+    sample1(out, *tables.arrays(), np.array([0.3]), 0)
+    assert out[0] == pytest.approx(0.3 ** (count - 1), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1, 1], [0, 1, 2]), "x must increase, found 1 before 1 .entries 2 and 3."),
+        (([0, 2, 1], [0, 1, 2]), "x must increase"),
+        (([0, 1], [0, 1, 2]), "2 values expected, found 3"),
+        (([0], [1]), "two numbers or more"),
+        (([0, 1], [0, float("nan")]), "y has an entry that is not a finite number"),
+        (([0, "one"], [0, 1]), "x is not a regular array"),
+        (([0, 1], [0, 1], [[1, 2], [3]]), "z is not a regular array"),
+        (([0, 1], [0, 1, 2], [[1, 2], [3, 4], [5, 6]]), "2 x 3 expected, found 3 x 2|2 x 3 values expected"),
+        (([0, 1], [0, 0], [[1, 2], [3, 4]]), "y must increase"),
+    ],
+)
+def test_wrong_tables_are_refused(arguments, message):
+    with pytest.raises(ExpressionError, match=message):
+        Tables().add("law", *arguments)

@@ -1,0 +1,122 @@
+"""The one table of variables and the two modelDescriptions written from it."""
+
+import math
+import zipfile
+from xml.etree import ElementTree
+
+import pytest
+from fmpy import read_model_description
+from fmpy.validation import validate_fmu
+from stub_unit import stub_shell, stub_unit
+
+from kinetree.fmu.archive.build import FmuError, identifier_of, pack_unit
+from kinetree.fmu.variables import Access, fmi_name, is_structured, variable_table
+
+ARCHIVES = [("native", 2), ("native", 3), ("python", 2)]
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archives")
+    unit = stub_unit()
+    return {key: pack_unit(unit, folder / f"{key[0]}{key[1]}.fmu", *key, files={"model.json": b"{}"}, shell=stub_shell()) for key in ARCHIVES}
+
+
+@pytest.mark.parametrize("key", ARCHIVES)
+def test_fmpy_finds_no_problem(archives, key):
+    assert validate_fmu(str(archives[key])) == []
+
+
+def test_same_variables_and_references_in_all_archives(archives):
+    tables = []
+    for path in archives.values():
+        variables = read_model_description(str(path)).modelVariables
+        tables.append([(v.name, v.valueReference, v.causality, v.variability) for v in variables if v.causality != "independent"])
+    assert tables[0] == tables[1] == tables[2]
+
+
+@pytest.mark.parametrize("key", ARCHIVES)
+def test_units_limits_and_texts(archives, key):
+    description = read_model_description(str(archives[key]))
+    by_name = {v.name: v for v in description.modelVariables}
+    k = by_name["k"]
+    assert (k.unit, float(k.min), float(k.start), k.variability, k.description) == ("N/m", 0.0, 40.0, "tunable", "stiffness <of the spring>")
+    assert by_name["m"].variability == "fixed"
+    base = {unit.name: unit.baseUnit for unit in description.unitDefinitions}
+    assert (base["N/m"].kg, base["N/m"].m, base["N/m"].s) == (1, 0, -2)
+    assert by_name["der(x)"].derivative is by_name["x"]
+    assert by_name["der(x,2)"].derivative is by_name["der(x)"]
+    for name in ("stage", "stage_name", "events", "event_time", "energy_residual", "constraint_residual", "solver_steps"):
+        assert by_name[name].causality == "output"
+
+
+def test_dependencies_are_declared():
+    table = variable_table(stub_unit())
+    by_name = {v.name: v for v in table.variables}
+    names = lambda v: {table.variables[vr].name for vr, _ in v.dependencies}  # noqa: E731
+    assert names(by_name["power"]) == {"pull", "der(x)"}
+    assert by_name["der(x,2)"].dependencies is None  # of everything
+    assert names(by_name["x"]) == {"x"}
+    assert names(by_name["stage"]) == set()
+
+
+def test_who_may_set_what():
+    by_name = {v.name: v for v in variable_table(stub_unit()).variables}
+    assert [by_name[n].access for n in ("k", "m", "pull", "x", "power")] == [Access.TUNABLE, Access.FIXED, Access.INPUT, Access.START, Access.NONE]
+    assert by_name["x"].start == 0.25
+    assert math.isinf(by_name["k"].maximum)
+
+
+@pytest.mark.parametrize("key", ARCHIVES)
+def test_archive_holds_what_a_user_looks_for(archives, key):
+    with zipfile.ZipFile(archives[key]) as archive:
+        names = set(archive.namelist())
+        page = archive.read("documentation/index.html").decode()
+        assert len(names) == len(archive.namelist())
+    assert "documentation/licenses/license.txt" in names
+    assert ("model.png" if key[1] == 2 else "terminalsAndIcons/icon.png") in names
+    assert "resources/model.json" in names
+    ElementTree.fromstring(page.split("\n", 1)[1])  # well-formed
+    for part in ("<svg", "block", "slide", "stiffness &lt;of the spring&gt;", "N.s/m"):
+        assert part in page
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("x", True),
+        ("der(x)", True),
+        ("der(x,2)", True),
+        ("arm.position[1]", True),
+        ("der(arm.s)", True),
+        ("a b", False),
+        ("m²", False),
+        ("der(der(x))", False),
+    ],
+)
+def test_structured_names(name, good):
+    assert is_structured(name) is good
+
+
+def test_second_derivatives_follow_the_naming_of_the_standard():
+    assert fmi_name("der(der(arm.s))") == "der(arm.s,2)"
+
+
+def test_identifiers_suit_the_language_c():
+    assert [identifier_of(n) for n in ("Speed regulator", "3 links", "Träger ü", "")] == ["Speed_regulator", "m_3_links", "Trager_u", "mechanism"]
+
+
+def test_names_a_user_took_are_left_to_the_user():
+    unit = stub_unit()
+    unit.columns[2].name = "stage"
+    names = [v.name for v in variable_table(unit).variables]
+    assert "stage" in names
+    assert "fmu.stage" in names
+
+
+@pytest.mark.parametrize(("backend", "fmi", "word"), [("java", 2, "java"), ("python", 3, "native"), ("native", 1, "FMI 1")])
+def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, word):
+    with pytest.raises(FmuError, match=word):
+        pack_unit(stub_unit(), tmp_path / "x.fmu", backend, fmi, shell=stub_shell())
+    with pytest.raises(FmuError, match="fmu"):
+        pack_unit(stub_unit(), tmp_path / "x.zip", "native", shell=stub_shell())

@@ -1,0 +1,252 @@
+"""The pythonfmu archive with the stand-in engine: every trap that is known of such slaves has its test."""
+
+import json
+import math
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from stub_unit import stub_shell, stub_unit
+
+from kinetree.fmu.archive.build import pack_unit
+from kinetree.scripts.fmi.host import Archive, Host
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return pack_unit(stub_unit(), tmp_path_factory.mktemp("python slave %41 ü") / "spring.fmu", "python", shell=stub_shell())
+
+
+@pytest.fixture(scope="module")
+def archive(path):
+    with Archive(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def host(archive):
+    instance = Host(archive)
+    yield instance
+    instance.fmu.freeInstance()
+
+
+def alone(code: str, *arguments: str, **environment: str) -> dict:
+    """Run code in a fresh process; the last line it prints is JSON."""
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, env=environment or None)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_equals_the_native_archive_bit_for_bit(host, tmp_path):
+    native = Archive(pack_unit(stub_unit(), tmp_path / "n.fmu", "native", shell=stub_shell()))
+    twin = Host(native)
+    rows = []
+    for each in (host, twin):
+        each.start({"limit": 0.25, "x": 0.2, "der(x)": 1.0})
+        rows.append([])
+        for k in range(1, 101):
+            each.set({"pull": math.sin(0.01 * k)})
+            each.step(0.01 * k)
+            rows[-1].append([*each.get(archive_names(each)), *each.integers(["stage", "events", "solver_steps"]), each.text("stage_name")])
+    assert rows[0] == rows[1]
+    assert rows[0][-1][-1] == "released"
+    twin.fmu.freeInstance()
+
+
+def archive_names(host):
+    return [name for name in host.archive.reals if not name.startswith("event_indicator")]
+
+
+def test_no_execution_tool_is_declared(archive):
+    part = archive.description.coSimulation
+    assert (part.needsExecutionTool, part.canBeInstantiatedOnlyOncePerProcess) == (False, False)
+    assert (part.canGetAndSetFMUstate, part.canSerializeFMUstate) == (True, True)
+
+
+def test_needs_nothing_but_the_standard_library_and_pythonfmu(archive):
+    code = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+begin = time.perf_counter()
+name = open(sys.argv[1] + "/slavemodule.txt").read().strip()
+module = __import__(name)
+slave = module.KinetreeSlave(instance_name="a", resources=sys.argv[1])
+slave.setup_experiment(0.0); slave.enter_initialization_mode(); slave.exit_initialization_mode()
+done = slave.do_step(0.0, 0.01)
+print(json.dumps([done, time.perf_counter() - begin, [m for m in ("numpy", "numba", "kinetree") if m in sys.modules]]))
+"""
+    done, seconds, heavy = alone(code, str(Path(archive.folder) / "resources"))
+    assert (done, heavy) == (True, [])
+    assert seconds < 1.0
+
+
+def test_runs_on_the_kernels_where_there_is_no_library(archive, tmp_path):
+    """The stand-in engine has no kernels: what is tested is that their package comes along, under a name of its own, and is what is asked."""
+    resources = Path(archive.folder) / "resources"
+    packages = [p for p in resources.iterdir() if p.name.startswith("kinetree_kernels_")]
+    assert len(packages) == 1
+    assert (packages[0] / "entries" / "__init__.py").exists()
+    assert not [p for p in packages[0].rglob("*.py") if "kinetree.solvers" in p.read_text(encoding="utf-8")]
+
+
+def test_second_instance_after_the_first_and_beside_it(archive):
+    first = Host(archive).start()
+    second = Host(archive).start({"x": 0.5})
+    first.step(0.1)
+    second.step(0.1)
+    assert first.get(["x"]) != second.get(["x"])
+    first.fmu.freeInstance()
+    third = Host(archive).start({"x": 0.5})
+    third.step(0.1)
+    assert third.get(["x"]) == second.get(["x"])
+    second.fmu.freeInstance()
+    third.fmu.freeInstance()
+
+
+def test_two_models_in_one_process_do_not_mix(archive, tmp_path):
+    other = Archive(pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell()))
+    a, b = Host(archive), Host(other)
+    a.start()
+    b.start()
+    for k in range(1, 11):
+        a.step(0.01 * k)
+        b.step(0.01 * k)
+    assert (a.get(["k"]), b.get(["k"])) == ([40.0], [10.0])
+    assert a.get(["der(x,2)"]) == [pytest.approx((3 - 40 * a.get(["x"])[0] - 0.5 * a.get(["der(x)"])[0]) / 2)]
+    assert b.get(["der(x,2)"]) == [pytest.approx((3 - 10 * b.get(["x"])[0] - 0.5 * b.get(["der(x)"])[0]) / 2)]
+    a.fmu.freeInstance()
+    b.fmu.freeInstance()
+
+
+def test_modules_have_names_of_their_own(path, tmp_path):
+    names = []
+    for k in (40.0, 10.0):
+        with zipfile.ZipFile(pack_unit(stub_unit(k=k), tmp_path / "x.fmu", "python", shell=stub_shell())) as archive:
+            names.append(archive.read("resources/slavemodule.txt").decode())
+    assert all(name.startswith("kinetree_slave_") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"pull": math.nan}, "'pull' is set to nan"),
+        ({"k": -1.0}, "outside of its range"),
+        ({"m": 1.0}, "fixed parameter"),
+        ({"power": 1.0}, "computed"),
+    ],
+)
+def test_refused_values_are_named_and_stop_the_next_step(host, values, word):
+    """pythonfmu turns every error of a setter into a fatal one: the value is refused with a message, and the step after it is discarded."""
+    host.start()
+    host.step(0.01)
+    state = host.save()
+    host.set(values)
+    assert any(word in message for message in host.messages)
+    with pytest.raises(Exception, match="status 2"):  # discard
+        host.fmu.doStep(0.01, 0.01)
+    assert all(math.isfinite(x) for x in host.get(["x", "der(x)", "power"]))
+    host.restore(state)
+    host.step(0.02)
+
+
+def test_wrong_order_is_told_not_fatal(host):
+    with pytest.raises(Exception, match="status 2"):
+        host.fmu.doStep(0.0, 0.01)
+    assert any("not allowed before initialization" in message for message in host.messages)
+    host.start()
+    for begin, size in ((5.0, 0.01), (0.0, -0.01), (0.0, math.nan)):
+        with pytest.raises(Exception, match="status 2"):
+            host.fmu.doStep(begin, size)
+    host.step(0.01)
+    host.fmu.terminate()
+    with pytest.raises(Exception, match="status 2"):
+        host.fmu.doStep(0.01, 0.01)
+    assert len(host.get(["x"])) == 1
+
+
+def test_engine_failure_is_told_and_can_be_undone(host):
+    host.start()
+    state = host.save()
+    host.set({"pull": 1e308, "k": 1e308})
+    with pytest.raises(Exception, match="status 2"):
+        host.fmu.doStep(0.0, 0.01)
+    assert any("not a finite number" in message for message in host.messages)
+    host.get(["x", "power"])
+    host.restore(state)
+    host.step(0.01)
+
+
+def test_unknown_references_are_told_not_fatal(host):
+    host.start()
+    assert list(host.fmu.getReal([0, 4_000_000])) == [0.0, 0.0]
+    assert list(host.fmu.getInteger([1])) == [0]
+    host.fmu.setReal([4_000_000], [1.0])
+    host.fmu.setInteger([1], [1])
+    assert len(host.messages) == 4
+
+
+def test_percent_signs_survive_in_messages(tmp_path):
+    """The wrapper uses messages as printf formats."""
+    unit = stub_unit()
+    unit.stage_names = ["100 %s pulled", "50 %n released"]
+    with Archive(pack_unit(unit, tmp_path / "x.fmu", "python", shell=stub_shell())) as archive:
+        host = Host(archive).start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})
+        host.step(0.5)
+        assert any("50 %n released" in message for message in host.messages)
+        assert host.text("stage_name") == "50 %n released"
+        host.fmu.freeInstance()
+
+
+def test_whole_state_is_saved_and_crosses_instances(host, archive):
+    host.start({"limit": 0.3, "x": 0.2, "der(x)": 1.0})
+    state = host.save()
+    data = host.serialized(state)
+    host.step(0.5)
+    end = host.get(["x", "event_time"])
+    host.restore(state)
+    assert host.integers(["stage"]) == [0]
+    host.step(0.5)
+    assert host.get(["x", "event_time"]) == end
+    other = Host(archive).start()
+    other.restore(other.parsed(data, 0.0))
+    other.step(0.5)
+    assert other.get(["x", "event_time"]) == end
+    other.restore(other.parsed(data[:-8], 0.5))  # told, not fatal
+    assert any("another model" in message for message in other.messages)
+    other.fmu.freeInstance()
+    host.forget(state)
+
+
+def test_reset_begins_anew(host):
+    host.start()
+    host.step(0.1)
+    end = host.get(["x"])
+    host.fmu.reset()
+    host.start()
+    host.step(0.1)
+    assert host.get(["x"]) == end
+
+
+def test_nothing_is_retained_per_step(archive):
+    code = """
+import json, sys, tracemalloc
+sys.path.insert(0, sys.argv[1])
+slave = __import__(open(sys.argv[1] + "/slavemodule.txt").read().strip()).KinetreeSlave(instance_name="a", resources=sys.argv[1])
+slave.setup_experiment(0.0); slave.enter_initialization_mode(); slave.exit_initialization_mode()
+def run(a, b):
+    for k in range(a, b):
+        slave.set_real([5], [float(k % 7)])
+        slave.do_step(k * 1e-3, 1e-3)
+        slave.get_real([6, 7, 8, 9])
+run(0, 1000)
+tracemalloc.start()
+run(1000, 2000)
+before = tracemalloc.get_traced_memory()[0]
+run(2000, 12000)
+print(json.dumps(tracemalloc.get_traced_memory()[0] - before))
+"""
+    assert alone(code, str(Path(archive.folder) / "resources")) < 2000

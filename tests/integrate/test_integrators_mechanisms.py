@@ -1,0 +1,68 @@
+"""Integrators on mechanisms: stiffness at fixed steps, change of method, one call per output, the time of a published run."""
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+from kinetree.models.run.unit import Run
+
+OMEGA = 1e4  # rad/s of the stiff spring; times the step of 0.01 s: 100
+
+
+def pair(zeta: float) -> dict:
+    """A slow mass on a soft spring (1 rad/s for both) that carries a light one on a stiff, damped spring, pulled 1 mm out."""
+    slide = {"type": "prismatic", "axis": "x"}
+    stiff = {"coordinate": "y", "stiffness": 0.1 * OMEGA**2, "damping": 0.2 * zeta * OMEGA}
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": {"mass": 9.9}, "b": {"mass": 0.1}},
+        "joints": {
+            "ja": {"child": "a", "coordinates": ["x"], "start": 1.0, **slide},
+            "jb": {"parent": "a", "child": "b", "coordinates": ["y"], "start": 1e-3, **slide},
+        },
+        "forces": {"soft": {"coordinate": "x", "stiffness": 10.0}, "stiff": stiff},
+    }
+
+
+@pytest.mark.parametrize("zeta", [0.0, 0.01, 0.7, 20.0])
+def test_semi_implicit_is_stable_at_any_stiffness_and_damping(zeta: float):
+    """h omega = 100: the stiff part only decays, within the first steps, the slow one is cos t to the order-2 error of its own frequency."""
+    result = load(pair(zeta)).compile().simulate(10.0, output_step=0.1, integrator="semi-implicit", step=0.01)
+    assert result["solver_steps"][-1] == pytest.approx(1000)
+    assert np.abs(result["x"] - np.cos(result.time)).max() < 10.0 * 0.01**2
+    fast = np.abs(result["y"])
+    assert fast.max() == 1e-3 and fast[result.time > 1.0].max() < (1e-7 if zeta < 10.0 else 1e-3)
+    assert np.diff(result["energy"][1:]).max() < 1e-4 * result["energy"][0]
+
+
+def test_auto_changes_to_the_implicit_method_and_agrees_with_it():
+    """Stiff governor: adams alone would need steps below 1e-4 s, 20 000 and more for 2 s."""
+    system = load("lib:flyball").compile()
+    auto = system.simulate(2.0, output_step=0.1, integrator="auto", tolerance=1e-8)
+    radau = system.simulate(2.0, output_step=0.1, integrator="radau", tolerance=1e-10)
+    assert np.abs(auto["s"] - radau["s"]).max() < 1e-6
+    assert auto["solver_steps"][-1] < 2000
+
+
+def test_python_is_crossed_once_per_output_interval(monkeypatch: pytest.MonkeyPatch):
+    """Hundreds of steps between two rows, one call."""
+    calls: list[str] = []
+    call = Run.call
+
+    def counted(run: Run, name: str, *rest):
+        calls.append(name)
+        return call(run, name, *rest)
+
+    monkeypatch.setattr(Run, "call", counted)
+    result = load("lib:double-pendulum").compile().simulate(10.0, output_step=1.0, tolerance=1e-10)
+    assert calls.count("unit_advance") == 10 and result["solver_steps"][-1] > 300
+    assert len(calls) < 15
+
+
+@pytest.mark.parametrize("integrator", ["adams", "auto"])
+def test_three_link_pendulum_of_the_source_takes_less_than_a_second(integrator: str):
+    """[SC24] example 1: 100 s at 0.01 s, the fastest of three runs."""
+    system = load("lib:three-link").compile()
+    runs = [system.simulate(integrator=integrator, tolerance=1e-8).statistics["seconds"] for _ in range(3)]
+    assert min(runs) < 1.0

@@ -1,0 +1,172 @@
+"""Stiff problems against printed references; linear algebra of the implicit methods; when to change the method."""
+
+import numpy as np
+import pytest
+
+from kinetree.scripts.bench.methods import METHODS, memory, run
+from kinetree.scripts.bench.problems import (
+    ARENSTORF_ORBIT,
+    DECAY,
+    HIRES_END,
+    ROBERTSON_LONG,
+    SPRINGS,
+    VAN_DER_POL_STIFF,
+    Problem,
+    kepler,
+    problem,
+    shaken_chain,
+)
+from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, STEPS, Y_NEW, block, is_smooth, is_stiff, state_of, time_of
+from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
+from kinetree.solvers.integrate.linear_solver import factor, factor_complex, solve, solve_complex
+from kinetree.solvers.integrate.radau import radau_step_with
+from kinetree.solvers.kernel import kernel
+
+
+@pytest.mark.parametrize("case, small", [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)], ids=lambda x: getattr(x, "name", ""))
+def test_radau_meets_printed_references(case, small):
+    """Relative error of every component within 1000 times the tolerance (steps times growth), and shrinking with it."""
+    for tolerance in (1e-4, 1e-7, 1e-10):
+        result = run("radau", case, np.array([case.stop]), memory("radau", case, tolerance, small * tolerance))
+        assert result.status == 0
+        error = np.abs(result.states[-1] / np.array(case.end) - 1.0).max()
+        assert error < 1000 * tolerance ** (5 / 6) if case is ROBERTSON_LONG else error < 300 * tolerance, (tolerance, error)
+
+
+def test_jacobian_and_factors_are_kept_where_they_can_be():
+    result = run("radau", ROBERTSON_LONG, np.array([1e11]), memory("radau", ROBERTSON_LONG, 1e-8, 1e-14))
+    assert result.jacobians < 0.3 * result.steps and result.factorisations < 0.6 * result.steps
+
+
+@pytest.mark.parametrize("name", ["adams", "rk45"])
+def test_arenstorf_orbit_closes(name):
+    case = ARENSTORF_ORBIT
+    result = run(name, case, np.array([case.stop]), memory(name, case, 1e-12, 1e-12))
+    # one revolution multiplies errors by about 1e5
+    assert np.abs(result.states[-1] - np.array(case.end)).max() < 1e-6
+
+
+@kernel
+def decay_jacobian(jacobian, mem, rhs, context, trial):
+    """Exact Jacobian of the problem DECAY."""
+    jacobian[0] = -context[1]
+    mem[JACOBIANS] += 1.0
+    return 0
+
+
+def test_a_given_jacobian_is_used():
+    case = Problem("decay", (DECAY, 1e5, 0.0), (0.0,), 3.0, None, True, 0)
+    mem = memory("radau", case, 1e-8, 1e-8)
+    assert METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start)) == 0
+    while time_of(mem) < 3.0:
+        assert radau_step_with(mem, problem, decay_jacobian, case.context, 3.0) == 0
+    assert abs(state_of(mem)[0] - np.cos(time_of(mem))) < 1e-6
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-9])
+def test_dense_output_of_radau_holds_where_stiff_forces_tie_the_solution(tolerance):
+    """y follows cos t with rate 1e9: the ends of steps are exact whatever the step, so only the check of the polynomial keeps its inside right.
+
+    The inner tolerance of the method is 0.1 tol^(2/3); the polynomial is judged by its predecessor, which leaves a factor.
+    """
+    case, times = Problem("decay", (DECAY, 1e9, 0.0), (1.0,), 10.0, None, True, 0), np.linspace(0.0, 10.0, 201)[1:]
+    result = run("radau", case, times, memory("radau", case, tolerance, tolerance))
+    assert np.abs(result.states[:, 0] - np.cos(times)).max() < 0.5 * tolerance ** (2 / 3)
+    assert result.evaluations < 700 * (1e-9 / tolerance) ** (1 / 6)
+
+
+STIFF = {
+    "springs, damped": (Problem("", (SPRINGS, 1000.0, 0.5), (1.0, 1.0, 0.0, 0.0), 20.0, None, True, 2), 0.2),
+    "van der Pol": (VAN_DER_POL_STIFF._replace(stop=0.5), 1e-3),
+    "decay": (Problem("", (DECAY, 1e4, 0.0), (1.0,), 5.0, None, True, 0), 0.3),
+}
+SMOOTH = {
+    "orbit": kepler(0.6, 40.0),
+    "circle": kepler(0.0, 60.0),
+    "oscillators": Problem("", (SPRINGS, 12.0, 0.0), (1.0, 0.5, 0.0, 0.0), 20.0, None, False, 2),
+    "chain": shaken_chain(5, 100.0, 0.1, 10.0),
+}
+
+
+@pytest.mark.parametrize("name", ["adams", "rk45"])
+@pytest.mark.parametrize("kind", STIFF)
+def test_stiffness_is_noticed_early(kind, name):
+    case, latest = STIFF[kind]
+    for tolerance in (1e-4, 1e-7):
+        mem = memory(name, case, tolerance, tolerance)
+        METHODS[name].start(mem, problem, case.context, 0.0, np.array(case.start))
+        while not is_stiff(mem) and mem[STEPS] < 2000:
+            assert METHODS[name].step(mem, problem, case.context, 1e9) == 0
+        assert is_stiff(mem) and time_of(mem) < latest and mem[STEPS] < 1000
+
+
+@pytest.mark.parametrize("name", ["adams", "rk45"])
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_accuracy_is_not_taken_for_stiffness(kind, name):
+    case = SMOOTH[kind]
+    for tolerance in (1e-4, 1e-7, 1e-10):
+        mem = memory(name, case, tolerance, tolerance)
+        METHODS[name].start(mem, problem, case.context, 0.0, np.array(case.start))
+        while time_of(mem) < case.stop:
+            assert METHODS[name].step(mem, problem, case.context, 1e9) == 0
+            assert not is_stiff(mem), time_of(mem)
+
+
+def test_radau_notices_where_it_is_not_needed():
+    smooth, stiff = SMOOTH["oscillators"], STIFF["springs, damped"][0]
+    verdicts = []
+    for case in (smooth, stiff):
+        mem = memory("radau", case, 1e-6, 1e-6)
+        METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start))
+        while time_of(mem) < case.stop and not is_smooth(mem):
+            METHODS["radau"].step(mem, problem, case.context, 1e9)
+        verdicts.append(is_smooth(mem))
+    assert verdicts == [True, False]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_factors_solve_real_and_complex_systems(n):
+    """Backward stable: residual within 50 n eps of |A||x|."""
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(n, n)), rng.normal(size=(n, n))
+    x, y, pivots = rng.normal(size=n), rng.normal(size=n), np.zeros(n)
+    lu, solution = a.ravel().copy(), x.copy()
+    assert factor(lu, pivots, n) == 0
+    solve(lu, pivots, n, solution)
+    bound = 50 * n * 2.2e-16
+    assert np.abs(a @ solution - x).max() <= bound * np.abs(a).max() * (1.0 + np.abs(solution).max())
+    re, im, u, v = a.ravel().copy(), b.ravel().copy(), x.copy(), y.copy()
+    assert factor_complex(re, im, pivots, n) == 0
+    solve_complex(re, im, pivots, n, u, v)
+    residual = (a + 1j * b) @ (u + 1j * v) - (x + 1j * y)
+    assert np.abs(residual).max() <= bound * np.abs(a + 1j * b).max() * (1.0 + np.abs(u + 1j * v).max())
+
+
+def test_singular_matrices_are_reported():
+    assert factor(np.ones(9), np.zeros(3), 3) == 1
+    assert factor_complex(np.ones(9), np.ones(9), np.zeros(3), 3) == 1
+    assert factor(np.full(4, np.nan), np.zeros(2), 2) == 1
+
+
+def test_difference_jacobian_and_its_spectral_radius():
+    """Forward differences: error sqrt(eps) |f''| y / 2 of entries up to 280; the radius of springs is the fast frequency."""
+    case = HIRES_END
+    mem, n = memory("radau", case, 1e-6, 1e-6), 8
+    METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start))
+    y = block(mem, Y_NEW)
+    y[:] = np.linspace(0.1, 0.8, n)
+    METHODS["radau"].changed(mem, problem, case.context)
+    jacobian, trial = np.empty(n * n), np.empty(2 * n)
+    assert numerical_jacobian(jacobian, mem, problem, case.context, trial) == 0
+    exact, f, g = np.empty((n, n)), np.empty(n), np.empty(n)
+    for j in range(n):
+        for out, side in ((f, 1e-3), (g, -1e-3)):  # central differences are exact for a quadratic f
+            problem(out, case.context, 0.0, y + side * np.eye(n)[j])
+        exact[:, j] = (f - g) / 2e-3
+    assert np.abs(jacobian.reshape(n, n) - exact).max() < 280 * 1.5e-8 * 2
+    case = STIFF["springs, damped"][0]._replace(context=(SPRINGS, 300.0, 0.0))
+    mem = memory("radau", case)
+    METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start))
+    numerical_jacobian(jacobian, mem, problem, case.context, trial)
+    assert spectral_radius(jacobian, 4, trial) == pytest.approx(300.0, rel=0.05)
+    assert mem[FACTORISATIONS] == 0

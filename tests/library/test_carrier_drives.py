@@ -1,0 +1,220 @@
+"""Drives of the carrier: geometry, the start under load, inside and outside under told stiffness, advance compensation, tables, demonstration."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.models import ModelError, load
+from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.library import carrier_drives
+from kinetree.models.library.carrier_parts import RING, Settings
+from kinetree.scripts import demo
+from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
+from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.reports import stage_pictures
+from kinetree.scripts.reports.html import write_report
+from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
+from kinetree.scripts.studies import stabilisation
+from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
+from kinetree.scripts.terminal.failure import BadInput
+
+ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1)
+
+
+@pytest.mark.parametrize("drive", carrier_drives.fitted(ON, "base", RING), ids=lambda drive: drive.label)
+@pytest.mark.parametrize("angle", [-0.6, 0.0, 0.3, 0.65])
+def test_levers_are_slopes_of_lengths(drive: carrier_drives.Drive, angle: float):
+    """Central difference of the length; the sense of a drive is the sign of its lever within the allowed angles."""
+    if drive.axis == "luff" and angle < 0:
+        return
+    up, down, lever = (evaluate_constant(text, {"x": value}) for text, value in (
+        (drive.length("x"), angle + 1e-6), (drive.length("x"), angle - 1e-6), (drive.lever("x"), angle),
+    ))  # fmt: skip
+    assert lever == pytest.approx((up - down) / 2e-6, abs=1e-8)
+    assert lever * drive.sense > 0.1
+
+
+def test_lengths_are_those_of_the_actuators():
+    system = load("lib:carrier", modules=1, outside=1, cylinders=1).compile()
+    q, u = system.start()
+    found, angles = system.outputs(0.0, q, u), dict(zip(system.coordinates, q, strict=True))
+    for drive in carrier_drives.fitted(ON, "base", RING):
+        shortest, longest = carrier_drives.STROKES[drive.label]
+        length = evaluate_constant(drive.length("x"), {"x": angles[drive.axis]})
+        assert found[f"{drive.label}.length"] == pytest.approx(length, abs=1e-12)
+        assert shortest < length < longest
+
+
+@pytest.mark.parametrize("cylinders", [0, 1])
+def test_loads_left_by_the_preparation_hold_the_carrier(cylinders: int):
+    """With the forces that the states *_load remember nothing accelerates: beside gravity, what the roundoff of the stiff lock leaves."""
+    system = load("lib:carrier", modules=2, outside=1, cylinders=cylinders).compile()
+    twin = system.simulate(1e-6, output_step=1e-6)
+    forces = {f"{label}.force": float(twin[f"{label}_load"][0]) for label in system.description.actuators}
+    q, u = system.start()
+    assert np.abs(system.accelerations(0.0, q, u, inputs=forces)).max() < 1e-7 * 9.81
+
+
+def test_drives_inside_hold_and_book_their_energy():
+    """Exactly at rest before the first push; what is taken from the supply covers the work; pressures stay within supply and tank."""
+    system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
+    result = system.simulate(1.6, output_step=0.005, tolerance=1e-8)
+    resting = result.time < 0.49
+    assert np.abs(result["luff_error"][resting]).max() < 1e-9
+    assert result["drive_energy"][resting].max() < 1e-6
+    assert result["drive_energy"][-1] > result["drive_work"][-1] > 0
+    assert np.diff(result["drive_energy"]).min() > -1e-8
+    for label in LABELS:
+        for side in "ab":
+            assert 5e5 < result[f"{label}_{side}.pressure"].min() <= result[f"{label}_{side}.pressure"].max() < 210e5
+        shut = result[f"{label}_valve.spool"][resting]
+        assert np.abs(shut).max() < 1e-9
+
+
+def test_coupled_drives_follow_one_system():
+    """Told stiffness, controllers that sample: of first order in the step, below 2 % of the motion at 10 ms."""
+    errors = {step: run_carrier(Path(), "process", step, modules=1, pace=0.6) for step in (0.01, 0.005)}
+    for name in ("slew", "luff"):
+        (coarse, size), (fine, _) = (errors[step].deviation(name) for step in (0.01, 0.005))
+        assert coarse < 0.02 * size
+        assert fine < 0.6 * coarse
+    for run in errors.values():
+        assert run.trace.stable
+        assert np.ptp(run["luff"]) > 1e-3
+        assert run.energy[-1] == pytest.approx(run.reference["drive_energy"][-1], rel=0.05)
+
+
+def test_scenario_is_the_demonstration():
+    """`kinetree cosim lib:carrier`: the same start, drives and wires as the demonstration's, so the same motion."""
+    scenario = read_scenario("lib:carrier")
+    system = load("lib:carrier", **scenario.unit("carrier").settings).compile()
+    start = system.simulate(1e-6, output_step=1e-6)
+    for label, (axis, _) in LABELS.items():
+        given = scenario.unit(label).start
+        assert given["length"] == pytest.approx(start[f"{label}.length"][0], abs=1e-9)
+        assert given["load"] == pytest.approx(start[f"{label}_load"][0], abs=1e-3)
+        assert scenario.unit(f"{label}_control").start["measured"] == pytest.approx(start[axis][0], abs=1e-9)
+    outcome = run_wired(scenario, "sequential", 0.01, 1.4)
+    assert outcome.trace.stable
+    assert outcome.notes == []
+    run = run_carrier(Path(), "process", 0.01, modules=4, pace=0.8)
+    count = outcome.trace.time.size
+    for axis in ("slew", "luff"):
+        assert outcome.trace[f"carrier.{axis}"] == pytest.approx(run[axis][:count], abs=1e-9)
+
+
+def test_settings_of_scenarios_are_checked():
+    wrong = [({"drive": {}, "settings": {"x": 1}}, "only a description"), ({"description": "lib:boom", "settings": {"no": 1}}, "unknown parameter")]
+    for unit, says in wrong:
+        with pytest.raises((BadInput, ModelError), match=says):
+            run_wired(scenario_of({"units": {"a": unit}, "wires": []}, "here.toml"), "held", 0.01, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["native", "python"])
+def test_coupled_fmus_do_what_the_programs_do(backend: str, tmp_path: Path):
+    """Seven FMUs under fmpy beside the same programs in the process: only how inputs that move are handed over differs."""
+    fmus, programs = (run_carrier(tmp_path, kind, 0.005, modules=1, pace=0.6) for kind in (backend, "process"))
+    assert len(fmus.files) == 7
+    for name in ("slew", "luff", "heave"):
+        assert fmus[name] == pytest.approx(programs[name], abs=1e-9)
+
+
+def test_advance_compensation_is_best():
+    """Shut valves lose the angle as weight leaves, proportional control brings it back, advance halves the deviations at least."""
+    runs = stabilisation.compare(modules=2, pace=0.8)
+    shut, proportional, advance = (stabilisation.row(way, result) for way, result in runs.items())
+    assert proportional.left["luff"] < 0.2 * shut.left["luff"]
+    for axis in stabilisation.AXES:
+        assert advance.largest[axis] < 0.5 * shut.largest[axis]
+        assert advance.mean[axis] < 0.6 * proportional.mean[axis]
+    assert 0 == pytest.approx(shut.energy, abs=1e-9)
+    assert shut.energy < proportional.energy < advance.energy
+    rows = stabilisation.table(runs)
+    assert [len(row) for row in rows] == [10] * 4
+
+
+def test_settling_by_hand():
+    """A deviation that leaves the band of 0.2 mrad last at 1.5 s, three quarters after the departure."""
+    time = np.arange(0.0, 3.0, 0.25)
+    deviation = np.where((time == 0.5) | (time == 1.5), 3e-4, 1e-5)
+    assert stabilisation.settling(time, deviation, 0.75, 2.75) == pytest.approx(1.0)
+    assert stabilisation.settling(time, deviation, 1.75, 2.75) == 0.0
+    assert stabilisation.settling(time, 0 * deviation + 1.0, 0.75, 2.75) == 2.0
+
+
+def test_stage_tables_by_hand():
+    """Two stages of three rows: values at their ends, deviations from the start, sums over stages."""
+    columns = {"x": np.array([1.0, 4.0, 2.0, 2.0, -3.0, 0.0])}
+    stages = np.array([0, 0, 0, 1, 1, 1])
+    start, end, largest = (stage_table(stages, ["one", "two"], columns, kind) for kind in ("start", "end", "max_deviation"))
+    sums = [["mean", "1.5"], ["standard deviation", "0.5"], ["deviation from the start", "0.707107"]]
+    assert start[1:] == [["start of the run", "1"], ["one", "1"], ["two", "2"], *sums]
+    assert [row[1] for row in end[2:4]] == ["2", "0"]
+    assert [row[1] for row in largest[2:]] == ["3", "-4", "-0.5", "3.5", "3.53553", "7"]
+
+
+def test_tables_of_a_run_have_a_row_per_stage():
+    system = load("lib:carrier", modules=1).compile()
+    found = tables(system.simulate(tolerance=1e-6), system.coordinates)
+    assert [rows[0][1:] for rows in found.values()] == [["heave [m]", "pitch [rad]", "roll [rad]", "slew [rad]", "luff [rad]"]] * 3
+    assert [row[0] for row in found["At the end of each stage"][2:6]] == ["rest", "travel 1", "swing 1", "after swing 1"]
+
+
+def test_tables_show_every_coordinate(capsys: pytest.CaptureFixture[str]):
+    """Twelve columns do not fit into 100 characters: they go on below, twice, each row with its stage."""
+    system = load("lib:carrier-detailed", modules=1).compile()
+    found = tables(system.simulate(tolerance=1e-6), system.coordinates)
+    assert {"front_yaw [rad]", "slew [rad]", "lean [rad]", "luff [rad]"} < set(next(iter(found.values()))[0])
+    show(found, 100)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert sum("luff [rad]" in line for line in lines) == 3 and sum(line.startswith("  travel 1 ") for line in lines) == 9
+
+
+def test_books_of_a_run():
+    """A departure takes nothing but the last elastic energy of the guides, the drop a module with its momentum; the balance stays closed."""
+    result = load("lib:carrier", modules=1).compile().simulate(tolerance=1e-9)
+    head, *rows = books(result)
+    found = {row[0]: dict(zip(head[1:], map(float, row[1:]), strict=True)) for row in rows}
+    assert list(found) == ["travel 1", "swing 1", "after swing 1"]
+    gone, left = found["after swing 1"], found["swing 1"]
+    assert left["mass gone [kg]"] == 0.0 and left["momentum gone [N.s]"] < 1e-8 and 0.0 <= left["energy gone [J]"] < 0.01
+    assert gone["mass gone [kg]"] == 120.0 and gone["mass [kg]"] == left["mass [kg]"] - 120.0
+    assert gone["momentum gone [N.s]"] > 1e3 and all(abs(row["energy balance [J]"]) < 1e-8 * left["energy [J]"] for row in found.values())
+
+
+def test_picture_of_a_staged_run(tmp_path: Path):
+    """Angles, loads, heights, energy and, with drives, pressures; the flat edge of the cradle as deviations; what does not move is left out."""
+    system = load("lib:carrier", modules=1, drives=1, cylinders=1).compile()
+    result = system.simulate(tolerance=1e-6)
+    shown = stage_pictures.panels(result, system.coordinates, stage_pictures.drawn(system, result))
+    assert shown[:2] == [("deviation", "m", ["heave"]), ("deviation", "rad", ["pitch", "roll", "slew", "luff"])]
+    assert ("value", "J", ["drive_energy", "drive_work"]) in shown
+    assert next(len(names) for _, unit, names in shown if unit == "Pa") == 6
+    assert not any("supply_line.pressure" in names for _, _, names in shown)
+    stage_pictures.draw_stages(system, result, tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 20_000
+
+
+def test_reports_need_nothing_beside_them(tmp_path: Path):
+    page = write_report(tmp_path / "report.html", "a < b", ["<p>text</p>"]).read_text(encoding="utf-8")
+    assert "<title>a &lt; b</title>" in page
+    assert "http" not in page
+
+
+@pytest.mark.slow
+def test_demonstration(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """FMUs, pictures, tables and a page that holds them all, in less than three minutes."""
+    assert demo.main(tmp_path) == 0
+    said = capsys.readouterr().out
+    assert "stable" in said
+    assert f"open {tmp_path / 'report.html'}" in said
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 4
+    assert 'src="http' not in page
+    for text in ("on the jacks", "travel 4", "luff_drive, pressure a", "proportional and advance"):
+        assert text in page
+    assert len(list(tmp_path.glob("*.fmu"))) == 7
+    assert float(said.rsplit("done in ", 1)[1].split(" s")[0]) < 180
