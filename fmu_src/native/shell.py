@@ -21,7 +21,7 @@ from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status
 from kinetree.solvers.library.build import LibraryError, build, compiler, object_path
-from kinetree.solvers.library.levels import LEVELS
+from kinetree.solvers.library.levels import levels_of
 
 HERE = Path(__file__).parent
 SUFFIXES = ("", "_v3", "_v4")  # of the entries for each processor level
@@ -71,7 +71,7 @@ def run(command: Sequence[str]) -> None:
 
 def shell_library() -> Path:
     """The binary for this machine; built when it is not there yet."""
-    objects = [object_path("core", level) for level in LEVELS]
+    objects = [object_path("core", level) for level in levels_of("core")]
     if not all(path.exists() for path in objects):
         try:
             build()

@@ -1,5 +1,9 @@
-"""Processor levels for which the engine is compiled, and the one this machine has."""
+"""Processor levels for which the engine is compiled, and the one this machine has.
 
+KINETREE_LEVELS=machine builds for this machine alone: for working on kernels; FMUs packed then need a machine like it.
+"""
+
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,4 +32,5 @@ def level() -> str:
 
 def levels_of(library: str) -> tuple[str, ...]:
     """Levels a library is compiled for: FMUs carry the core to other machines, everything else stays here."""
-    return LEVELS if library == "core" else (level(),)
+    everywhere = library == "core" and os.environ.get("KINETREE_LEVELS") != "machine"
+    return LEVELS if everywhere else (level(),)
