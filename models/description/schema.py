@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.models.description.tensors import rotated, rotation_of
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
@@ -61,18 +62,6 @@ class Shape(Part):
     at: Vector = Field(ORIGIN, description="Centre in the body frame [m]")
 
 
-class Body(Named):
-    """A rigid body."""
-
-    mass: Number = Field(description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined")
-    com: Vector = Field(ORIGIN, description="Centre of mass in the body frame [m]")
-    inertia: Tensor | None = Field(None, description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]")
-    inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
-    unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
-    shape: Shape | None = Field(None, description="For pictures only")
-    at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
-
-
 class Transform(Part):
     """One elementary transform; with neither `by` nor `coordinate` a shift by a constant vector."""
 
@@ -83,6 +72,28 @@ class Transform(Part):
     factor: Number | None = Field(None, description="Amount per unit of a coordinate that an earlier transform of the joint introduced")
     start: Number = Field(0.0, description="Coordinate at the start [m or rad]")
     speed: Number = Field(0.0, description="Speed at the start [m/s or rad/s]")
+
+
+class Body(Named):
+    """A rigid body."""
+
+    mass: Number = Field(description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined")
+    com: Vector = Field(ORIGIN, description="Centre of mass in the body frame [m]")
+    inertia: Tensor | None = Field(None, description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]")
+    inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
+    frame: tuple[Transform, ...] = Field((), description="Constant rotations from the body axes to the axes in which the tensor is given")
+    unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
+    shape: Shape | None = Field(None, description="For pictures only")
+    at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
+
+    @model_validator(mode="after")
+    def in_body_axes(self) -> Body:
+        """The tensor turned from the axes it is given in to those of the body."""
+        if not self.frame:
+            return self
+        R = rotation_of(self.frame)
+        turned = {key: rotated(tensor, R) for key in ("inertia", "inertia_at_origin") if (tensor := getattr(self, key)) is not None}
+        return self.model_copy(update=turned | {"frame": ()})
 
 
 JointType = Literal["rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free"]
@@ -97,6 +108,8 @@ class JointSpec(Named):
     axis: Axes | None = Field(None, description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)")
     at: Vector = Field(ORIGIN, description="Place of the joint in the parent frame [m]")
     frame: tuple[Transform, ...] = Field((), description="Further constant transforms after `at`: orientation of the joint frame")
+    child_at: Vector = Field(ORIGIN, description="Place of the joint in the child frame, for a typed joint [m]")
+    child_frame: tuple[Transform, ...] = Field((), description="Further constant transforms after `child_at`: orientation of the joint frame in the child")
     pitch: Number | None = Field(None, description="Screw: advance per turn [m]")
     coordinates: tuple[str, ...] | None = Field(None, description="Names of the coordinates instead of the default ones")
     start: Numbers | None = Field(None, description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z")
@@ -278,6 +291,12 @@ class Description(Part):
     chain: Chain | None = Field(None, description="A linear multi-mass chain in the place of bodies and joints")
 
     _file: str = PrivateAttr("")
+    _left_out: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the foreign file had that this description has not."""
+        return self._left_out
 
     @property
     def file(self) -> str:
