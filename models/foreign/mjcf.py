@@ -38,6 +38,8 @@ def describe(path: Path, limits: bool = False, torques: bool = False, keep_fixed
     """The description of a model and what it leaves out."""
     model = parsed(path)
     sheet = Sheet(model_name(model) or path.stem, path.name, gravity=numbers(model.opt.gravity))
+    if not model.njnt:
+        raise refuse(str(path), "a model in which nothing moves", "it has no joints")
     reader = Reader(model, sheet, keep_fixed)
     reader.carry()
     for body in range(1, model.nbody):
@@ -165,7 +167,7 @@ class Reader:
         model = self.model
         axis, anchor = numbers(model.jnt_axis[joint]), model.jnt_pos[joint]
         zero = float(model.qpos0[model.jnt_qposadr[joint]])
-        name = self.sheet.fresh(self.name("joint", joint), "coordinate", (), value=True)
+        name = self.sheet.fresh(self.name("joint", joint), "coordinate", value=True)
         self.coordinates[joint] = name
         motion = "rotate" if model.jnt_type[joint] == HINGE else "shift"
         found: list[dict[str, Any]] = [{motion: axis, "coordinate": name} | ({"start": zero} if zero else {})]

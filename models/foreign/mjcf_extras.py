@@ -74,7 +74,7 @@ def add_actuators(reader: Reader) -> None:
     """Actuators on joints: an input each, and the force gear (gain u + bias)."""
     model, sheet = reader.model, reader.sheet
     for k in range(model.nu):
-        name = sheet.fresh(reader.name("actuator", k), "input", sheet.inputs, value=True)
+        name = sheet.fresh(reader.name("actuator", k), "command", sheet.inputs, value=True)
         joint = int(model.actuator_trnid[k, 0])
         known = (
             model.actuator_trntype[k] in (ON_JOINT, IN_PARENT)

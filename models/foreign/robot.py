@@ -30,6 +30,10 @@ class Lump:
 
     def joined(self, other: Lump) -> Lump:
         """Both as one body (parallel-axis theorem)."""
+        if not other.mass and not other.tensor.any():
+            return self
+        if not self.mass and not self.tensor.any():
+            return other
         mass = self.mass + other.mass
         com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
         tensor = np.zeros((3, 3))
@@ -113,9 +117,9 @@ class Sheet:
         if wanted == "ground" and kind == "body":
             wanted = "ground_body"
         known = set(taken) | (self.values if value else set())
-        found = next(each for each in (wanted, *(f"{wanted}_{k}" for k in range(2, 10_000))) if each not in known)
+        found = next(each for each in (wanted, f"{wanted}.{kind}", *(f"{wanted}.{kind}{k}" for k in range(2, 10_000))) if each not in known)
         if found != name:
-            self.left_out.append(f"the name {name!r} of a {kind}: it is '{found}' here")
+            self.left_out.append(f"the name '{name}' of {'an' if kind[0] in 'aeiou' else 'a'} {kind}: it is '{found}' here")
         if value:
             self.values.add(found)
         return found

@@ -5,6 +5,9 @@ Frames agree (a link's frame is its joint's), so that coordinates, speeds and ac
 
 from __future__ import annotations
 
+import io
+import logging
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +31,14 @@ def parsed(path: Path) -> Any:
         from lxml.etree import LxmlError
     except ImportError:
         raise refuse(str(path), "a file that needs the package yourdfpy", "install it with 'pip install kinetree[robots]'") from None
+    logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)  # what matters is said as an error here
+    plain = {"build_scene_graph": False, "build_collision_scene_graph": False, "load_meshes": False, "load_collision_meshes": False}
     try:
-        robot = yourdfpy.URDF.load(
-            str(path), build_scene_graph=False, build_collision_scene_graph=False, load_meshes=False, load_collision_meshes=False
-        ).robot
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            robot = yourdfpy.URDF.load(str(path), **plain).robot
     except (LxmlError, OSError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
-        raise refuse(str(path), f"what cannot be read: {error}") from None
+        reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
+        raise refuse(str(path), f"what cannot be read: {reason}") from None
     if not robot.links or len(robot.links) > MOST_LINKS:
         raise refuse(str(path), f"{len(robot.links)} links", f"at least one and at most {MOST_LINKS} are read")
     return robot
@@ -147,7 +152,7 @@ def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[st
         table["axis"] = numbers(axis)
     if kind not in ("revolute", "prismatic"):
         return
-    coordinate = sheet.fresh(joint.name, "coordinate", (), value=True)
+    coordinate = sheet.fresh(joint.name, "coordinate", value=True)
     table["coordinates"] = [coordinate]
     if joint.dynamics is not None:
         sheet.rubbing(coordinate, float(joint.dynamics.damping or 0.0), float(joint.dynamics.friction or 0.0))
