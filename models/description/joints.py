@@ -139,7 +139,9 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
 def from_transforms(joint: JointSpec) -> JointForm:
     refuse(joint, ("axis", "pitch", "coordinates", "start", "speed"), "transforms")
     if any(joint.child_at) or joint.child_frame:
-        raise JointProblem("child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms")
+        raise JointProblem(
+            "child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms"
+        )
     elements, names, starts, speeds = placed(joint), [], [], []
     for index, transform in enumerate(joint.transforms or ()):
         key = f"transforms[{index}]"

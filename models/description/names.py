@@ -21,7 +21,7 @@ from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
-QUOTABLE = re.compile(r"[\w~/@](?:[\w.\-+/:@~ ]*[\w.\-+/:@~])?")  # names that expressions write in quotes, as robots' files have them: 'j-1'
+QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT = "an input"
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
@@ -113,7 +113,7 @@ def name_fault(name: str, value: bool) -> str:
     if len(name) > 100:
         return "at most 100 characters"
     if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):
-        return "letters, digits, underscores, dots and - + / : @ ~, not beginning with a sign"
+        return "letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
     if unicodedata.normalize("NFKC", name) != name:
         return "letters in their usual form (Unicode NFKC)"
     if value and (name in RESERVED or name == "t" or keyword.iskeyword(name)):

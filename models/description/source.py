@@ -87,7 +87,11 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
 
     suffix = path.suffix.lower()
     if suffix not in LARGEST_FILE:
-        raise refuse(f"a file ending in '{suffix[:20]}'", "a .toml, .json, .urdf or .xml file", hint='mechanisms of the library are named "lib:NAME"')
+        raise refuse(
+            f"a file ending in '{suffix[:20]}'",
+            "a .toml or .json file, or a robot in .urdf or .xml",
+            hint='mechanisms of the library are named "lib:NAME"',
+        )
     try:
         if path.stat().st_size > LARGEST_FILE[suffix]:
             raise refuse(f"{path.stat().st_size} bytes", f"at most {LARGEST_FILE[suffix]}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
 from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place
 
@@ -110,6 +111,19 @@ class Reader:
                     self.hold(each, self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies), R, r)
         self.names.append(self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies))
         self.sheet.bodies[self.names[body]] = lump.table()
+        self.looks(body)
+
+    def looks(self, body: int) -> None:
+        """Shapes of a body and of what it carries."""
+        model = self.model
+        shapes: list[dict[str, Any]] = []
+        for geom in range(model.ngeom):
+            carrier, R, r = self.carrier[model.geom_bodyid[geom]]
+            shape = geom_shape(model, geom) if carrier == body and body else None
+            if shape is not None and len(shapes) < MOST_SHAPES:
+                shapes.append(posed(shape, R @ matrix(model.geom_quat[geom]), R @ model.geom_pos[geom] + r))
+        if shapes:
+            self.sheet.bodies[self.names[body]]["shapes"] = shapes
 
     def hold(self, body: int, carrier: str, R: np.ndarray, r: np.ndarray) -> None:
         """Compensation of a share of a body's weight."""

@@ -124,6 +124,8 @@ def say_left_out(reader: Reader, limits: bool) -> None:
     colliding = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
     if colliding:
         say(f"contacts of {colliding} geoms")
+    if (model.geom_type == 7).any():
+        say(f"looks of {int((model.geom_type == 7).sum())} meshes")
     if model.ntendon:
         say(f"{model.ntendon} tendons")
     if model.jnt_limited.any() and not limits:

@@ -35,8 +35,8 @@ def toml_text(description: dict[str, Any], remarks: list[str]) -> str:
         for name, table in tables.items():
             lines += ["", f"[{section}.{key(name)}]"]
             for each, given in table.items():
-                if each == "transforms":
-                    lines += ["transforms = [", *(f"  {value(transform)}," for transform in given), "]"]
+                if each in ("transforms", "shapes"):
+                    lines += [f"{each} = [", *(f"  {value(transform)}," for transform in given), "]"]
                 else:
                     lines.append(f"{key(each)} = {value(given)}")
     return "\n".join(lines) + "\n"

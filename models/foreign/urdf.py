@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted
 
 TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar", "floating": "free"}
@@ -71,7 +72,8 @@ def describe(path: Path, floating: bool = False, limits: bool = False, torques: 
     order = in_order(robot, roots[0], len(links), str(path))
     carriers = carried(order, into, keep_fixed)
     add_bodies(sheet, order, links, carriers, roots[0], floating)
-    names = {name: sheet_name for name, sheet_name in zip(order, body_names(sheet, order, carriers), strict=True)}
+    names = dict(zip(order, body_names(sheet, order, carriers), strict=True))
+    add_looks(sheet, robot, order, carriers, names, path.parent)
     for link in order[1:]:
         if carriers[link][0] == link:
             add_joint(sheet, into[link], carriers, names, limits, torques)
@@ -138,6 +140,23 @@ def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list
         names.insert(0, "ground")
     of = dict(zip(moving, names, strict=True))
     return [of[carriers[link][0]] for link in order]
+
+
+def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, Any], names: dict[str, str], folder: Path) -> None:
+    """Visuals of all links on the bodies that carry them."""
+    links = {link.name: link for link in robot.links}
+    materials = {material.name: material for material in robot.materials}
+    for link in order:
+        _, pose = carriers[link]
+        for visual in links[link].visuals if names[link] in sheet.bodies else ():
+            shapes = sheet.bodies[names[link]].setdefault("shapes", [])
+            shape = visual_shape(visual, materials, folder)
+            if shape is not None and len(shapes) < MOST_SHAPES:
+                own = pose @ (np.eye(4) if visual.origin is None else visual.origin)
+                shapes.append(posed(shape, own[:3, :3], own[:3, 3]))
+    for body in sheet.bodies.values():
+        if not body.get("shapes", True):
+            del body["shapes"]
 
 
 def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[str, str], limits: bool, torques: bool) -> None:

@@ -87,7 +87,8 @@ def test_connections_and_followers(tmp_path: Path):
      <body name="b" pos="1 0 0"><joint name="q" type="hinge" axis="0 1 0"/><inertial pos="0.5 0 0" mass="1" diaginertia="0.01 0.1 0.1"/></body></body>
     <body name="c" pos="2 0 0"><joint name="r" type="slide" axis="1 0 0"/><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
     <body name="d" pos="0 1 0"><joint name="s" type="hinge" axis="0 1 0"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body>
-    </worldbody><equality><connect name="pin" body1="b" body2="c" anchor="1 0 0"/><joint name="gear" joint1="s" joint2="p" polycoef="0 2 0.5 0 0"/></equality></mujoco>"""
+    </worldbody><equality><connect name="pin" body1="b" body2="c" anchor="1 0 0"/>
+    <joint name="gear" joint1="s" joint2="p" polycoef="0 2 0.5 0 0"/></equality></mujoco>"""
     mechanism = load(written(tmp_path, text))
     system = mechanism.compile()
     result = system.simulate(stop_time=0.4, output_step=0.1, tolerance=1e-10)

@@ -14,10 +14,13 @@ ROBOTS = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robot
 # a joint with a name no expression takes plainly, a turned inertia, fixed links with mass before and behind a joint, a slide, a follower, friction
 ARM = """<robot name="arm">
 <link name="base"><inertial><mass value="3"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<link name="post"><inertial><origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/><mass value="1"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0.01" ixz="0" iyz="0"/></inertial></link>
-<link name="upper"><inertial><origin xyz="0.1 0 0" rpy="0.3 0 0"/><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="post"><inertial><origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/><mass value="1"/>
+ <inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0.01" ixz="0" iyz="0"/></inertial></link>
+<link name="upper"><inertial><origin xyz="0.1 0 0" rpy="0.3 0 0"/><mass value="2"/>
+ <inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <link name="flange"/>
-<link name="tool"><inertial><origin xyz="0 0.1 0.1" rpy="0 0.5 0"/><mass value="0.7"/><inertia ixx="0.02" iyy="0.03" izz="0.01" ixy="0" ixz="0.001" iyz="0"/></inertial></link>
+<link name="tool"><inertial><origin xyz="0 0.1 0.1" rpy="0 0.5 0"/><mass value="0.7"/>
+ <inertia ixx="0.02" iyy="0.03" izz="0.01" ixy="0" ixz="0.001" iyz="0"/></inertial></link>
 <link name="finger"><inertial><mass value="0.2"/><inertia ixx="0.002" iyy="0.003" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="foot" type="fixed"><parent link="base"/><child link="post"/><origin xyz="0 0 0.5" rpy="0 0 0.4"/></joint>
 <joint name="j-1" type="revolute"><parent link="post"/><child link="upper"/><origin xyz="0 0 1" rpy="0.2 0 0"/><axis xyz="0 1 0"/>
@@ -159,3 +162,29 @@ def test_files_that_are_no_robots(tmp_path: Path, text: str, word: str):
 def test_no_file_of_that_name(tmp_path: Path):
     with pytest.raises(ModelError, match="no file"):
         load(str(tmp_path / "none.urdf"))
+
+
+def test_visuals_become_shapes(tmp_path: Path):
+    """A shape of a fixed link stands on the body that carries the link, where it stood in the file."""
+    look = '<geometry><box size="1 2 3"/></geometry><material name="m"><color rgba="1 0 0 0.5"/></material>'
+    visual = f'<visual><origin xyz="0 0 0.1" rpy="0 0.5 0"/>{look}</visual>'
+    body = load(written(tmp_path, ARM.replace('<link name="tool">', f'<link name="tool">{visual}'))).description.bodies["upper"]
+    (shape,) = body.shapes
+    at = np.array([0.5, 0.0, 0.0]) + np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) @ (
+        np.array([0, 0.1, 0]) + np.array([[1, 0, 0], [0, np.cos(0.7), -np.sin(0.7)], [0, np.sin(0.7), np.cos(0.7)]]) @ np.array([0, 0, 0.1])
+    )
+    assert shape.box == (1.0, 2.0, 3.0) and shape.colour == "#ff0000" and shape.opacity == 0.5
+    assert np.array(shape.at, float) == pytest.approx(at, abs=1e-15)
+
+
+def test_written_file_is_the_same_robot(tmp_path: Path):
+    """What `kinetree import` writes moves as the robot's file does."""
+    from kinetree.models.description.source import foreign_reader
+    from kinetree.models.foreign.toml_text import toml_text
+
+    path = written(tmp_path)
+    description, left_out = foreign_reader(path)()
+    (tmp_path / "arm.toml").write_text(toml_text(description, left_out))
+    q, u = np.array([0.3, 0.05]), np.array([0.5, -0.2])
+    both = [load(each).compile().accelerations(0.0, q, u) for each in (path, str(tmp_path / "arm.toml"))]
+    assert (both[0] == both[1]).all()
