@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,view,studio,peers,docs,dev"
+EXTRAS = "plots,tables,view,studio,peers,robots,docs,dev"
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 
