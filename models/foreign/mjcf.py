@@ -182,9 +182,7 @@ class Reader:
         """Reflected inertias of the motors."""
         model = self.model
         found = [
-            float(value)
-            for joint in joints
-            for value in model.dof_armature[model.jnt_dofadr[joint] :][: 3 if model.jnt_type[joint] == BALL else 1]
+            float(value) for joint in joints for value in model.dof_armature[model.jnt_dofadr[joint] :][: 3 if model.jnt_type[joint] == BALL else 1]
         ]
         if any(found):
             table["rotor_inertia"] = found

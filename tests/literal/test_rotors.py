@@ -11,7 +11,7 @@ from kinetree.models.run.status import EvaluationError
 BODY = {"mass": 1.0, "com": [0.1, 0.2, -0.3], "inertia": [0.1, 0.12, 0.15, 0.01, 0.0, 0.02]}
 PLAIN = {
     "format": "kinetree/1",
-    "bodies": {name: BODY for name in "abcd"},
+    "bodies": dict.fromkeys("abcd", BODY),
     "joints": {
         "A": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["qa"]},
         "B": {"parent": "a", "child": "b", "at": [0, 0, -0.5], "type": "universal", "coordinates": ["qb1", "qb2"]},
@@ -41,7 +41,7 @@ def both(plain=PLAIN, rotors=ROTORS):
 
 
 def speeds_of(joint):
-    named = {"A": ["der(qa)"], "B": ["der(qb1)", "der(qb2)"], "C": ["C.wx", "C.wy", "C.wz"], "D": ["der(s)", "der(qd)"], "P": ["der(p)"], "Q": ["der(q)"]}
+    named = {"A": ["der(qa)"], "B": ["der(qb1)", "der(qb2)"], "C": ["C.wx", "C.wy", "C.wz"], "D": ["der(s)", "der(qd)"]}
     return named[joint]
 
 
@@ -146,9 +146,10 @@ def both_of_four_bar():
 def test_forms_of_the_first_kind_refuse():
     _, driven, _ = both()
     assert driven.choose() != "LGR"
-    for call in (lambda: driven.accelerations(0.0, *driven.start(), method="LGR"), lambda: driven.hamilton(0.0, driven.start()[0], driven.start()[1], method="LGR-H")):
-        with pytest.raises(EvaluationError, match="rotor"):
-            call()
+    with pytest.raises(EvaluationError, match="rotor"):
+        driven.accelerations(0.0, *driven.start(), method="LGR")
+    with pytest.raises(EvaluationError, match="rotor"):
+        driven.hamilton(0.0, *driven.start(), method="LGR-H")
 
 
 def test_wrong_numbers_are_refused():
