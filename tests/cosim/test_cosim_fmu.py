@@ -85,7 +85,8 @@ def test_a_state_is_plain_numbers(archive: Path, tmp_path: Path):
 
         forged = pickle.dumps(Command())
         for wrong in (forged, forged + struct.pack("<q", zlib.crc32(forged)), b"", bytes(40), data[:-8], data[:50] + b"?" + data[51:]):
-            host.restore(host.parsed(wrong, 0.02))
+            with pytest.raises(FMICallException, match="status 3"):
+                host.restore(host.parsed(wrong, 0.02))
             assert host.get(["force"]) == force
         assert not (tmp_path / "ran").exists()
         other = Host(opened).start({"load": 0.0})
@@ -101,31 +102,27 @@ def test_mistakes_of_the_host_are_told_and_change_nothing(archive: Path):
         host.step(0.01)
         before = host.get(["force", "cylinder.area_a"])
         for begin, size in ((0.0, 0.01), (0.01, -0.01), (0.01, math.nan), (math.nan, 0.01)):
-            with pytest.raises(Exception, match="status [23]"):
+            with pytest.raises(FMICallException, match="status 3"):
                 host.fmu.doStep(begin, size)
-        mistakes = ({"cylinder.area_a": 1.0}, {"speed": math.nan})
-        for values in mistakes:
-            try_to(lambda values=values: host.set(values))
-        try_to(lambda: host.fmu.getReal([4_000_000]))
-        try_to(lambda: host.fmu.setReal([4_000_000], [1.0]))
+        for call in (
+            lambda: host.set({"cylinder.area_a": 1.0}),
+            lambda: host.set({"speed": math.nan}),
+            lambda: host.fmu.getReal([4_000_000]),
+            lambda: host.fmu.setReal([4_000_000], [1.0]),
+        ):
+            with pytest.raises(FMICallException, match="status 3"):
+                call()
         assert len(host.messages) >= 8
         assert host.get(["force", "cylinder.area_a"]) == before
         host.step(0.02)
-
-
-def try_to(action) -> None:
-    """What the wrapper makes of it is its own; that it is told, and no harm is done, is looked at afterwards."""
-    try:
-        action()
-    except FMICallException as error:
-        assert error.status != 4, "fatal"
 
 
 def test_an_impossible_start_is_told_not_fatal(archive: Path):
     """The load needs more than the supply gives: the exception left the initialization as a fatal error, which ends some hosts."""
     with Archive(archive) as opened:
         host = Host(opened)
-        try_to(lambda: host.start({"load": 1e9, "length": 1.2}))
+        with pytest.raises(FMICallException, match="status 3"):
+            host.start({"load": 1e9, "length": 1.2})
         assert any("the load of 1e+09 N needs" in message for message in host.messages)
         with pytest.raises(FMICallException):
             host.fmu.doStep(0.0, 0.01)
