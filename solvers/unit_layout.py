@@ -48,7 +48,6 @@ S_STATES = 3  # offset in ints: index in y = (q, u, x) of every state of the uni
 S_BODIES = 4  # offset in ints: number in this structure of every body, or -1
 S_GUARDS = 5  # number of guards
 S_TRANSITION = 6  # offset in ints of the transition that leads into this stage, or -1
-S_CODE = 7  # which guard (number in the stage) ends the stage, or -1: every stage guard does
 
 # a transition: TRANSITION numbers, then its lists one after another
 TRANSITION = 8

@@ -8,7 +8,7 @@ from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
-from kinetree.solvers.run.event_memory import keep_signs
+from kinetree.solvers.run.event_memory import arm, keep_signs
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, ints_view
@@ -66,6 +66,7 @@ def unit_start(ints, floats, work, option, t):
     W[U.V_ENERGY_RESIDUAL] = 0.0
     open_books(I, F, W)
     W[U.V_STATUS] = status
+    arm(I, W, model)
     return status
 
 

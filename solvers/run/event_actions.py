@@ -12,7 +12,7 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import write_books
-from kinetree.solvers.run.event_memory import guard_part, keep_truth
+from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
@@ -43,23 +43,26 @@ def happen_now(I, F, W, t):
 
 @kernel
 def happen_by_guards(I, F, W, t, option):
-    """For a host that integrates itself: the events of all positive guards, or of those armed."""
+    """For a host that integrates itself: the events of all positive guards, or of those armed, and what happens at once in the next structures."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     status = refresh(I, F, W, t)
-    if status != 0:
-        return status
     value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
-    fired, met = guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
-    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
     some = False
     for k in range(value.size):
         fired[k] = 1.0 if value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0) else 0.0
-        met[k] = fired[k]
-        held[k] = 1.0 if value[k] >= 0.0 else -1.0
-        noise[k] = 4.0 * abs(value[k])
         some = some or fired[k] != 0.0
-    return happen_now(I, F, W, t) if some else 0
+    while some and status == 0:
+        stage = W[U.V_STAGE]
+        stand(I, W, model)
+        status = happen_now(I, F, W, t)
+        model, ws = structure(I, F, W)
+        some = False
+        if status == 0 and W[U.V_STAGE] != stage:
+            some = due(I, W, model, guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED)) != 0
+        arm(I, W, model)
+    return status
 
 
 @kernel

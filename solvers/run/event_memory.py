@@ -5,7 +5,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, SIGN, VALUE, per_guard
+from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
 
 
 @kernel
@@ -68,20 +68,42 @@ def recall(I, W, model):
 
 
 @kernel
-def due(I, W, model, ev):
-    """Mark in the locator what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; or 0."""
-    fired, value = per_guard(ev, FIRED), per_guard(ev, VALUE)
+def due(I, W, model, value, fired):
+    """Mark what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; EVENT or 0."""
     found = 0
-    for k in range(fired.size):
+    for k in range(model.guards.size // L.GUARD):
         event = model.guards[L.GUARD * k + 4]
-        fired[k] = 0.0
-        if event < 0:
-            fired[k] = 1.0 if value[k] > 0.0 or (value[k] == 0.0 and event == L.END_BY_TIME) else 0.0
-        elif W[I[U.U_AT_TRUTH] + 2 * event] == -1.0 and value[k] > 0.0:
+        fired[k] = 1.0 if ends_at_once(model, value, k) else 0.0
+        if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == -1.0 and value[k] > 0.0:
             fired[k] = 1.0
         if fired[k] != 0.0:
-            ev[EVENT_TIME] = W[U.V_TIME]
             found = L.Status.EVENT.value
     for e in range(2 * I[U.U_EVENT_NAMES]):
         W[I[U.U_AT_TRUTH] + e] = 0.0
     return found
+
+
+@kernel
+def ends_at_once(model, value, k):
+    """Whether guard k ends a stage where it begins."""
+    event = model.guards[L.GUARD * k + 4]
+    return event < 0 and (value[k] > 0.0 or (value[k] == 0.0 and event == L.END_BY_TIME))
+
+
+@kernel
+def arm(I, W, model):
+    """For a host that integrates itself: guards that may happen from now on, the negative ones and ends of a stage that holds where it begins."""
+    value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
+    for k in range(value.size):
+        armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, value, k) else 0.0
+
+
+@kernel
+def stand(I, W, model):
+    """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
+    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
+    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(value.size):
+        met[k] = fired[k]
+        held[k] = 1.0 if value[k] >= 0.0 else -1.0
+        noise[k] = 4.0 * abs(value[k])

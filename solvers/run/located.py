@@ -9,7 +9,7 @@ from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
-from kinetree.solvers.run.event_search import DIRECTION, per_guard
+from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
 from kinetree.solvers.run.event_signs import events_resume
 from kinetree.solvers.run.events import events_reset, events_start
 from kinetree.solvers.run.methods import interpolate, restart
@@ -74,4 +74,7 @@ def begin_events(I, W, model, ws, mem):
     if status == 0 and recall(I, W, model):
         met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
         status = events_resume(ev, guards, context, mem, met, noise)
-    return due(I, W, model, ev) if status == 0 else status
+    if status == 0:
+        status = due(I, W, model, per_guard(ev, VALUE), per_guard(ev, FIRED))
+        ev[EVENT_TIME] = W[U.V_TIME]
+    return status
