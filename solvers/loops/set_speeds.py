@@ -179,7 +179,7 @@ def set_position(model, ws, t):
             break
         for k in range(model.set_speed.size):
             ws.set_want[k] = 0.0
-        status = least_change_with(model, ws, ws.set_hold, min(1e-3, DAMPING + worst * worst))
+        status = least_change_with(model, ws, ws.set_hold, DAMPING)  # more would let what is set win over the constraints
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)

@@ -130,11 +130,10 @@ def came_true(I, W, model):
     held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
     for k in range(value.size):
         fired[k] = 0.0
-        near = noise[k] if met[k] != 0.0 else 0.0  # one that has happened lies on its bound
-        if value[k] < -near:
-            held[k] = -1.0
-        elif value[k] > near and held[k] < 0.0:
+        if held[k] < 0.0 < value[k]:
             held[k], fired[k], met[k] = 1.0, 1.0, 1.0
+        elif value[k] < (-noise[k] if met[k] != 0.0 else 0.0):  # one that has just happened lies on its bound
+            held[k] = -1.0
 
 
 @kernel

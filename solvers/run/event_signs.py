@@ -21,12 +21,14 @@ from kinetree.solvers.run.event_search import (
     GUARDS,
     LEAVING,
     SIGN,
+    SLOPE_A,
     SLOPES_AT,
     VALUE,
     per_guard,
 )
 
-RATE_STEP = 1e-3  # distance for one-sided rates, relative to the next step: nothing moves far in it
+RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
+RATE_TRIES = 5  # each 32 times as long
 SAME_INSTANT = 1e-11  # relative to the larger of |t| and the step: a guard that needs less to reach its bound is on it
 
 
@@ -43,36 +45,56 @@ def events_resume(ev, guards, context, mem, met, noise):
     ev[SLOPES_AT] = -math.inf
     ev[CALLS] += 1.0
     status = guards(value, context, t, y)
-    far, near = per_guard(ev, AT_B), per_guard(ev, AT_TRY)
     some = False
     for i in range(len(value)):
         some = some or met[i] != 0.0
+    rate = per_guard(ev, SLOPE_A)
     if status == 0 and some:
-        status = rates_of(ev, far, guards, context, mem, 1.0)
-    if status == 0 and some:
-        status = rates_of(ev, near, guards, context, mem, 0.5)
+        status = find_rates(ev, guards, context, mem, met)
     for i in range(len(value)):
         fired[i] = 0.0
         if met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
-            continue
-        steady = far[i] * near[i] > 0.0 and abs(far[i]) < 2.0 * abs(near[i]) < 4.0 * abs(far[i])
-        way = SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(near[i]) if steady else 0.0
-        if abs(value[i]) > max(noise[i], way):
+        elif abs(value[i]) > max(noise[i], SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(rate[i])):
             sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
         else:
-            sign[i], state[i] = (math.copysign(1.0, near[i]), LEAVING) if steady else (0.0, 1.0)
+            sign[i], state[i] = (math.copysign(1.0, rate[i]), LEAVING) if rate[i] != 0.0 else (0.0, 1.0)
             band[i] = 2.0 * abs(value[i])
             value[i] = 0.0
     return status
 
 
 @kernel
-def rates_of(ev, out, guards, context, mem, share):
-    """One-sided rates of the guards in VALUE along the rates of the state, by a difference over a share of a thousandth of the next step."""
+def find_rates(ev, guards, context, mem, met):
+    """One-sided rates of the guards that happened in SLOPE_A, 0 for those that have none: differences that two distances agree on, short ones first.
+
+    Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones.
+    """
+    far, near, rate = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_A)
+    for i in range(len(rate)):
+        rate[i] = 0.0
+    distance, open_ones, status = RATE_STEP * mem[H_NEXT], 1, 0
+    for _ in range(RATE_TRIES):
+        if open_ones == 0 or status != 0:
+            break
+        status = rates_of(ev, far, guards, context, mem, distance)
+        if status == 0:
+            status = rates_of(ev, near, guards, context, mem, 0.5 * distance)
+        open_ones = 0
+        for i in range(len(rate)):
+            if met[i] != 0.0 and rate[i] == 0.0:
+                steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(near[i]) < 4.5 * abs(far[i])
+                rate[i] = near[i] if steady else 0.0
+                open_ones += 0 if steady else 1
+        distance *= 32.0
+    return status
+
+
+@kernel
+def rates_of(ev, out, guards, context, mem, d):
+    """Differences of the guards over the time d along the rates of the state."""
     y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
-    d = share * RATE_STEP * mem[H_NEXT]
     for k in range(len(y)):
         moved[k] = y[k] + d * f[k]
     ev[CALLS] += 1.0

@@ -85,7 +85,7 @@ def events_reset(ev, guards, context, t, y):
             band[i] = 0.0
         fired[i] = 0.0
         sign[i] = math.copysign(1.0, value[i]) if abs(value[i]) > band[i] else (0.0 if recent else -direction[i])
-        arm[i] = 1.0 if sign[i] == 0.0 else 0.0
+        arm[i] = 1.0 if sign[i] == 0.0 else (LEAVING if value[i] == 0.0 else 0.0)
     ev[SLOPES_AT] = -math.inf
     return OK
 

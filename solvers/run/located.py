@@ -6,7 +6,7 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
-from kinetree.solvers.run.derivatives import get_state, guards
+from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
 from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
@@ -55,7 +55,7 @@ def resume(I, F, W):
     if status == 0:
         ev = locator(I, W, model.guards.size // L.GUARD, n)
         status = events_resume(ev, guards, context, mem, guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE))
-    return status
+    return put_state(model, ws, W[U.V_TIME], C.state_of(mem)) if status == 0 else status
 
 
 @kernel
@@ -74,6 +74,8 @@ def begin_events(I, W, model, ws, mem):
     if status == 0 and recall(I, W, model):
         met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
         status = events_resume(ev, guards, context, mem, met, noise)
+    if status == 0:
+        status = put_state(model, ws, W[U.V_TIME], C.state_of(mem))
     if status == 0:
         status = due(I, W, model, per_guard(ev, VALUE), per_guard(ev, FIRED))
         ev[EVENT_TIME] = W[U.V_TIME]

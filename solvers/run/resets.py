@@ -69,14 +69,22 @@ def move(I, W, model, ws, kind, parameters):
                 asked = ask(model, ws, model.actions[L.ACTION * a], ws.new_value[a]) or asked
     if not asked and not (parameters and model.l_kind.size > 0):
         return 0
+    if place_set(model, ws):
+        unit_quaternions(model, ws)
+        for k in range(ws.set_q.size):
+            ws.set_q[k] = ws.q[k] if not math.isnan(ws.set_q[k]) else math.nan
+    return settle(model, ws, W[U.V_TIME])
+
+
+@kernel
+def place_set(model, ws):
+    """Write the coordinates that are set; whether there are any."""
+    some = False
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]):
             ws.q[k] = ws.set_q[k]
-    unit_quaternions(model, ws)
-    for k in range(ws.set_q.size):
-        if not math.isnan(ws.set_q[k]):
-            ws.set_q[k] = ws.q[k]
-    return settle(model, ws, W[U.V_TIME])
+            some = True
+    return some
 
 
 @kernel
