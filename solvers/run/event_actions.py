@@ -131,7 +131,7 @@ def came_true(I, W, model):
     for k in range(value.size):
         fired[k] = 0.0
         if held[k] < 0.0 < value[k]:
-            held[k], fired[k], met[k] = 1.0, 1.0, 1.0
+            held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
         elif value[k] < (-noise[k] if met[k] != 0.0 else 0.0):  # one that has just happened lies on its bound
             held[k] = -1.0
 
