@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from kinetree.models.compilation.blocks import with_groups
 from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
-from kinetree.models.run.stages import Structure
+from kinetree.models.run.stages import Structure, compile_stage
 from kinetree.models.system.joint_units import joint_units
 from kinetree.models.system.system import GROUPS, HAMILTON, LAGRANGE, System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
+LATER: WeakKeyDictionary[System, tuple[Compiled, ...]] = WeakKeyDictionary()
 EVENT_LOG = 256  # events that the log of an instance remembers
 
 
@@ -51,13 +53,20 @@ class Unit:
 
 def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
     """Compile the remaining structures of a system and pack all of them; `method` is the form that resolves the equations."""
-    compiled = (system.compiled, *system.later())
+    compiled = (system.compiled, *later(system))
     unit = Unit(system.description, system, tuple(system.stages), compiled, integrator, method)
     refuse(unit)
     unit.columns = columns_of(unit)
     unit.states = union([[*c.coordinates, *c.speeds, *c.states] for c in compiled])
     pack_unit(unit)
     return unit
+
+
+def later(system: System) -> tuple[Compiled, ...]:
+    """The structures after the first one, compiled when they are first asked for; what is wrong with one of them shows here."""
+    if system not in LATER:
+        LATER[system] = tuple(compile_stage(stage) for stage in system.stages[1:])
+    return LATER[system]
 
 
 def refuse(unit: Unit) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree.models.compilation.builder import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
-from kinetree.models.run.stages import Structure, compile_stage
+from kinetree.models.run.stages import Structure
 from kinetree.models.system.closure import Closure
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
@@ -68,13 +68,6 @@ class System(Closure):
         self.n = len(compiled.speeds)
         self._fast = Instance(compiled)
         self._instances: dict[frozenset[str], Instance] = {}
-        self._later: tuple[Compiled, ...] | None = None
-
-    def later(self) -> tuple[Compiled, ...]:
-        """The structures after the first one, compiled when they are first asked for; what is wrong with one of them shows here."""
-        if self._later is None:
-            self._later = tuple(compile_stage(stage) for stage in self.stages[1:])
-        return self._later
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial coordinates and speeds."""
