@@ -6,7 +6,7 @@
 
 #include "loader.h"
 
-enum { SIZE = 4096 };
+enum { MOST = 4096 }; /* of paths */
 static const char *const NONE =
     "no Python was found in this process, in PYTHONHOME or on the path: install Python 3 with its shared library, name an interpreter in the archive's "
     "resources/python.txt, or take an archive of the back end 'native'";
@@ -14,10 +14,10 @@ static const char *const NONE =
 #ifdef _WIN32
 #include <windows.h>
 
-static wchar_t *wide(const char *text, wchar_t *out) { return MultiByteToWideChar(CP_UTF8, 0, text, -1, out, SIZE) ? out : NULL; }
+static wchar_t *wide(const char *text, wchar_t *out) { return MultiByteToWideChar(CP_UTF8, 0, text, -1, out, MOST) ? out : NULL; }
 
 void *open_library(const char *path) {
-    wchar_t name[SIZE];
+    wchar_t name[MOST];
     if (!wide(path, name)) return NULL;
     for (wchar_t *at = name; *at; at++)
         if (*at == L'/') *at = L'\\';
@@ -31,7 +31,7 @@ const char *why_not(void) {
 }
 
 FILE *open_text(const char *path) {
-    wchar_t name[SIZE];
+    wchar_t name[MOST];
     return wide(path, name) ? _wfopen(name, L"r") : NULL;
 }
 const char *without_escapes(char *path, size_t size, char *alias) {
@@ -41,7 +41,7 @@ void remove_alias(const char *alias) {}
 
 /* python3.dll of a folder, with the folder where its other libraries are looked for. */
 static int from_folder(const char *folder) {
-    char path[SIZE + 32];
+    char path[MOST + 32];
     snprintf(path, sizeof path, "%s\\python3.dll", folder);
     return open_library(path) != NULL;
 }
@@ -49,7 +49,7 @@ static int from_folder(const char *folder) {
 /* Newest first: the registry sorts 3.10 before 3.9. */
 static int from_registry(HKEY root) {
     for (int minor = 30; minor >= 9; minor--) {
-        char key[96], folder[SIZE];
+        char key[96], folder[MOST];
         DWORD size = sizeof folder;
         snprintf(key, sizeof key, "Software\\Python\\PythonCore\\3.%d\\InstallPath", minor);
         if (!RegGetValueA(root, key, NULL, RRF_RT_REG_SZ, NULL, folder, &size)) {
@@ -62,7 +62,7 @@ static int from_registry(HKEY root) {
 }
 
 const char *bring_python(const char *chosen) {
-    char folder[SIZE], *home = getenv("PYTHONHOME"), found[SIZE];
+    char folder[MOST], *home = getenv("PYTHONHOME"), found[MOST];
     if (GetModuleHandleA("python3.dll")) return NULL;
     if (*chosen) {
         snprintf(folder, sizeof folder, "%s", chosen);
@@ -111,12 +111,12 @@ void remove_alias(const char *alias) {
 static int asked(const char *python, char *library, char *home) {
     static const char QUESTION[] =
         "import os,sys,sysconfig;v=sysconfig.get_config_var;print(os.path.join(v('LIBDIR') or '',v('INSTSONAME') or ''));print(sys.base_prefix)";
-    char command[2 * SIZE];
+    char command[2 * MOST];
     if (strchr(python, '\'')) return 0;
     snprintf(command, sizeof command, "'%s' -I -c \"%s\" 2>/dev/null", python, QUESTION);
     FILE *answer = popen(command, "r");
     if (!answer) return 0;
-    int good = fgets(library, SIZE, answer) && fgets(home, SIZE, answer);
+    int good = fgets(library, MOST, answer) && fgets(home, MOST, answer);
     pclose(answer);
     library[good ? strcspn(library, "\n") : 0] = 0;
     home[good ? strcspn(home, "\n") : 0] = 0;
@@ -124,21 +124,21 @@ static int asked(const char *python, char *library, char *home) {
 }
 
 static int opened(const char *python) {
-    char library[SIZE], home[SIZE];
-    static wchar_t kept[SIZE];
+    char library[MOST], home[MOST];
+    static wchar_t kept[MOST];
     if (!asked(python, library, home)) return 0;
     void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
     if (!handle) return 0;
     void (*set_home)(const wchar_t *) = (void (*)(const wchar_t *))dlsym(handle, "Py_SetPythonHome");
     int *utf8 = (int *)dlsym(handle, "Py_UTF8Mode"); /* names of files are UTF-8 whatever the host's locale is */
     if (utf8) *utf8 = 1;
-    if (!getenv("PYTHONHOME") && set_home && mbstowcs(kept, home, SIZE - 1) != (size_t)-1) set_home(kept);
+    if (!getenv("PYTHONHOME") && set_home && mbstowcs(kept, home, MOST - 1) != (size_t)-1) set_home(kept);
     return 1;
 }
 
 const char *bring_python(const char *chosen) {
     static const char *const PLACES[] = {"python3", "/usr/local/bin/python3", "/usr/bin/python3"};
-    char python[SIZE];
+    char python[MOST];
     if (dlsym(RTLD_DEFAULT, "Py_Initialize")) return NULL;
     if (*chosen) return opened(chosen) ? NULL : "the interpreter that the archive's resources/python.txt names cannot be used: it is not there, or has no shared library";
     if (getenv("PYTHONHOME")) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
@@ -12,7 +13,7 @@ from kinetree.fmu.native.shell import fmi_headers
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, this_platform
 from kinetree.solvers.library.store import sound, written
-from kinetree.solvers.library.tools import compiler, cross_compiler, run
+from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
 
 HERE = Path(__file__).parent
 SOURCES = (HERE / "loader.c", HERE / "interpreter.c", NATIVE / "location.c")
@@ -54,7 +55,12 @@ def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform]) -> d
     token = fromstring(entries["modelDescription.xml"]).get("guid", "")
     for target in targets:
         for name in [name for name in entries if name.startswith(f"binaries/{target.name}/") and name.endswith(target.extension)]:
+            try:
+                before = loader(target).read_bytes()
+            except LibraryError as error:
+                print(f"{error}; hosts without Python cannot load this archive for {target.name}", file=sys.stderr)
+                continue
             found[f"resources/{target.name}/pythonfmu{target.extension}"] = found[name]
-            found[name] = loader(target).read_bytes()
+            found[name] = before
             found["resources/token.txt"] = token.encode()
     return found
