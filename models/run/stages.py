@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
@@ -77,7 +78,7 @@ def without(description: Description, stage: Stage, key: str) -> tuple[Descripti
     coordinates = {c for n, j in joints.items() for c in joint_elements(j, n).coordinates}
     forces = {n: f for n, f in description.forces.items() if force_stands(f, bodies, coordinates)}
     outputs = {n: o for n, o in description.outputs.items() if output_stands(o, bodies, joints, forces)}
-    couplings = description.couplings
+    couplings = {n: c for n, c in description.couplings.items() if bodies_of(c) <= {"ground", *bodies}}
     changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs, "couplings": couplings}
     return description.model_copy(update=changed), tuple(freed)
 
