@@ -183,7 +183,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
-        guards=tuple(builder.guard_names),
+        guards=tuple(builder.guard_names), followed=tuple(sorted(builder.leaves.followed)),
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ class Leaves:
         self.velocities: dict[str, tuple[Place, int]] = {}  # velocity of a point along an axis
         self.spins: dict[str, tuple[int, int]] = {}  # spin of a body about an axis
         self.inputs: dict[str, int] = {}  # input and register of its slope
+        self.followed: set[str] = set()  # inputs that positions follow
         self._made: dict[str, Vector] = {}
         self._places: dict[str, Node] = {}  # rate of a place or an orientation
         for joint in builder.topology.joint:

@@ -153,6 +153,7 @@ def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]
     value = place.reduce(value)
     level = L.SPEEDS if place.moves(value) else L.POSITIONS
     if level == L.POSITIONS:
+        place.followed |= {leaf.key for leaf in leaves(value)} & builder.inputs.keys()
         for leaf in leaves(value):
             if leaf.key in builder.states and place.moves(place.state_rate(leaf.key, complain)):
                 hint = "a relation of speeds, or a state whose rate does not contain speeds"

@@ -194,7 +194,7 @@ class System(Closure):
     def hamilton(
         self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(u, ṗ) of the state (q, p)."""
+        """(u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that keep them closed, and ṗ has the constraint forces."""
         method = known(method, HAMILTON, "DEC-H")
         instance = self._with(GROUPS[method])
         instance.set_state(q, None, inputs, loads)
@@ -202,7 +202,8 @@ class System(Closure):
         instance.call("literal_places", 0, t)
         instance.call(entry_name(method), 0, t)
         instance.call("literal_rates", 0, t)
-        return instance.ws.u.copy(), instance.ws.pdot.copy()
+        u, rates = instance.ws.u.copy(), instance.ws.pdot.copy()
+        return (u, rates + self.constraint_forces(t, np.asarray(q), u, inputs, loads)) if self.compiled.loops else (u, rates)
 
     # -- cost and choice ------------------------------------------------------------------------------------------------------------------
     def costs(self, iterations: float = 2) -> dict[str, float]:

@@ -44,7 +44,8 @@ def claim(model, ws):
         put3(ws.ghost_w, 6 * k, da)
         put3(ws.ghost_w, 6 * k + 3, db)
         for c in range(3):
-            worst = max(worst, abs(more_a[c]) / (1.0 + abs(da[c])), abs(more_b[c]) / (1.0 + abs(db[c])))
+            worst = max(worst, abs(more_a[c]) / (1.0 + abs(da[c])))
+            worst = max(worst, abs(more_b[c]) / (1.0 + abs(db[c])))
     return worst
 
 

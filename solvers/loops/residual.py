@@ -33,11 +33,17 @@ def keep_rows(model, ws, g, linear, angular):
     """Store the components of a weld's residual that have rows."""
     put3(ws.small, 0, linear)
     put3(ws.small, 3, angular)
-    ws.loop_open[g] = 0.0
-    for c in range(6):
-        ws.loop_open[g] = max(ws.loop_open[g], abs(ws.small[c]))
     for r in range(model.l_row[g], model.l_row[g + 1]):
         ws.loop_r[r] = ws.small[model.l_part[r]]
+
+
+@kernel
+def note_opening(ws, g, linear, angular):
+    """Remember the largest component of a weld's residual, whether it has a row or not."""
+    worst = 0.0
+    for c in range(3):
+        worst = max(worst, max(abs(linear[c]), abs(angular[c])))
+    ws.loop_open[g] = worst
 
 
 @kernel
@@ -52,7 +58,9 @@ def position_residual(model, ws):
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             p = sub3(get3(ws.row, b + L.W_P), get3(ws.row, a + L.W_P))
-            keep_rows(model, ws, g, p, rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R)))))
+            turn = rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R))))
+            keep_rows(model, ws, g, p, turn)
+            note_opening(ws, g, p, turn)
 
 
 @kernel
@@ -67,7 +75,9 @@ def velocity_residual(model, ws):
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             v = sub3(get3(ws.row, b + L.W_V), get3(ws.row, a + L.W_V))
-            keep_rows(model, ws, g, v, sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM)))
+            om = sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM))
+            keep_rows(model, ws, g, v, om)
+            note_opening(ws, g, v, om)
 
 
 @kernel
