@@ -33,6 +33,7 @@ class Status(IntEnum):
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
     DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
+    ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
     STAGE_NEVER_ENDS = 17
 

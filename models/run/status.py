@@ -35,6 +35,9 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.NO_CONVERGENCE: "an iteration did not converge",
         Status.TOO_MANY_STEPS: "too many steps",
         Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
+        Status.ROTOR: f"speed '{compiled.speeds[item]}' drives a rotor, for which the forms of the first kind (LGR) have no place: take another one"
+        if 0 <= item < len(compiled.speeds)
+        else "rotors of motors",
         Status.INCONSISTENT: open_loop(item, compiled),
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",

@@ -19,3 +19,5 @@ def check(file: Source, settings: Settings = None) -> None:
     typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    for each in mechanism.description.left_out:
+        typer.echo(f"left out: {each}")
