@@ -91,7 +91,18 @@ def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int
         parts["floats"]["lent"] = np.array([ghosts[i] for i in sorted(ghosts)]).reshape(-1)
         compiled = packed(builder, parts, starts)
         ghosts |= find_ghosts(compiled)
+    held_by_nothing(compiled, builder)
     return compiled
+
+
+def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
+    """Refuse a body without mass whose motion no relation determines: a force on it has nothing to move."""
+    if compiled.counts["ngh"]:
+        body = find_ghosts(compiled, pushed=True)
+        if body:
+            name = (*compiled.bodies, *compiled.twins)[min(body) - 1]
+            hint = "give it some, or relations that hold it to bodies that have some"
+            raise ModelError(Problem(f"bodies.{name}.mass", "no inertia that its motion meets", hint=hint, file=builder.description.file))
 
 
 def add_tables(builder: Builder) -> None:

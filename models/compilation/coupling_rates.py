@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from kinetree.models.compilation.algebra import E, name, root
 from kinetree.models.compilation.builder import Builder
-from kinetree.models.compilation.space import Vector
+from kinetree.models.compilation.space import NOWHERE, Vector
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Der, Leaf, Name, Node, leaves, names
@@ -62,6 +62,8 @@ class Leaves:
 
     def velocity(self, body: int, point: int) -> Vector:
         """Velocity of that point."""
+        if body == 0:
+            return NOWHERE
         velocity = Vector(*self.sensed(f"velocity({body},{point})", Sensor.VELOCITY, body, point))
         for axis, part in enumerate(velocity):
             self.velocities[part.node.key] = ((body, point), axis)  # type: ignore[attr-defined]
@@ -69,6 +71,8 @@ class Leaves:
 
     def spin(self, body: int) -> Vector:
         """Angular velocity of a body, ground axes."""
+        if body == 0:
+            return NOWHERE
         spin = Vector(*self.sensed(f"spin({body})", Sensor.ANGULAR_VELOCITY, body))
         for axis, part in enumerate(spin):
             self.spins[part.node.key] = (body, axis)  # type: ignore[attr-defined]

@@ -6,15 +6,17 @@ no code of their own; the loop is always the weld of a twin to its original ([SC
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.models.compilation.algebra import E
+from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Body, Description, JointSpec
 from kinetree.models.expressions.nodes import Node
+from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.graph.tree import GROUND, Topology, path_set
 from kinetree.solvers import layout as L
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
 
 ZERO_ROW = 1e-20  # part of its scale below which the diagonal of a row is the square of rounding
+HEAVIER = 10.0  # times the mass of the child, from which on the parent is cut
 HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
 
 
@@ -47,7 +50,8 @@ class CutTopology(Topology):
 def with_twins(description: Description, tree: Topology) -> CutTopology:
     """The tree with a leaf for every cut joint."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
-    twins = tuple(twin_of(description, description.joints[joint], joint) for joint in tree.cuts)
+    masses = masses_of(description) if tree.cuts else {}
+    twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in tree.cuts)
     parts: dict[str, int] = {}
     for twin in twins:
         parts[twin.body] = parts.get(twin.body, 1) + 1
@@ -62,17 +66,21 @@ def with_twins(description: Description, tree: Topology) -> CutTopology:
     )
 
 
-def twin_of(description: Description, joint: JointSpec, name: str) -> Twin:
-    """Cut the joint's child; its parent where the child has no inertia to share."""
+def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
+    """Cut the joint's child; its parent where the child has no inertia to share, or little: light halves of a body would make rows nearly equal."""
     sides = ((joint.child, joint.parent, False), (joint.parent, joint.child, True))
-    body, other, turned = next((side for side in sides if has_inertia(description, side[0])), None) or next(
-        (side for side in sides if side[0] == GROUND), sides[0]
-    )
+    able = [side for side in sides if masses[side[0]] > 0.0]
+    if len(able) == 2 and masses[joint.parent] > HEAVIER * masses[joint.child]:
+        able.reverse()
+    body, other, turned = able[0] if able else next((side for side in sides if side[0] == GROUND), sides[0])
     return Twin(f"{body} at {name}", body, other, name, turned)
 
 
-def has_inertia(description: Description, body: str) -> bool:
-    return body != GROUND and description.bodies[body].mass != 0.0
+def masses_of(description: Description) -> dict[str, float]:
+    """Masses by the values that parameters have now; the ground has none to share."""
+    values, _ = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})
+    masses = {name: body.mass if isinstance(body.mass, float) else evaluate_constant(body.mass, values) for name, body in description.bodies.items()}
+    return {GROUND: 0.0} | masses
 
 
 def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:

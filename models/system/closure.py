@@ -162,13 +162,17 @@ def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
     return ws.loop_rank.copy(), ws.loop_live.copy()
 
 
-def find_ghosts(compiled: Compiled) -> dict[int, tuple[float, float]]:
-    """Bodies without inertia of their own that the elimination of the tree stumbles over, and what mass and moment of inertia they may borrow."""
+def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
+    """Bodies without inertia of their own that the elimination of the tree stumbles over, and what mass and moment of inertia they may borrow.
+
+    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
+    """
     instance = Instance(compiled)
     ws, c = instance.ws, compiled
     instance.set_state(ws.val[c.start_q : c.start_q + len(c.coordinates)], ws.val[c.start_u : c.start_u + len(c.speeds)])
     try:
         instance.call("assemble", 0, compiled.start_time)
+        instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
         instance.call("accelerations", 0, compiled.start_time)
     except EvaluationError as error:
         if error.status == L.Status.SINGULAR_JOINT:
