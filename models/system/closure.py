@@ -93,7 +93,7 @@ class Closure:
         levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
         return self.n - sum(rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS)
 
-    def constraint_forces(self, t: float, q: np.ndarray, u: np.ndarray, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
+    def constraint_forces(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
         """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("accelerations", 0, t)

@@ -202,8 +202,8 @@ class System(Closure):
         instance.call("literal_places", 0, t)
         instance.call(entry_name(method), 0, t)
         instance.call("literal_rates", 0, t)
-        u, rates = instance.ws.u.copy(), instance.ws.pdot.copy()
-        return (u, rates + self.constraint_forces(t, np.asarray(q), u, inputs, loads)) if self.compiled.loops else (u, rates)
+        u, held = instance.ws.u.copy(), self.compiled.loops
+        return u, instance.ws.pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
 
     # -- cost and choice ------------------------------------------------------------------------------------------------------------------
     def costs(self, iterations: float = 2) -> dict[str, float]:
