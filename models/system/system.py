@@ -14,8 +14,8 @@ from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
 from kinetree.solvers import layout as L
-from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
@@ -24,35 +24,6 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
     from kinetree.solvers.chain.unit import Unit
-
-LAGRANGE = {
-    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
-    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
-}  # fmt: skip
-HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
-NO_GROUPS: frozenset[str] = frozenset()
-LINEAR = frozenset({"literal"})
-PATH = frozenset({"literal", "path"})
-SIBLING = frozenset({"literal", "sibling"})
-MASS = frozenset({"literal", "path", "dense"})
-# what a form needs in the workspace besides the kinematics
-GROUPS = {
-    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
-    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
-}  # fmt: skip
-
-
-def known(method: str, methods: Mapping[str, Method], default: str) -> str:
-    """The name of a method; `auto` is the default engine."""
-    if method == "auto":
-        return default
-    if method not in methods:
-        raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(methods)}")
-    return method
-
-
-def entry_name(method: str) -> str:
-    return method.lower().replace("-", "_")
 
 
 class Workspaces(threading.local):
