@@ -42,6 +42,7 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+        Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
 
@@ -53,6 +54,11 @@ def loop_of(row: int, compiled: Compiled) -> str:
     if not 0 <= k < len(compiled.loops):
         return "a loop"
     return f"the loop through joint '{compiled.loops[k]}'" if fields.l_kind[k] == Loop.WELD else f"the coupling '{compiled.loops[k]}'"
+
+
+def register_name(register: int, compiled: Compiled) -> str:
+    """The coordinate or speed that a register holds."""
+    return next((name for name in (*compiled.speeds, *compiled.coordinates) if compiled.registers.get(name) == register), "?")
 
 
 def open_loop(row: int, compiled: Compiled) -> str:

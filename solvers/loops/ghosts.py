@@ -24,8 +24,14 @@ def lend(model, ws):
         for c in (0, 3, 5):
             ws.row[at + L.W_M + c] += model.lent[2 * k]
             ws.row[at + L.W_J + c] += model.lent[2 * k + 1]
-        for c in range(6):
-            ws.ghost_w[6 * k + c] = 0.0
+    forget_debts(ws)
+
+
+@kernel
+def forget_debts(ws):
+    """Nothing has been repaid yet."""
+    for c in range(ws.ghost_w.size):
+        ws.ghost_w[c] = 0.0
 
 
 @kernel
