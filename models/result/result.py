@@ -235,6 +235,11 @@ class Result:
             made.save(path)
         return made
 
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import result_html
+
+        return result_html(self)
+
     def to_dataframe(self, names: str | Iterable[str] | None = None):
         """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
         try:

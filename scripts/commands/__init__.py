@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
+from kinetree.scripts.commands.explain import explain
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.identify import identify
 from kinetree.scripts.commands.import_robot import import_robot
@@ -32,6 +33,7 @@ COMMANDS: dict[str, Callable] = {
     "studio": studio,
     "new": new,
     "import": import_robot,
+    "explain": explain,
     "list": library,
     "bench": bench,
 }
