@@ -29,17 +29,27 @@ def guard_of(node: Node) -> E:
     return E(node) - 0.5
 
 
+def reaches(node: Node) -> bool:
+    """Whether a condition holds where its guard is zero: >= and <=, and what is made of them alone."""
+    if isinstance(node, Operation):
+        if node.op in (Op.AND, Op.OR):
+            return all(reaches(each) for each in node.args)
+        return node.op in (Op.GE, Op.LE) or (node.op == Op.NOT and isinstance(node.args[0], Operation) and node.args[0].op in (Op.GT, Op.LT))
+    return False
+
+
 def add_guards(builder: Builder) -> None:
     """The end of the stage, then the events of the description."""
     end = builder.end
     if end is not None:
         conditions = []
         if end.when is not None:
-            conditions.append((f"when {end.when}", guard_of(builder.node(end.when, "ends.when")), L.END_BY_STATE))
+            when = builder.node(end.when, "ends.when")
+            conditions.append((f"when {end.when}", guard_of(when), L.END_FROM if reaches(when) else L.END_BEYOND))
         if end.at is not None:
-            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at")), L.END_BY_TIME))
+            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at")), L.END_FROM))
         if end.after is not None:
-            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after")), L.END_BY_TIME))
+            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after")), L.END_FROM))
         actions = [action(builder, target, value, "stages.set") for target, value in builder.at_end.items()]
         for word, condition, number in conditions:
             add_guard(builder, condition.node, L.G_STAGE, actions, number, f"the end of the stage ({word})")

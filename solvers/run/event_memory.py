@@ -87,7 +87,7 @@ def due(I, W, model, value, fired):
 def ends_at_once(model, value, k):
     """Whether guard k ends a stage where it begins."""
     event = model.guards[L.GUARD * k + 4]
-    return event < 0 and (value[k] > 0.0 or (value[k] == 0.0 and event == L.END_BY_TIME))
+    return event < 0 and (value[k] > 0.0 or (value[k] == 0.0 and event == L.END_FROM))
 
 
 @kernel

@@ -35,6 +35,9 @@ def happen(I, F, W, t):
     mem, stage = memory(I, W), W[U.V_STAGE]
     take_fired(I, W, model, locator(I, W, model.guards.size // L.GUARD, int(mem[C.N])))
     status = happen_now(I, F, W, t)
+    if status == L.Status.INCONSISTENT:
+        _, ws = structure(I, F, W)
+        W[U.V_ITEM] = ws.head[L.K_ITEM]
     return resume(I, F, W) if status == 0 and W[U.V_STAGE] == stage else status
 
 

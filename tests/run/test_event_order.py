@@ -215,6 +215,14 @@ def test_a_chain_into_the_end_of_a_stage_and_out_of_it():
     assert np.ptp([event.time for event in result.events]) == 0.0
 
 
+@pytest.mark.parametrize("when, ended", [("n >= 1", True), ("n > 1", False), ("n <= 1", True), ("not n < 1", True), ("n >= 1 and x > 0.2", True)])
+def test_a_stage_that_begins_on_the_bound_of_its_end(when, ended):
+    """>= and <= hold there, > and < do not."""
+    stages = [{"ends": {"at": 0.5}, "set": {"n": 1}}, {"ends": {"when": when}, "set": {"m": 1}}, {}]
+    result = load(slider(states=COUNTER, stages=stages)).compile().simulate(stop_time=0.7, output_step=0.1)
+    assert len(result.events) == 1 + ended and all(event.time == pytest.approx(0.5, abs=1e-12) for event in result.events)
+
+
 def test_an_event_that_happened_with_the_end_does_not_happen_again_in_the_next_stage():
     events = {"E": {"when": "x > 0.5", "set": {"n": "n + 1", "der(x)": "0.5*der(x)"}}}
     stages = [{"name": "one", "ends": {"when": "x > 0.5"}}, {"name": "two"}]
@@ -251,6 +259,14 @@ def test_an_event_sets_as_many_values_as_it_names(count):
 def test_many_events():
     d = slider(states=COUNTER, events=counts({f"E{k}": f"x > {0.004 * (k + 1)}" for k in range(100)}))
     assert load(d).compile().simulate(stop_time=0.5, output_step=0.5)["n"][-1] == 100.0
+
+
+def test_more_events_than_the_log_holds():
+    """Between two outputs more than the engine remembers: none is lost, none is told twice."""
+    d = slider(states=COUNTER, events=counts({f"E{k}": f"x > {0.001 * (k + 1)}" for k in range(600)}))
+    result = load(d).compile().simulate(stop_time=1.0, output_step=1.0)
+    times = np.array([event.time for event in result.events])
+    assert times == pytest.approx(0.001 * np.arange(1, 601), abs=1e-10) and result["n"][-1] == 600.0
 
 
 # -- said before the run ------------------------------------------------------------------------------------------------------------------
