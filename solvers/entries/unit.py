@@ -66,7 +66,7 @@ def unit_start(ints, floats, work, option, t):
     W[U.V_ENERGY_RESIDUAL] = 0.0
     open_books(I, F, W)
     W[U.V_STATUS] = status
-    arm(I, W, model)
+    arm(I, W, model, ws)
     return status
 
 
