@@ -1,5 +1,6 @@
 """What happens at one instant has one order: events together, chains, the end of the stage; the same for every integrator and output step."""
 
+import json
 import math
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from instants import instants
 
 from kinetree.models import ModelError, load
+from kinetree.models.run import stages as changes
 from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.commands.check import check
 
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 INTEGRATORS = ("adams", "rk45", "radau", "rk4", "semi-implicit", "stormer", "auto")
@@ -280,6 +283,29 @@ def test_unknown_targets_are_refused():
     ):
         with pytest.raises(ModelError, match=key):
             load(slider(**more)).compile()
+
+
+def test_check_compiles_every_structure(tmp_path):
+    """What is wrong in a later stage only shows at `kinetree check`: there the parameter that an event sets is computed from another."""
+    d = slider(
+        parameters={"a": 1.0, "b": 1.0}, events={"E": {"when": "x > 1", "set": {"b": 2}}}, stages=[{"ends": {"at": 1}, "set": {"b": "2*a"}}, {}]
+    )
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(d))
+    load(d).compile()
+    with pytest.raises(ModelError, match="'b', which is computed as 2\\*a"):
+        check(str(path))
+
+
+@pytest.mark.parametrize("change", [{"free": ["j50"]}, {"drop": ["b99"]}, {"lock": ["j3"]}, {"set": {"k": 1}}])
+def test_a_change_of_stage_walks_the_graph_once(change, monkeypatch):
+    """Its cost grows with the bodies, not with their square: the way to the ground is found once per joint that lets go, for all bodies together."""
+    calls = []
+    monkeypatch.setattr(changes, "grounded", lambda joints, walk=changes.grounded: calls.append(len(joints)) or walk(joints))
+    bodies = {f"b{k}": BODY for k in range(100)}
+    joints = {f"j{k}": {"parent": f"b{k - 1}" if k else "ground", "child": f"b{k}", "type": "revolute"} for k in range(100)}
+    d = {"format": "kinetree/1", "bodies": bodies, "joints": joints, "parameters": {"k": 0.0}, "stages": [{"ends": {"at": 1}, **change}, {}]}
+    assert len(changes.structures(load(d).description)) == 2 and len(calls) <= 2
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "spherical", "universal", "screw", "planar", "cylindrical"])
