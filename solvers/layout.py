@@ -160,10 +160,9 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
-# ints per guard: register, kind, first action, number of actions, number of the event in the description or END_BY_*;
-# an event is a change of the guard to a positive value
+# ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
+# register of its condition; an event is a change of the guard to a positive value
 GUARD = 5
-END_BY_STATE, END_BY_TIME = -1, -2  # the end of the stage: at a condition, or at an instant, which counts from zero on
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
