@@ -13,6 +13,7 @@ from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.traced import Traced
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Method
 
@@ -53,7 +54,7 @@ def entry_name(method: str) -> str:
     return method.lower().replace("-", "_")
 
 
-class System(Closure):
+class System(Closure, Traced):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
     def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):

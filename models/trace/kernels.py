@@ -1,0 +1,112 @@
+"""The kernels as plain Python functions beside the compiled ones, for arguments that are not numbers of the machine.
+
+Each module of the solvers is executed once more under the same code, with other names behind a few of its imports: the decorators change nothing,
+functions and decisions are those of symbols, views are taken as they come. Nothing of the process changes, numba is not even imported.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from kinetree.models.trace import symbol
+
+PURE = ("layout", "fields", "opcodes", "unit_layout")  # tables and numbers: shared with everybody
+ROOT = "kinetree.solvers."
+
+
+def unchanged(function: Any = None, *_: Any, **__: Any) -> Any:
+    """A decorator that does nothing, with arguments or without."""
+    return function if callable(function) else lambda inner: inner
+
+
+def named(name: str, **content: Any) -> ModuleType:
+    """A module with the given content."""
+    module = ModuleType(name)
+    module.__dict__.update(content)
+    return module
+
+
+class PlainKernels:
+    """Modules of the solvers for symbols, loaded when they are asked for."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, ModuleType] = {}
+        self.builtins = {**vars(builtins), "__import__": self.bring, "min": symbol.least, "max": symbol.largest}
+        replaced = {
+            "math": vars(symbol.MATH),
+            "numba": {"types": SimpleNamespace()},
+            "numba.extending": {"overload": lambda *_, **__: unchanged},
+            ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
+            ROOT + "boundary": {"boundary": lambda shape: unchanged, "hook": self.hook},
+            ROOT + "views": {"model_view": lambda ints, floats: ints, "work_view": lambda ints, work: work},
+            ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every}
+            | {"whole_below": symbol.function("floor"), "whole_above": symbol.function("ceil")},
+            ROOT + "algebra.trigonometry": {"sincos": symbol.sincos},
+        }
+        for name, content in replaced.items():
+            self.modules[name] = named(name, **content)
+
+    def hook(self, module: str, name: str) -> Callable:
+        """A kernel of another library, found when it is called."""
+        return lambda model, ws, t: getattr(self.module(module), name)(model, ws, t)
+
+    def bring(self, name: str, outer: Any = None, local: Any = None, wanted: Sequence[str] = (), level: int = 0) -> Any:
+        """What an import statement of a kernel's module gives: `from x import y` and `import x` of top-level modules."""
+        if not f"{name}.".startswith(ROOT) and name not in self.modules:
+            return import_module(name)
+        if not self.is_module(name):  # modules out of a package
+            return SimpleNamespace(**{each: self.module(f"{name}.{each}") for each in wanted})
+        return self.module(name)
+
+    def is_module(self, name: str) -> bool:
+        """Whether a name is a module, not a package."""
+        return name in self.modules or find_spec(name).submodule_search_locations is None
+
+    def module(self, name: str) -> Any:
+        """A module of the solvers for symbols."""
+        if name not in self.modules:
+            if name.removeprefix(ROOT) in PURE:
+                self.modules[name] = import_module(name)
+                return self.modules[name]
+            spec = find_spec(name)
+            assert spec is not None and spec.loader is not None, name
+            module = ModuleType(name)
+            module.__dict__["__builtins__"] = self.builtins
+            self.modules[name] = module
+            spec.loader.exec_module(module)
+            if name == ROOT + "expressions.evaluate":
+                self.tables(module)
+            if name == ROOT + "loops.envelope":
+                self.pivots(module)
+        return self.modules[name]
+
+    def kernel(self, module: str, name: str) -> Callable:
+        """One kernel by its module (below the solvers) and its name."""
+        return getattr(self.module(ROOT + module), name)
+
+    def tables(self, module: Any) -> None:
+        """Tables are looked up by nodes of their own: where in the grid a symbol lies is not known."""
+        from kinetree.models.trace.tables import traced
+
+        module.look_up = traced(module.look_up)
+
+    def pivots(self, module: Any) -> None:
+        """The order of pivots is a free choice; that the smallest is large enough is asked for where it is used."""
+        chosen = module.factor_group
+
+        def factor_group(model: Any, ws: Any, *rest: Any) -> Any:
+            found = symbol.symbolic(*ws.loop_g)
+            if found is None:
+                return chosen(model, ws, *rest)
+            with found.tape.unrecorded():
+                return chosen(model, ws, *rest)
+
+        module.factor_group = factor_group
+
+
+KERNELS = PlainKernels()
