@@ -10,10 +10,11 @@ SPELL |= {"abs": "ca.fabs({0})", "atan2": "ca.atan2({0}, {1})", "pow": "({0}) **
 SPELL |= {"mod": "(({0}) - ({1}) * ca.floor(({0}) / ({1})))"}
 SPELL |= {"lt": "({0} < {1})", "le": "({0} <= {1})", "eq": "({0} == {1})", "ne": "({0} != {1})"}
 SPELL |= {"and": "ca.logic_and({0}, {1})", "or": "ca.logic_or({0}, {1})", "not": "ca.logic_not({0})"}
+NOTHING = 'float("nan")'
 
 
 def casadi_number(x: float) -> str:
-    return "ca.nan" if x != x else ("ca.inf" if x > 0 else "-ca.inf") if abs(x) == float("inf") else repr(x)
+    return NOTHING if x != x else ("ca.inf" if x > 0 else "-ca.inf") if abs(x) == float("inf") else repr(x)
 
 
 LANGUAGE = Language(lambda group, k: "t" if group == "t" else f"{group}[{k}]", casadi_number, SPELL)
@@ -35,7 +36,7 @@ def casadi(trace: Trace, name: str = "") -> str:
         valid = f"ca.logic_and({valid}, {each})" if valid else each
     if valid:
         lines.append(f"    valid = {valid}")
-    results = [f"ca.if_else(valid, {printer.result(i)}, ca.nan)" if valid else printer.result(i) for i in trace.results]
+    results = [f"ca.if_else(valid, {printer.result(i)}, {NOTHING})" if valid else printer.result(i) for i in trace.results]
     lines += [f"    {trace.symbol} = ca.vertcat(", *[f"        {each}," for each in results], "    )"]
     if len(trace.shape) > 1:
         lines += [f"    {trace.symbol} = ca.reshape({trace.symbol}, {trace.shape[1]}, {trace.shape[0]}).T"]

@@ -40,7 +40,7 @@ RESERVED = set(
 def identifier(text: str) -> str:
     """A name of the description as an identifier."""
     found = re.sub(r"\W+", "_", text.replace("der(", "d_").replace(")", "")).strip("_") or "x"
-    return f"_{found}" if found[0].isdigit() else found
+    return f"m{found}" if found[0].isdigit() else found
 
 
 def placed(recording: Recording, form: str) -> Iterator[tuple[str, object]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from kinetree.models.trace.nodes import Node
 from kinetree.models.trace.operations import CONDITIONS, FREE
-from kinetree.models.trace.tape import Node, Tape
+from kinetree.models.trace.tape import Tape
 
 
 def arguments(node: Node) -> tuple[int, ...]:

@@ -76,15 +76,15 @@ class Piecewise:
 def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise:
     """Table k of a compiled model."""
     cubic, extrapolate, nx, ny, at = tables[TABLE * k] == 1, tables[TABLE * k + 1] == 1, *tables[TABLE * k + 2 : TABLE * k + 5]
-    data = np.asarray(data, dtype=float)
-    x = Axis(data[at : at + nx], cubic, extrapolate)
+    numbers = np.asarray(data, dtype=float)
+    x = Axis(numbers[at : at + nx], cubic, extrapolate)
     if ny == 0:
-        y, z = data[at + nx : at + 2 * nx], data[at + 2 * nx : at + 3 * nx] if cubic else np.zeros(nx)
+        y, z = numbers[at + nx : at + 2 * nx], numbers[at + 2 * nx : at + 3 * nx] if cubic else np.zeros(nx)
         rows = [m @ [y[i], y[i + 1], z[i], z[i + 1]] for m, i in zip(x.maps, x.left, strict=True)]
         return Piecewise([x], np.array(rows))
-    other = Axis(data[at + nx : at + nx + ny], cubic, extrapolate)
+    other = Axis(numbers[at + nx : at + nx + ny], cubic, extrapolate)
     size, first = nx * ny, at + nx + ny
-    blocks = [data[first + b * size : first + (b + 1) * size].reshape(nx, ny) if cubic or b == 0 else np.zeros((nx, ny)) for b in range(4)]
+    blocks = [numbers[first + b * size : first + (b + 1) * size].reshape(nx, ny) if cubic or b == 0 else np.zeros((nx, ny)) for b in range(4)]
     f, fx, fy, fxy = blocks
     found = np.zeros((len(x.maps), len(other.maps), 4, 4))
     for a, (ma, i) in enumerate(zip(x.maps, x.left, strict=True)):

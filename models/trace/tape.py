@@ -7,68 +7,14 @@ where a kernel must decide by a number that is not known, the witness decides an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from math import frexp
 
-from kinetree.models.trace.operations import VALUE
-
-Node = tuple
+from kinetree.models.trace.nodes import Node, Nodes
 
 
-class Tape:
-    """Nodes, their values at the witness, and the decisions taken."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.values: list[float] = []
-        self.index: dict[Node, int] = {}
-        self.decisions: dict[int, bool] = {}  # condition -> outcome under which the tape holds
-        self.recording = True
-
-    # -- nodes --------------------------------------------------------------------------------------------------------------------------
-    def node(self, key: Node) -> int:
-        """The number of a node."""
-        found = self.index.get(key)
-        if found is not None:
-            return found
-        self.index[key] = number = len(self.nodes)
-        self.nodes.append(key)
-        values = self.values
-        values.append(VALUE[key[0]](*[values[each] for each in key[1:]]))
-        return number
-
-    def constant(self, value: float) -> int:
-        """The node of a plain number; there is one zero."""
-        key = ("const", value + 0.0)
-        found = self.index.get(key)
-        if found is None:
-            self.index[key] = found = len(self.nodes)
-            self.nodes.append(key)
-            self.values.append(key[1])
-        return found
-
-    def symbol(self, group: str, k: int, value: float) -> int:
-        """The node of number k of a group of arguments, and its value at the witness."""
-        key = ("symbol", group, k)
-        found = self.index.get(key)
-        if found is None:
-            self.index[key] = found = len(self.nodes)
-            self.nodes.append(key)
-            self.values.append(value)
-        return found
-
-    def number(self, i: int) -> float | None:
-        """The value of a constant node, None for any other."""
-        node = self.nodes[i]
-        return node[1] if node[0] == "const" else None
-
-    def fold(self, operation: str, *arguments: int) -> int:
-        """The node of an operation, or the constant it gives."""
-        nodes = self.nodes
-        if all(nodes[each][0] == "const" for each in arguments):
-            return self.constant(VALUE[operation](*[nodes[each][1] for each in arguments]))
-        return self.node((operation, *arguments))
+class Tape(Nodes):
+    """Nodes with the rules by which they fold."""
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------------------------
     def neg(self, a: int) -> int:
@@ -106,8 +52,11 @@ class Tape:
             return na[1]
         if na[0] == "/" and nb[0] == "/" and na[2] == nb[2] and self.is_root(na[2]):
             return self.div(self.add(na[1], nb[1]), na[2])
-        if na[0] == "*" and nb[0] == "*":
-            found = self.pythagoras(na, nb)
+        if na[0] == "*" or nb[0] == "*":
+            found = self.alike(a, na, b, nb, 1.0)
+            if found >= 0:
+                return found
+            found = self.pythagoras(na, nb) if na[0] == nb[0] else -1
             if found >= 0:
                 return found
         return self.node(("+", a, b) if a <= b else ("+", b, a))
@@ -134,6 +83,10 @@ class Tape:
             return self.neg(nb[2] if nb[1] == a else nb[1])
         if na[0] == "/" and nb[0] == "/" and na[2] == nb[2] and self.is_root(na[2]):
             return self.div(self.sub(na[1], nb[1]), na[2])
+        if na[0] == "*" or nb[0] == "*":
+            found = self.alike(a, na, b, nb, -1.0)
+            if found >= 0:
+                return found
         turned = self.index.get(("-", b, a))
         return self.neg(turned) if turned is not None else self.node(("-", a, b))
 
@@ -153,6 +106,8 @@ class Tape:
                 return self.neg(self.mul(self.constant(-x), b))
             if nb[0] == "*" and self.nodes[nb[1]][0] == "const":
                 return self.mul(self.constant(x * self.nodes[nb[1]][1]), nb[2])
+            if nb[0] == "/" and self.nodes[nb[2]][0] == "const":
+                return self.mul(self.constant(x / self.nodes[nb[2]][1]), nb[1])
             if nb[0] == "*":  # two constants meet
                 for inner, other in ((nb[1], nb[2]), (nb[2], nb[1])):
                     ni = self.nodes[inner]
@@ -221,13 +176,26 @@ class Tape:
                 return a if x == 1.0 else self.fold("/", a, b)
             if x < 0.0:
                 return self.neg(self.div(a, self.constant(-x)))
-            if x > 0.0 and (1.0 / x) * x == 1.0 and exact_inverse(x):
+            if x > 0.0 and exact_inverse(x):
                 return self.mul(self.constant(1.0 / x), a)
+            if na[0] in ("*", "/") and self.nodes[na[1 if na[0] == "*" else 2]][0] == "const":
+                inner = self.nodes[na[1 if na[0] == "*" else 2]][1]
+                return self.mul(self.constant(inner / x), na[2]) if na[0] == "*" else self.div(na[1], self.constant(inner * x))
         if a == b:
             return self.constant(1.0)
         if nb[0] == "sqrt" and na[0] == "/" and na[2] == b:  # d/√d stays: so it meets its like
             return self.div(na[1], nb[1])
         return self.node(("/", a, b))
+
+    def alike(self, a: int, na: Node, b: int, nb: Node, sign: float) -> int:
+        """(c ± d) x of c x ± d x with constants c, d; -1 for anything else."""
+        first = na[0] == "*" and self.nodes[na[1]][0] == "const"
+        second = nb[0] == "*" and self.nodes[nb[1]][0] == "const"
+        x, y = na[2] if first else a, nb[2] if second else b
+        if x != y:
+            return -1
+        c, d = self.nodes[na[1]][1] if first else 1.0, self.nodes[nb[1]][1] if second else 1.0
+        return self.mul(self.constant(c + sign * d), x)
 
     def pythagoras(self, na: Node, nb: Node) -> int:
         """The factor x of s·s·x + c·c·x for the sine and cosine of one angle, -1 for anything else."""
@@ -324,28 +292,6 @@ class Tape:
         if self.nodes[c][0] == "not":
             c, a, b = self.nodes[c][1], b, a
         return self.node(("select", c, a, b))
-
-    def decide(self, c: int) -> bool:
-        """What the witness says about a condition; kept, unless it only asks whether two numbers are equal: then they are not in general."""
-        known = self.number(c)
-        if known is not None:
-            return known != 0.0
-        operation = self.nodes[c][0]
-        if operation in ("eq", "ne"):
-            return operation == "ne"
-        outcome = self.values[c] != 0.0
-        if self.recording:
-            self.decisions[c] = outcome
-        return outcome
-
-    @contextmanager
-    def unrecorded(self) -> Iterator[None]:
-        """Decisions in here are free choices, such as an order of elimination: the tape holds whatever they are."""
-        before, self.recording = self.recording, False
-        try:
-            yield
-        finally:
-            self.recording = before
 
 
 RULES = {"+": Tape.add, "-": Tape.sub, "*": Tape.mul, "/": Tape.div, "neg": Tape.neg, "sin": Tape.sine, "cos": Tape.cosine, "pow": Tape.power}
