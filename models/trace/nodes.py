@@ -57,6 +57,10 @@ class Nodes:
         node = self.nodes[i]
         return node[1] if node[0] == "const" else None
 
+    def is_root(self, a: int) -> bool:
+        """Whether a node is a square root."""
+        return self.nodes[a][0] == "sqrt"
+
     def fold(self, operation: str, *arguments: int) -> int:
         """The node of an operation, or the constant it gives."""
         nodes = self.nodes

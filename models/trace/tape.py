@@ -124,10 +124,6 @@ class Tape(Nodes):
         found = self.without_root(a, na, b, nb)
         return found if found >= 0 else self.product(a, b)
 
-    def is_root(self, a: int) -> bool:
-        """Whether a node is a square root."""
-        return self.nodes[a][0] == "sqrt"
-
     def without_root(self, a: int, na: Node, b: int, nb: Node) -> int:
         """a b where square roots meet: √d √d = d, (x/√d)(y/√d) = x (y/d), (x/√d) √d = x; otherwise the root moves outwards. -1 without roots.
 
