@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from kinetree.models.specialised.system import Specialised
     from kinetree.models.system.system import System
     from kinetree.models.trace.trace import Trace
 
@@ -18,3 +19,9 @@ class Traced:
         from kinetree.models.trace.mechanism import trace
 
         return trace(cast("System", self), of, parameters, form)
+
+    def specialise(self) -> Specialised:
+        """The same interface with machine code of this mechanism, compiled now or found on disk, where measurement finds it faster."""
+        from kinetree.models.specialised.system import Specialised
+
+        return Specialised(cast("System", self))

@@ -67,18 +67,26 @@ class PlainKernels:
         """Whether a name is a module, not a package."""
         return name in self.modules or find_spec(name).submodule_search_locations is None
 
+    def executed(self, name: str, module: ModuleType) -> ModuleType:
+        """The code of a module of the solvers under other imports."""
+        spec = find_spec(name)
+        assert spec is not None and spec.loader is not None, name
+        module.__dict__["__builtins__"] = self.builtins
+        spec.loader.exec_module(module)
+        return module
+
+    def original(self, module: str) -> ModuleType:
+        """A module (below the solvers) in whose place symbols have another one: for its constants."""
+        return self.executed(ROOT + module, ModuleType(ROOT + module))
+
     def module(self, name: str) -> Any:
         """A module of the solvers for symbols."""
         if name not in self.modules:
             if name.removeprefix(ROOT) in PURE:
                 self.modules[name] = import_module(name)
                 return self.modules[name]
-            spec = find_spec(name)
-            assert spec is not None and spec.loader is not None, name
-            module = ModuleType(name)
-            module.__dict__["__builtins__"] = self.builtins
-            self.modules[name] = module
-            spec.loader.exec_module(module)
+            self.modules[name] = module = ModuleType(name)
+            self.executed(name, module)
             if name == ROOT + "expressions.evaluate":
                 self.tables(module)
             if name == ROOT + "loops.envelope":
