@@ -31,29 +31,61 @@ def named(name: str, **content: Any) -> ModuleType:
     return module
 
 
-class PlainKernels:
-    """Modules of the solvers for symbols, loaded when they are asked for."""
+class Hook:
+    """A kernel of another library, found when it is called."""
 
-    def __init__(self) -> None:
+    kinetree_hook = True
+
+    def __init__(self, kernels: PlainKernels, module: str, name: str):
+        self.kernels, self.module, self.name = kernels, module, name
+
+    def __call__(self, model: Any, ws: Any, t: Any) -> Any:
+        return getattr(self.kernels.module(self.module), self.name)(model, ws, t)
+
+
+def model_view(ints: Any, floats: Any) -> Any:
+    """What stands for the compiled model."""
+    return ints
+
+
+def work_view(ints: Any, work: Any) -> Any:
+    """What stands for the workspace."""
+    return work
+
+
+def ints_view(block: Any) -> Any:
+    return block
+
+
+def floats_view(block: Any) -> Any:
+    return block
+
+
+class PlainKernels:
+    """Modules of the solvers as plain functions, loaded when they are asked for: for symbols, or as they stand."""
+
+    def __init__(self, symbolic: bool = True) -> None:
+        self.symbolic = symbolic
         self.modules: dict[str, ModuleType] = {}
-        self.builtins = {**vars(builtins), "__import__": self.bring, "min": symbol.least, "max": symbol.largest}
-        replaced = {
-            "math": vars(symbol.MATH),
+        self.builtins = {**vars(builtins), "__import__": self.bring}
+        views = {"model_view": model_view, "work_view": work_view, "ints_view": ints_view, "floats_view": floats_view}
+        replaced: dict[str, dict[str, Any]] = {
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
             ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
-            ROOT + "boundary": {"boundary": lambda shape: unchanged, "hook": self.hook},
-            ROOT + "views": {"model_view": lambda ints, floats: ints, "work_view": lambda ints, work: work},
-            ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every}
-            | {"whole_below": symbol.function("floor"), "whole_above": symbol.function("ceil")},
-            ROOT + "algebra.trigonometry": {"sincos": symbol.sincos},
+            ROOT + "boundary": {"boundary": lambda shape: unchanged, "hook": lambda module, name: Hook(self, module, name)},
+            ROOT + "views": views,
         }
+        if symbolic:
+            self.builtins |= {"min": symbol.least, "max": symbol.largest}
+            replaced |= {
+                "math": vars(symbol.MATH),
+                ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every}
+                | {"whole_below": symbol.function("floor"), "whole_above": symbol.function("ceil")},
+                ROOT + "algebra.trigonometry": {"sincos": symbol.sincos},
+            }
         for name, content in replaced.items():
             self.modules[name] = named(name, **content)
-
-    def hook(self, module: str, name: str) -> Callable:
-        """A kernel of another library, found when it is called."""
-        return lambda model, ws, t: getattr(self.module(module), name)(model, ws, t)
 
     def bring(self, name: str, outer: Any = None, local: Any = None, wanted: Sequence[str] = (), level: int = 0) -> Any:
         """What an import statement of a kernel's module gives: `from x import y` and `import x` of top-level modules."""
@@ -87,9 +119,9 @@ class PlainKernels:
                 return self.modules[name]
             self.modules[name] = module = ModuleType(name)
             self.executed(name, module)
-            if name == ROOT + "expressions.evaluate":
+            if self.symbolic and name == ROOT + "expressions.evaluate":
                 self.tables(module)
-            if name == ROOT + "loops.envelope":
+            if self.symbolic and name == ROOT + "loops.envelope":
                 self.pivots(module)
         return self.modules[name]
 
