@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from functools import lru_cache
@@ -11,8 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
+from kinetree.fmu.native.shell import ENTRIES, fmi_headers, layout_header
 from kinetree.fmu.native.shell import HERE as SHELL
-from kinetree.fmu.native.shell import fmi_headers, layout_header
 from kinetree.fmu.source.program import engine_source
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.cache import cache_root, sources_hash
@@ -68,11 +69,38 @@ def source_files(version: int) -> list[str]:
 def source_entries(identifier: str, payload: bytes, version: int) -> dict[str, bytes | str | Path]:
     """The folder `sources` of an archive."""
     found: dict[str, bytes | str | Path] = {name: SHELL / name for name in source_files(version) if (SHELL / name).exists()}
-    found |= {path.name: path for path in SHELL.glob("*.h")} | {name: fmi_headers() / name for name in HEADERS[version]}
-    found |= {ENGINE: engine_text(), MODEL: model_text(payload), LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n"}
+    names = own_names(identifier)
+    found |= {path.name: path for path in SHELL.glob("*.h")} | {name: standard_header(name) for name in HEADERS[version]}
+    found |= {"core.h": names + (SHELL / "core.h").read_text(encoding="utf-8")}
+    found |= {
+        ENGINE: names + engine_text(),
+        MODEL: names + model_text(payload),
+        LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n",
+    }
     if version == 3:
         found["buildDescription.xml"] = build_description(identifier)
     return {f"sources/{name}": content for name, content in found.items()}
+
+
+def own_names(identifier: str) -> str:
+    """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
+    text = (SHELL / "core.h").read_text(encoding="utf-8") + (SHELL / "engine.h").read_text(encoding="utf-8")
+    found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
+    found += [*(f"kt_unit_{name}" for name in ENTRIES), "kinetree_model", "kinetree_model_size"]
+    return "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
+
+
+def standard_header(name: str) -> str:
+    """A header of the FMI standard; functions take the prefix that a host defines."""
+    text = (fmi_headers() / name).read_text(encoding="utf-8")
+    prefixed = """#ifdef FMI2_FUNCTION_PREFIX
+#define fmi2Paste(a, b) a##b
+#define fmi2PasteB(a, b) fmi2Paste(a, b)
+#define fmi2FullName(name) fmi2PasteB(FMI2_FUNCTION_PREFIX, name)
+#else
+#define fmi2FullName(name) name
+#endif"""
+    return text.replace("#define fmi2FullName(name) name", prefixed) if "FMI2_FUNCTION_PREFIX)" not in text else text
 
 
 def build_description(identifier: str) -> bytes:
@@ -102,7 +130,7 @@ def compile_sources(folder: str | Path, target: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         draft = Path(scratch) / target.name
-        command = [tool, *STRICT, "-shared", "-fPIC", f"-I{sources}", *map(str, files), "-lm", "-o", str(draft)]
+        command = [*tool, *STRICT, "-shared", "-fPIC", f"-I{sources}", *map(str, files), "-lm", "-o", str(draft)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise FmuError(f"the sources do not compile: {done.stderr.strip()[:2000]}")

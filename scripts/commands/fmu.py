@@ -12,9 +12,7 @@ from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
 def fmu(
     file: Source,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")] = None,
-    backend: Annotated[
-        str, typer.Option("--backend", help="python (pythonfmu), native (no Python on the target) or source (C99, for real-time targets).")
-    ] = "python",
+    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu), native (no Python on the target), source (C99).")] = "python",
     fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native and source).")] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
