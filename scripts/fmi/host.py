@@ -37,6 +37,12 @@ class Archive:
         compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(self.description.fmiVersion[0])))
         return True
 
+    def unpack(self, folder: Path) -> None:
+        """Take a copy in another folder from now on."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = str(folder)
+
     def __enter__(self) -> Archive:
         return self
 
