@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kinetree.models.trace.trace import Trace
 
 LARGEST = 60_000  # operations up to which straight-line code is compiled: above, it leaves the caches and the compiler takes minutes
-REPEATS = 200  # evaluations of one measurement
-ROUNDS = 5
+REPEATS = 500  # evaluations of one measurement
+ROUNDS = 7
 
 
 class Specialised:
@@ -40,7 +40,7 @@ class Specialised:
             return
         self.trace, self.machine = trace, compiled(llvm_text(trace))
         self._blocks()
-        self.times = {"specialised": self._timed(self._repeat), "generic": self._timed(self._repeat_generic)}
+        self.times = {"specialised": self._timed(self._repeat()), "generic": self._timed(self._repeat_generic())}
         self.engine = min(self.times, key=self.times.__getitem__)
         self.why = "measured: " + ", ".join(f"{name} {value * 1e6:.3f} µs" for name, value in self.times.items())
 
@@ -92,18 +92,20 @@ class Specialised:
         return self.generic.accelerations(t, q, u, inputs, method, loads, tau)
 
     # -- measurement ------------------------------------------------------------------------------------------------------------------------
-    def _repeat(self) -> None:
-        """Many evaluations of the start state; rows of no length would be the same state again."""
+    def _repeat(self) -> Callable[[], object]:
+        """Many evaluations of the start state."""
         assert self.machine is not None
         rows = [np.repeat(self._arguments[name][None, :], REPEATS, axis=0) for name in ("q", "u")]
         out = np.empty((REPEATS, self._out.size))
         rest = [self._arguments[name].ctypes.data for name in ("x", "inputs", "parameters")]
-        self.machine.many(REPEATS, 0.0, rows[0].ctypes.data, rows[1].ctypes.data, *rest, out.ctypes.data)
+        many, pointers, held = self.machine.many, [rows[0].ctypes.data, rows[1].ctypes.data, *rest, out.ctypes.data], (rows, out)
+        return lambda: many(REPEATS, 0.0, *pointers) if held else None
 
-    def _repeat_generic(self) -> None:
-        self.generic._fast.entry("repeat")(REPEATS, 0.0)
+    def _repeat_generic(self) -> Callable[[], object]:
+        entry = self.generic._fast.entry("repeat")
+        return lambda: entry(REPEATS, 0.0)
 
-    def _timed(self, run: Callable[[], None]) -> float:
+    def _timed(self, run: Callable[[], object]) -> float:
         """Best of a few rounds, s per evaluation."""
         self.generic._fast.set_state(*self.generic.start())
         run()
