@@ -45,18 +45,24 @@ def build_fmu(
     tolerance: float | None = None,
     platforms: str | Sequence[str] | None = None,
     say: Callable[[str], None] = silent,
+    interpreter: str = "",
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation), native or source (co-simulation and model exchange, FMI 2.0 or 3.0).
 
     Sources are for real-time targets: with integrator auto they step by rk4.
 
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
+    `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
     """
     from kinetree.fmu.unit import fmu_unit
 
+    if backend == "source" and platforms is not None:
+        raise FmuError("sources are compiled by the host: --platforms is for the back ends python and native")
     if backend == "source" and integrator == "auto":
         integrator = fixed_integrator(mechanism)
     files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
+    if interpreter and backend == "python":
+        files["python.txt"] = interpreter.encode()
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
     return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried)
 

@@ -24,7 +24,7 @@ Instance *instance_new(const char *name, const char *token, const char *resource
         instance_free(in);
         return NULL;
     }
-    in->logging = logging ? CATEGORY_ALL : 0;
+    in->logging = logging ? CATEGORY_ALL : CATEGORY_ERROR;
     return in;
 }
 

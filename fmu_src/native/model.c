@@ -8,6 +8,7 @@
 #endif
 
 #include "engine.h"
+#include "location.h"
 
 #define NAMED(problem) "resources/model.kinetree " problem
 
