@@ -19,7 +19,7 @@ from kinetree.fmu.variables import FmuError
 from kinetree.solvers.cache import cache_root, sources_hash
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
-ENGINE, MODEL, LAYOUT = "kinetree_engine.c", "kinetree_model.c", "unit_layout.h"
+ENGINE, MODEL, LAYOUT, NAMES = "kinetree_engine.c", "kinetree_model.c", "unit_layout.h", "kinetree_names.h"
 FRONTS = {2: ("fmi2.c",), 3: ("fmi3.c", "fmi3_absent.c")}
 HEADERS = {
     2: ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h"),
@@ -68,15 +68,11 @@ def source_files(version: int) -> list[str]:
 
 def source_entries(identifier: str, payload: bytes, version: int) -> dict[str, bytes | str | Path]:
     """The folder `sources` of an archive."""
-    found: dict[str, bytes | str | Path] = {name: SHELL / name for name in source_files(version) if (SHELL / name).exists()}
-    names = own_names(identifier)
+    texts = {name: (SHELL / name).read_text(encoding="utf-8") for name in source_files(version) if (SHELL / name).exists()}
+    texts |= {ENGINE: engine_text(), MODEL: model_text(payload)}
+    found: dict[str, bytes | str | Path] = {name: f'#include "{NAMES}"\n{text}' for name, text in texts.items()}
     found |= {path.name: path for path in SHELL.glob("*.h")} | {name: standard_header(name) for name in HEADERS[version]}
-    found |= {"core.h": names + (SHELL / "core.h").read_text(encoding="utf-8")}
-    found |= {
-        ENGINE: names + engine_text(),
-        MODEL: names + model_text(payload),
-        LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n",
-    }
+    found |= {NAMES: own_names(identifier), LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n"}
     if version == 3:
         found["buildDescription.xml"] = build_description(identifier)
     return {f"sources/{name}": content for name, content in found.items()}
@@ -84,10 +80,11 @@ def source_entries(identifier: str, payload: bytes, version: int) -> dict[str, b
 
 def own_names(identifier: str) -> str:
     """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
-    text = (SHELL / "core.h").read_text(encoding="utf-8") + (SHELL / "engine.h").read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
     found += [*(f"kt_unit_{name}" for name in ENTRIES), "kinetree_model", "kinetree_model_size"]
-    return "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
+    lines = "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
+    return f"#ifndef KINETREE_NAMES_H\n#define KINETREE_NAMES_H\n{lines}#endif\n"
 
 
 def standard_header(name: str) -> str:

@@ -12,16 +12,27 @@ from functools import lru_cache
 
 from kinetree.solvers.cache import cache_root
 
+WORD, REAL, POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+SIGNATURES = {
+    "evaluate": (ctypes.c_int32, REAL, *(POINTER,) * 6),
+    "many": (WORD, WORD, REAL, *(POINTER,) * 6),
+    "lanes": (WORD, WORD, WORD, *(POINTER,) * 3),
+}
+
 
 @dataclass
 class Machine:
     """The functions of one compiled text."""
 
-    evaluate: Callable[..., int]
-    many: Callable[..., int]
+    functions: dict[str, Callable[..., int]]
     engine: object  # keeps the code alive
     size: int  # bytes of the object
     fresh: bool  # compiled now, not found on disk
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        if name in SIGNATURES:
+            return self.functions[name]
+        raise AttributeError(name)
 
 
 @lru_cache(maxsize=1)
@@ -84,10 +95,9 @@ def compiled(text: str) -> Machine:
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.set_object_cache(cache.keep, cache.load)
     engine.finalize_object()
-    pointer, real, word = ctypes.c_void_p, ctypes.c_double, ctypes.c_int64
-    evaluate = ctypes.CFUNCTYPE(ctypes.c_int32, real, *(pointer,) * 6)(engine.get_function_address("evaluate"))
-    many = ctypes.CFUNCTYPE(word, word, real, *(pointer,) * 6)(engine.get_function_address("many"))
-    return Machine(evaluate, many, engine, cache.size, fresh)
+    present = [name for name in SIGNATURES if f"@{name}(" in text]
+    functions = {name: ctypes.CFUNCTYPE(*SIGNATURES[name])(engine.get_function_address(name)) for name in present}
+    return Machine(functions, engine, cache.size, fresh)
 
 
 def interface(text: str) -> str:

@@ -91,3 +91,36 @@ def test_many_states_in_one_call():
 def test_large_mechanisms_stay_generic():
     fast = load("lib:chain", n=400).compile().specialise()
     assert fast.engine == "generic" and "too many" in fast.why
+
+
+@pytest.mark.parametrize("name", ["puma560", "chain6", "regulator", "mobile-robot", "elasto-gap", "servo-law"])
+def test_lanes_of_straight_line_code(name: str):
+    """Rows of states eight at a time, with rows that fill no block, inputs of their own, on threads: the generic engine's lanes within rounding."""
+    law = {"format": "kinetree/1", "name": "law", "gravity": [0, 0, 0], "inputs": {"f": {"start": 0.2}}, "bodies": {"a": {"mass": 1.0}}}
+    law["joints"] = {"j": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s"}]}}
+    law["forces"] = {"g": {"coordinate": "s", "value": "f*tan(s) + atan2(s, t) + exp(-s) - (s - 2*floor(s/2)) + sqrt(1 + s*s) + s**2.5"}}
+    system = load(law if name == "servo-law" else f"lib:{name}").compile()
+    fast = forced(system)
+    rng = np.random.default_rng(8)
+    q, u = system.start()
+    for count in (1, 13, 64):
+        rows, speeds = q + rng.uniform(0.05, 0.4, (count, q.size)), u + rng.normal(size=(count, u.size))
+        inputs = {each: rng.normal(size=count) for each in system.compiled.inputs}
+        right = system.accelerations_many(0.2, rows, speeds, inputs)
+        for threads in (1, 3):
+            found = fast.accelerations_many(0.2, rows, speeds, inputs, threads=threads)
+            assert found.shape == right.shape
+            assert np.abs(found - right).max() <= RELATIVE * max(1.0, np.abs(right).max())
+
+
+def test_lanes_fall_back_and_check_names():
+    """One row beyond the range of the sine: all are evaluated by the generic engine; extra forces always are."""
+    system = load("lib:double-pendulum").compile()
+    fast = forced(system)
+    q, u = np.array([[0.1, 0.2], [1e9, 0.3]]), np.ones((2, 2))
+    assert np.array_equal(fast.accelerations_many(0.0, q, u), system.accelerations_many(0.0, q, u))
+    tau = np.ones(2)
+    assert np.array_equal(fast.accelerations_many(0.0, q, u, tau=tau), system.accelerations_many(0.0, q, u, tau=tau))
+    with pytest.raises(KeyError, match="not an input"):
+        fast.accelerations_many(0.0, q, u, {"foo": 1.0})
+    assert fast.accelerations_many(0.0, np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)
