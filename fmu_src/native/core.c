@@ -82,6 +82,8 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_NO_CONVERGENCE: return say(in, level, "%s at t = %.9g: an iteration did not converge", doing, t);
         case STATUS_TOO_MANY_STEPS: return say(in, level, "%s at t = %.9g: too many steps", doing, t);
         case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_DEAD_POINT:
+            return say(in, level, "%s at t = %.9g: a loop stands at a dead point, where it can begin to move and cannot go on (row %d)", doing, t, item);
         case STATUS_CANNOT_SET:
             return say(in, level, "%s at t = %.9g: an event cannot set '%s', which the constraints and what else is set determine", doing, t,
                        register_name(&in->model, in->work, item));

@@ -15,7 +15,8 @@ from kinetree.models.result.result import Event, Result
 from kinetree.models.run.replay import Replay
 from kinetree.models.run.status import EvaluationError, message
 from kinetree.models.run.unit import Run, Unit, make_unit
-from kinetree.models.system.system import HAMILTON, System
+from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording, general_position
@@ -26,8 +27,6 @@ SYMBOLS |= {"hamilton": "rates", "guards": "g"}
 
 def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     """Forms and axes in which a quantity may be traced."""
-    from kinetree.models.system.system import HAMILTON, LAGRANGE
-
     if of not in ("accelerations", "hamilton", "rates"):
         if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")
@@ -51,8 +50,6 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
 
 def record(system: System, of: str, parameters: str, form: str, axes: str, everything: bool = False) -> Recording:
     """A recording with its arguments in place."""
-    from kinetree.models.system.system import GROUPS, LINEAR, MASS
-
     groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)
     instance = system._with(groups) if groups else system._fast
     q, u = system.start()

@@ -76,7 +76,7 @@ def inverse_dynamics(system):
     """Forces along the speeds that accelerations need, the accelerations given as states."""
     from dataclasses import replace
 
-    from kinetree.models.system.system import MASS
+    from kinetree.models.system.forms import MASS
 
     instance = system._with(MASS)
     q, u = system.start()
