@@ -165,7 +165,10 @@ class Kernel(Expressions):
         self.say("}")
 
     def on_For(self, node: ast.For) -> None:
-        assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        assert isinstance(node.target, ast.Name)
+        if not isinstance(node.iter, ast.Call):
+            self.over_tuple(node, node.target.id)
+            return
         values = [self.value(each)[0] for each in node.iter.args]
         first, last = ("0", values[0]) if len(values) == 1 else values[:2]
         step = values[2] if len(values) > 2 else "1"
@@ -177,6 +180,19 @@ class Kernel(Expressions):
         down = step.startswith("(-")
         self.say(f"for ({count} = {first}; {count} {'>' if down else '<'} {end}; {count} += {step}) {{")
         self.lines.append("    " * (self.depth + 1) + f"{name} = {count};")
+        self.inside(node.body)
+        self.say("}")
+
+    def over_tuple(self, node: ast.For, name: str) -> None:
+        """A loop over equal parts of a tuple."""
+        text, kind = self.value(node.iter)
+        assert isinstance(kind, K.Tuple) and kind.even
+        whole = self.kept((text, kind))
+        self.loops += 1
+        count = f"next{self.loops}"
+        self.kinds[name], self.temporaries[count] = kind.parts[0], K.INTEGER
+        self.say(f"for ({count} = 0; {count} < {len(kind.parts)}; {count} += 1) {{")
+        self.lines.append("    " * (self.depth + 1) + f"{self.local(name)} = {whole}.v[{count}];")
         self.inside(node.body)
         self.say("}")
 

@@ -40,7 +40,11 @@ class Specialised:
         if estimate > LARGEST:
             self.why = f"about {estimate:.0f} operations, too many for straight-line code"
             return
-        trace = system.trace()
+        try:
+            trace = system.trace()
+        except ValueError as error:  # a solution that iterates
+            self.why = str(error)
+            return
         if trace.operations > LARGEST:
             self.why = f"{trace.operations} operations, too many for straight-line code"
             return

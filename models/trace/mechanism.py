@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
@@ -103,6 +104,8 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
 
 def trace(system: System, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
     """The operations that give a quantity; `auto` takes the form and the axes with the fewest."""
+    if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
+        raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
     if of not in QUANTITIES:
         raise ValueError(f"'{of}' cannot be traced, expected one of {', '.join(QUANTITIES)}")
     if parameters not in PARAMETERS:
