@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
+from kinetree.scripts.commands.equations import equations
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.identify import identify
 from kinetree.scripts.commands.import_robot import import_robot
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable] = {
     "statics": statics,
     "study": study,
     "identify": identify,
+    "equations": equations,
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
