@@ -17,7 +17,6 @@ from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace
 STRUCTURED = re.compile(r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII)
-NOMINAL = {"Pa": 1e5, "bar": 1.0}
 
 
 class FmuError(Exception):

@@ -1,31 +1,27 @@
 """Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
 
 z = (y, ẏ, x): local coordinates (models/system/chart.py), independent speeds, first-order states; w are changes of the inputs.
-Central differences of fourth order: with steps of 1e-3 the truncation error is h⁴/30 of the fifth derivative, roundoff 1e-13 of what is
-differentiated, so that entries are good to 1e-11 for smooth laws of unit length scale; the step is shortened where the orders disagree
-(near kinks, for sharp laws), then 1e-8 can be counted on.
-K, F and G multiply the differences of the accelerations by the mass matrix. Cost: 4 evaluations per entry of z and w.
+Slopes are exact to rounding (models/analysis/slopes.py). K, F and G multiply those of the accelerations by the mass matrix.
+Cost: an evaluation on dual numbers per eight entries of z and w.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
+from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.system.chart import Chart, Evaluation
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.unit import Unit
 
-STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
-FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
-AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
-NOISE = 3e-12  # relative size of differences that stand for zero
+NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
 class Mode(NamedTuple):
@@ -134,19 +130,7 @@ def linearize(
     for name, value in (states or {}).items():
         x[c.states.index(name)] = value
     f, nx, ni = chart.independent.size, x.size, len(c.inputs)
-    z = np.concatenate((np.zeros(f), v, x, evaluation.inputs))
-
-    def response(z: np.ndarray) -> np.ndarray:
-        place = chart.position(z[:f]) if z[:f].any() else chart.q
-        speeds = chart.speeds(place, z[f : 2 * f])
-        evaluation.call("outputs" if registers else "accelerations", place, speeds, z[2 * f : 2 * f + nx], z[2 * f + nx :])
-        ws = evaluation.instance.ws
-        return np.concatenate((ws.udot[chart.independent], ws.xdot, ws.val[registers]))
-
-    steps = STEP * np.maximum(1.0, np.abs(z))
-    steps[:f] = STEP
-    steps[2 * f :] *= 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
-    J = differences(response, z, steps)
+    J = Slopes(evaluation, chart, v, x, registers).matrix()
     rows, size = f + nx, 2 * f + nx
     A = np.vstack((np.zeros((f, size)), J[:rows, :size]))
     A[:f, :f] = (chart.transport(u) @ chart.T)[chart.independent]
@@ -162,37 +146,8 @@ def linearize(
     )  # fmt: skip
 
 
-def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
-    columns = [column(function, z, k, steps[k]) for k in range(z.size)]
-    return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
-
-
-def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
-    """Derivatives by one number."""
-    best, least = np.zeros(0), np.inf
-    for factor in FINER:
-        h = (z[k] + step * factor) - z[k]  # exactly representable
-        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
-        fourth = (4.0 * near - 0.5 * far) / 3.0
-        top = np.abs(fourth).max(initial=0.0)
-        apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
-        if apart < least:
-            best, least = fourth, apart
-        if least <= AGREE:
-            break
-    return best
-
-
-def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
-    """The function with one number changed."""
-    moved = z.copy()
-    moved[k] += change
-    return function(moved)
-
-
 def cleaned(matrix: np.ndarray) -> np.ndarray:
-    """Symmetric where it is so but for the differences, without entries that stand for zero: bands stay bands."""
+    """Symmetric where it is so but for rounding, without entries that stand for zero: bands stay bands."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     scale = np.outer(size, size)
     top = np.abs(matrix).max(initial=0.0)
