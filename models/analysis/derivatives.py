@@ -38,6 +38,6 @@ def derivatives(system: System, t: float, q: Numbers, u: Numbers, inputs: Mappin
     found = np.empty((int(ends[-1]), system.n))
     wide = instance.wide(DUAL_STRIDE)
     blocks = (instance.ints.ctypes.data, c.floats.ctypes.data, instance.work.ctypes.data, wide.ctypes.data)
-    check_status(slopes(*blocks, t, found.ctypes.data), instance.ws.head, c)
+    check_status(slopes(*blocks, t, 0, -1, found.ctypes.data), instance.ws.head, c)
     instance.keep(DUAL_STRIDE, wide)
     return Derivatives(*(part.T.copy() for part in np.split(found, ends[:-1])))
