@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
+from kinetree.models.analysis.scales import NOMINAL
 from kinetree.models.system.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 

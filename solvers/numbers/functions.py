@@ -75,9 +75,18 @@ def lanes_sqrt(a):
     return roots(a)
 
 
+@kernel
+def steep(factor, slopes):
+    """factor times slopes where they are not zero: what does not move has no slope, however steep the function is."""
+    return select(slopes == 0.0, lanes_of(0.0), factor * slopes)
+
+
 @overloaded(math.sqrt, DUAL)
 def dual_sqrt(a):
+    """At 0 the root of a sum of squares has a corner: its slope there is that of standing still."""
     root = math.sqrt(value_of(a))
+    if root == 0.0:
+        return dual_of(root, steep(math.inf, slopes_of(a)))
     return dual_of(root, slopes_of(a) * (0.5 / root))
 
 
@@ -233,6 +242,8 @@ def dual_pow(a, b):
     value = math.pow(base, power)
     by_base = power * math.pow(base, power - 1.0) if power != 0.0 else 0.0
     by_power = value * math.log(base) if base > 0.0 else 0.0
+    if base == 0.0:
+        return dual_of(value, steep(by_base, slopes_of(first)))
     return dual_of(value, by_base * slopes_of(first) + by_power * slopes_of(second))
 
 
@@ -243,4 +254,6 @@ def dual_atan2(a, b):
     y = value_of(first)
     x = value_of(second)
     square = x * x + y * y
+    if square == 0.0:
+        return dual_of(math.atan2(y, x), steep(math.inf, slopes_of(first)))
     return dual_of(math.atan2(y, x), (x / square) * slopes_of(first) - (y / square) * slopes_of(second))
