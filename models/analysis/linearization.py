@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.system.chart import Chart, Evaluation
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.unit import Unit
 
+RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
 NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
@@ -30,7 +32,7 @@ class Mode(NamedTuple):
     frequency: float  # |λ|/2π [Hz]
     damping: float  # -Re λ/|λ|; 0 where λ = 0
     eigenvalue: complex
-    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds and of the states, the largest one is 1
+    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds, the largest is 1, then of the states; see `Linear.shape`
 
     @property
     def oscillates(self) -> bool:
@@ -56,6 +58,7 @@ class Linear:
     coordinates: tuple[str, ...]  # names of y
     tangent: np.ndarray  # changes of the local coordinates of all speeds by y
     local: tuple[str, ...]  # their names
+    sizes: np.ndarray  # how large each first-order state is, so that they can be compared
 
     @property
     def conservative(self) -> bool:
@@ -74,12 +77,22 @@ class Linear:
         for value, vector in zip(values, vectors.T, strict=True):
             if value.imag < 0.0:
                 continue
-            shape = np.concatenate((self.tangent @ vector[:n], vector[2 * n :]))
-            top = shape[np.abs(shape).argmax()] if shape.any() else 1.0
             size = float(abs(value))
-            amplitudes = dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape / top), strict=True))
-            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), amplitudes))
+            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), self.shape(vector)))
         return sorted(found, key=lambda mode: mode.frequency)
+
+    def shape(self, vector: np.ndarray) -> dict[str, complex]:
+        """Amplitudes of the local coordinates and of the states, in their own units: the largest coordinate is 1.
+
+        Where the mechanism stands still beside its states, the largest state, in units of its size, stands for it.
+        """
+        n = len(self.coordinates)
+        moving, states = self.tangent @ vector[:n], vector[2 * n :]
+        beside = states / self.sizes
+        ends = [part[np.abs(part).argmax()] if part.any() else 0.0 for part in (moving, beside)]
+        top = ends[0] if abs(ends[0]) > RESTING * abs(ends[1]) else ends[1]
+        shape = np.concatenate((moving, states)) / (top or 1.0)
+        return dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape), strict=True))
 
     def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues from the symmetric pair (K, M): more exact, and motions that nothing holds come out as such."""
@@ -142,7 +155,7 @@ def linearize(
     speeds = tuple(system.speeds[j] for j in chart.independent)
     return Linear(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
-        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local,
+        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local, state_sizes(system, x),
     )  # fmt: skip
 
 
