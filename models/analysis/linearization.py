@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -19,6 +19,7 @@ from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.system.chart import Chart, Evaluation
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.frequency import StateSpace
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.unit import Unit
 
@@ -71,7 +72,6 @@ class Linear:
 
     def modes(self) -> list[Mode]:
         """Free motions, slowest first."""
-        n = len(self.coordinates)
         values, vectors = self._conservative() if self.conservative else np.linalg.eig(self.A)
         found = []
         for value, vector in zip(values, vectors.T, strict=True):
@@ -106,6 +106,22 @@ class Linear:
     def eigenvalues(self) -> np.ndarray:
         """Of A."""
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
+
+    def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
+        """The system from some inputs to some outputs."""
+        from kinetree.models.analysis.frequency import StateSpace
+
+        columns, rows = ([chosen(name, names) for name in wanted] for wanted, names in ((inputs, self.inputs), (outputs, self.outputs)))
+        return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
+
+    def to_control(self) -> Any:
+        """The same as python-control's StateSpace, names included."""
+        try:
+            import control
+        except ImportError:
+            raise ImportError("python-control is not installed: pip install 'kinetree[control]'") from None
+        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        return control.StateSpace(self.A, self.B, self.C, self.D, **names, remove_useless_states=False)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10) -> Unit:
         """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
@@ -157,6 +173,15 @@ def linearize(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
         M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local, state_sizes(system, x),
     )  # fmt: skip
+
+
+def chosen(name: str, names: Sequence[str]) -> int:
+    """Index of a name; says which there are."""
+    if name not in names:
+        from kinetree.models.description.errors import suggestion
+
+        raise ValueError(f"'{name}' is not there; {suggestion(name, tuple(names))}")
+    return list(names).index(name)
 
 
 def cleaned(matrix: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """The state of rest to which the motion itself leads, by pseudo-transient continuation.
 
-Implicit Euler steps (1/h - A) Δz = ż of z = (y, v, x) with exact slopes A follow the motion while h is short, take its swings away, and become Newton's
-steps as h grows: tenfold where the linearised step was right, four times shorter where it was not. States with slow parts of their own (pressures that
-leak, integrators) and laws with corners (valves at their centre) are followed to where they settle, which need not be the rest that is nearest.
+Implicit Euler steps (1/h - A) Δz = ż of z = (y, v, x) with exact slopes A follow the motion while h is short, take its swings away, and become those
+of Newton as h grows: tenfold where the linearised step was right, four times shorter where it was not. States with slow parts of their own
+(pressures that leak, integrators) and laws with corners (valves at their centre) are followed to where they settle, which need not be the rest that
+is nearest.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Newton's method in local coordinates y (models/system/chart.py) and first-order states x:
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
 of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
-zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py). Where Newton's method
-does not arrive, or arrives where a small motion of the states grows, the search follows the motion itself (models/analysis/relaxation.py).
+zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py).
+Where these steps do not arrive, or arrive where a small motion of the states grows, the search follows the motion (models/analysis/relaxation.py).
 
 The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
 translation and moment over weight times radius of gyration about an axis.

@@ -81,7 +81,7 @@ class Cases:
         if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or d.run.prepare:
             return False
         probe = Instance(self._system.compiled)
-        for name, column in self.parameters.items():
+        for column in self.parameters.values():
             for row in {int(column.argmin()), int(column.argmax())}:
                 compiled = self.system(row).compiled
                 same = np.array_equal(compiled.ints, self._system.compiled.ints) and compiled.floats.size == self._system.compiled.floats.size
@@ -115,7 +115,9 @@ class Cases:
         from kinetree.models.system.system import System
 
         d = self._system.description
-        values = {name: p.model_copy(update={"value": float(self.parameters[name][row])}) for name, p in d.parameters.items() if name in self.parameters}
+        values = {
+            name: p.model_copy(update={"value": float(self.parameters[name][row])}) for name, p in d.parameters.items() if name in self.parameters
+        }
         changed = d.model_copy(update={"parameters": {**d.parameters, **values}})
         stages = structures(changed)
         first = stages[0]

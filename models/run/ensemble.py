@@ -232,5 +232,3 @@ def single(unit: Unit, cases: Cases, row: int, options: Options, times: np.ndarr
     except EvaluationError as error:
         return str(error)
     return ""
-
-

@@ -9,6 +9,7 @@ from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.identify import identify
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
+from kinetree.scripts.commands.linearize import linearize
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable] = {
     "info": info,
     "run": run,
     "statics": statics,
+    "linearize": linearize,
     "study": study,
     "identify": identify,
     "fmu": fmu,
