@@ -1,8 +1,8 @@
 """Many runs of one structure with other parameters: in vector lanes where the mechanism allows, else one by one on all processors.
 
-In lanes WIDTH runs share their steps (solvers/run/ensemble.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the worst
-lane allows. That needs a tree without events, stages, corners over time and actuators, and parameters that do not change what all lanes share:
-masses, inertias, constant shifts and turns; runs that agree in these go together. A group of lanes that fails is run again one by one.
+In lanes WIDTH runs share their steps (solvers/run/ensemble.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
+worst lane allows. That needs a tree without events, stages, corners over time and actuators, and parameters that change numbers only. A group of
+lanes that fails is run again one by one.
 """
 
 from __future__ import annotations

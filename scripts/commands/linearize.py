@@ -46,6 +46,8 @@ def linearize(
     from kinetree.scripts.reports import linear_pictures as pictures
 
     writable(output, FILES, "--output")
+    if output and output.resolve() == Path(file).resolve():
+        raise BadInput(f"--output {output}: that is the description itself")
     for path, option in ((bode, "--bode"), (nyquist, "--nyquist"), (poles, "--poles")):
         writable(path, PICTURES, option)
     loci = [locus_of(text) for text in locus or []]

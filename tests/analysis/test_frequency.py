@@ -60,9 +60,8 @@ def test_disk_margin_holds_what_it_promises():
     for factor in (found.disk_gain, 1 / found.disk_gain):
         assert margins(third_order(2.0 * factor)).stable
     assert found.disk_gain < found.gain and found.disk_phase < found.phase and found.disk < 2.0
-    omega = loop.frequencies()
-    L = loop.response(omega)[:, 0, 0]
-    assert 1 / np.abs((1 - L) / (1 + L) / 2).max() == pytest.approx(found.disk, rel=1e-3)
+    L = loop.response(np.geomspace(0.1, 10.0, 100_000))[:, 0, 0]
+    assert 1 / np.abs((1 - L) / (1 + L) / 2).max() == pytest.approx(found.disk, rel=1e-6)  # flat at the top: the square of the spacing 5e-5
 
 
 def test_zeros_of_two_masses():
@@ -137,7 +136,7 @@ def test_at_an_instant_of_a_run():
     here, after = (np.array([run["q"][k], run["der(q)"][k]]) for k in (500, 501))
     rate = np.array([here[1], system.accelerations(0.5, here[:1], here[1:])[0]])
     step = expm(np.block([[linear.A * h, rate[:, None] * h], [np.zeros((1, 3))]]))[:2, 2]
-    assert after - here == pytest.approx(step, abs=5 * h**3)
+    assert after - here == pytest.approx(step, abs=14.7 * here[1] ** 2 / 6 * h**3)  # what A does not know: the curvature of 3g/2l sin(q)
 
 
 def test_stage_at_the_instant():
@@ -164,10 +163,10 @@ def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(oscillators().source))
     for ending in ("npz", "mat", "json", "csv"):
-        assert cli.main(["linearize", str(path), "--inputs", "f", "--outputs", "where", "--quiet", "-o", str(tmp_path / f"m.{ending}")]) == 0
-    assert np.load(tmp_path / "m.npz")["B"].shape == (4, 1)
+        assert cli.main(["linearize", str(path), "--inputs", "f", "--outputs", "where", "--quiet", "-o", str(tmp_path / f"lin.{ending}")]) == 0
+    assert np.load(tmp_path / "lin.npz")["B"].shape == (4, 1)
     assert cli.main(["linearize", str(path), "--margins", "--json", "--root-locus", "nothing=1:2"]) == 2
-    capsys.readouterr()
+    assert cli.main(["linearize", str(path), "-o", str(path)]) == 2 and "description itself" in capsys.readouterr().err
     pictures = [tmp_path / f"{name}.png" for name in ("bode", "nyquist", "poles")]
     options = [text for picture in pictures for text in (f"--{picture.stem}", str(picture))]
     assert cli.main(["linearize", str(path), "--margins", *options]) == 0
