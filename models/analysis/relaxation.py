@@ -60,12 +60,12 @@ def rates(search: Search, chart: Chart, v: np.ndarray, x: np.ndarray) -> np.ndar
     return np.concatenate((v, found[:n][chart.independent], states))
 
 
-def slopes(search: Search, v: np.ndarray) -> np.ndarray:
-    """A at the position of the search."""
+def slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
+    """A at the position of the search, its states or others."""
     f, nx = search.f, search.x.size
     A = np.zeros((2 * f + nx, 2 * f + nx))
     A[:f, f : 2 * f] = np.eye(f)
-    A[f:] = Slopes(search.evaluation, search.chart, v, search.x).matrix()[:, : 2 * f + nx]
+    A[f:] = Slopes(search.evaluation, search.chart, v, search.x if x is None else x).matrix()[:, : 2 * f + nx]
     if search.firm:
         A[2 * f + np.flatnonzero(search.settling)] = 0.0
     return A

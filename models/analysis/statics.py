@@ -31,6 +31,7 @@ from kinetree.solvers.layout import H_GRAVITY, Status
 LARGEST_STEP = 0.3  # rad or m per iteration, well within what a linearisation describes
 FLAT = 1e-9  # relative size below which a direction counts as not determined
 STILL = 1e-9  # 1/s²: eigenvalues of the slopes that stand for zero
+ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a rest that lets go
 FAINT = 1e-6  # part of its size below which a state counts as zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
 DONE = 1e-13  # a few roundings of the weight
@@ -105,10 +106,28 @@ class Search:
         """The state after a step."""
         return self.chart.position(step[: self.f]), np.maximum(self.x + step[self.f :], self.least)
 
-    def drifting(self) -> bool:
-        """Whether a small motion grows at the present place."""
-        values = np.linalg.eigvals(slopes(self, np.zeros(self.f)))
-        return bool((values.real > GROWTH * np.abs(values).max(initial=0.0)).any())
+    def leaving(self) -> tuple[np.ndarray, np.ndarray, bool] | None:
+        """A place a little along the motion that leads away from here, and whether it leads away on one side of a corner only; None: nothing does.
+
+        A law with a corner at rest (a valve at its centre) may hold on one side of it and let go on the other: states are moved a little, one by one.
+        """
+        sizes = state_sizes(self.system, self.x)
+        moves = [(-1, 0.0), *((k, sign * FAINT * sizes[k]) for k in range(self.x.size) if not self.settling[k] for sign in (1.0, -1.0))]
+        for k, move in moves:
+            here = self.x.copy()
+            here[k] += move
+            values, vectors = np.linalg.eig(slopes(self, np.zeros(self.f), here))
+            j = int(values.real.argmax())
+            if values[j].real > GROWTH * np.abs(values).max():
+                way = vectors[:, j].real
+                states = way[2 * self.f :]
+                way *= (
+                    (np.sign(states[k] * move) or 1.0)
+                    * ASIDE
+                    / max(float(np.abs(states / sizes).max()), np.abs(way[: self.f]).max(initial=0.0), 1e-300)
+                )
+                return *self.moved(np.concatenate((way[: self.f], way[2 * self.f :]))), bool(move)
+        return None
 
     def newton(self, shift: float) -> np.ndarray:
         """The step of Newton's method; the shortest one where some direction does not matter."""
@@ -209,10 +228,13 @@ def search_rest(
     """The state of rest downhill from a position, and the number of iterations."""
     search = Search(system, t, q, inputs, states)
     count = newton(search, iterations)
-    if search.x.size and (count is None or search.drifting()):
+    away = search.leaving() if search.x.size and count is not None else None
+    if search.x.size and (count is None or away is not None):
         other = Search(system, t, q, inputs, states)
+        if away is not None and away[2]:
+            other.q, other.x = away[:2]
         more = newton(other, iterations) if relaxed(other) else None
-        if more is not None and (count is None or not other.drifting()):
+        if more is not None and (count is None or other.leaving() is None):
             return other, more + (count or iterations)
     if count is None:
         text = f"no state of rest found in {iterations} iterations: {search.worst()}"
