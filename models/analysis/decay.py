@@ -20,6 +20,7 @@ from kinetree.models.analysis.identified import Fit, draw
 
 MOST_ORDER = 40  # poles that are looked for
 LARGEST = 600  # columns of the Hankel matrices; longer records are cut into rows
+GROWS = 25.0  # powers of e over half the record: what grows faster is no decay
 LEAST = 1e-12  # of a pole: what is smaller decays within a sample
 GAIN = 1e-3  # of the criterion per sample by which least squares must be better than invariance, which is exact without noise
 SURE = 3.0  # deviations
@@ -131,7 +132,8 @@ def exponents(V: np.ndarray) -> Poles | None:
     if not (np.abs(z) > LEAST).all():
         return None
     z = np.where(np.abs(z.imag) <= LEAST * np.abs(z), z.real, z)
-    return Poles.of(np.log(z.astype(complex)))
+    found = np.log(z.astype(complex))
+    return Poles.of(found) if (found.real * len(V.T) < GROWS).all() else None
 
 
 def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> tuple[Poles, np.ndarray, np.ndarray]:
@@ -141,9 +143,10 @@ def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> 
         poles, covariance, noise = fit
         ratios = significance(poles, steps, values)
         n = poles.single.size
-        kept = [k for k, ratio in enumerate(ratios) if ratio > SURE and (k < n or poles.turn[k - n] < EDGE * np.pi)]
-        if len(kept) == len(ratios) or not kept:
+        ratios = np.where([k >= n and poles.turn[k - n] >= EDGE * np.pi for k in range(ratios.size)], 0.0, ratios)
+        if ratios.size < 2 or ratios.min() > SURE:
             return fit
+        kept = [k for k in range(ratios.size) if k != int(ratios.argmin())]  # one at a time: two close parts make each other unsure
         single = [k for k in kept if k < n]
         pairs = [k - n for k in kept if k >= n]
         fit = refined(Poles(poles.single[single], poles.decay[pairs], poles.turn[pairs]), steps, values)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 ITERATIONS = 200
+FINE = 1e-9  # part of a channel's size below which nothing is searched
 QUIET = 1e-14  # noise of a channel that a fit meets to rounding, part of its size
 
 
@@ -73,8 +74,8 @@ class Projection:
         return (self.channels - Q @ (Q.T @ self.channels)).T.ravel()
 
     def basis(self, poles: Poles) -> np.ndarray:
-        """An orthonormal basis of the columns; those that grow out of all bounds are cut."""
-        return np.linalg.qr(np.clip(np.nan_to_num(poles.columns(self.t), posinf=1e150, neginf=-1e150), -1e150, 1e150))[0]
+        """An orthonormal basis of the columns."""
+        return np.linalg.qr(poles.columns(self.t))[0]
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
         poles, t = self.poles(x), self.t
@@ -92,6 +93,14 @@ class Projection:
         return np.column_stack([-(each - Q @ (Q.T @ each)).T.ravel() for each in found]) * self.scale
 
 
+def limits(poles: Poles, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Per sample: what grows by more than e^30 over the record, or fades by more within a sample, is no part of it; no turn beyond half the rate."""
+    n, m = poles.single.size, poles.decay.size
+    most, least = np.full(n + m, 30.0), np.full(n + m, 30.0 / samples)
+    low = np.concatenate((-most[:n], -least[n:], np.zeros(m)))
+    return low, np.concatenate((least[:n], most[n:], np.full(m, np.pi * (1 + 1e-9))))
+
+
 def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) -> tuple[Poles, np.ndarray, np.ndarray]:
     """Poles that meet all samples best, their covariance, and the noise of every channel, which weighs it."""
     t = t - t[0]
@@ -101,7 +110,11 @@ def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) 
         task = Projection(poles, t, channels / noise)
         x0 = poles.vector / task.scale
         if x0.size:
-            found = least_squares(task.residuals, x0, task.jacobian, x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=ITERATIONS)
+            low, high = (limit / task.scale for limit in limits(poles, len(t)))
+            inside = np.clip(x0, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
+            found = least_squares(
+                task.residuals, inside, task.jacobian, (low, high), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=ITERATIONS
+            )
             poles = task.poles(found.x)
         left = channels - poles.columns(t) @ amplitudes(poles, t, channels)
         noise = np.maximum(np.sqrt((left**2).mean(axis=0)), QUIET * np.maximum(np.abs(channels).max(axis=0), 1e-300))
@@ -121,6 +134,6 @@ def criterion(poles: Poles, t: np.ndarray, channels: Mapping[str, np.ndarray] | 
     values = channels if isinstance(channels, np.ndarray) else np.column_stack(list(channels.values()))
     Phi = poles.columns(t - t[0])
     left = values - Phi @ np.linalg.lstsq(Phi, values, rcond=None)[0]
-    floor = (1e-13 * np.maximum(np.abs(values).max(axis=0), 1e-300)) ** 2
+    floor = (FINE * np.maximum(np.abs(values).max(axis=0), 1e-300)) ** 2
     numbers = Phi.shape[1] * values.shape[1] + poles.vector.size
     return float(t.size * np.log(np.maximum((left**2).mean(axis=0), floor)).sum() + numbers * np.log(t.size * values.shape[1]))
