@@ -23,7 +23,8 @@ LARGEST = 600  # columns of the Hankel matrices; longer records are cut into row
 GROWS = 25.0  # powers of e over half the record: what grows faster is no decay
 LEAST = 1e-12  # of a pole: what is smaller decays within a sample
 GAIN = 1e-3  # of the criterion per sample by which least squares must be better than invariance, which is exact without noise
-SURE = 3.0  # deviations
+SURE = 2.0  # deviations, beyond what the largest of many has by chance
+BRIEF = 1.0  # powers of e per sample
 EDGE = 0.97  # of half the sampling rate
 VAGUE = 0.3  # part of a frequency that its deviation may be
 ROUNDING = 1e-13  # singular values below this part of the largest are zero
@@ -137,14 +138,16 @@ def exponents(V: np.ndarray) -> Poles | None:
 
 
 def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> tuple[Poles, np.ndarray, np.ndarray]:
-    """Without what noise could have made: parts at the limit of the sampling, and amplitudes within three of their deviations in every channel."""
+    """Without what noise could have made: parts at the limit of the sampling, and amplitudes within a few of their deviations in every channel."""
     steps = np.arange(len(values), dtype=float)
     while True:
         poles, covariance, noise = fit
         ratios = significance(poles, steps, values)
         n = poles.single.size
-        ratios = np.where([k >= n and poles.turn[k - n] >= EDGE * np.pi for k in range(ratios.size)], 0.0, ratios)
-        if ratios.size < 2 or ratios.min() > SURE:
+        fades = np.concatenate((-poles.single, poles.decay))
+        turns = np.concatenate((np.zeros(n), poles.turn))
+        ratios = np.where((turns >= EDGE * np.pi) | (fades > BRIEF) | (fades * len(values) < -GROWS), 0.0, ratios)
+        if ratios.size < 2 or ratios.min() > sure(len(values)):
             return fit
         kept = [k for k in range(ratios.size) if k != int(ratios.argmin())]  # one at a time: two close parts make each other unsure
         single = [k for k in kept if k < n]
@@ -152,12 +155,18 @@ def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> 
         fit = refined(Poles(poles.single[single], poles.decay[pairs], poles.turn[pairs]), steps, values)
 
 
+def sure(samples: int) -> float:
+    """Deviations of an amplitude that noise hardly reaches at any of so many frequencies."""
+    return SURE + float(np.sqrt(2.0 * np.log(samples)))
+
+
 def significance(poles: Poles, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Of every part the amplitude over its deviation, in the channel where it is largest."""
     Phi = poles.columns(steps)
     found, *_ = np.linalg.lstsq(Phi, values, rcond=None)
     free = max(len(values) - Phi.shape[1], 1)
-    spread = np.sqrt(np.diag(np.linalg.pinv(Phi.T @ Phi)))
+    size = np.maximum(np.linalg.norm(Phi, axis=0), 1e-300)
+    spread = np.linalg.norm(np.linalg.pinv(Phi / size), axis=1) / size
     sigma = np.maximum(np.sqrt(((values - Phi @ found) ** 2).sum(axis=0) / free), ROUNDING * np.abs(values).max(axis=0))
     ratios = np.abs(found) / np.maximum(spread[:, None] * sigma, 1e-300)
     n, m = poles.single.size, poles.decay.size
@@ -176,9 +185,8 @@ def remarks(left: np.ndarray, noise: np.ndarray, order: int | None) -> tuple[str
     sized = spread > 1e3 * ROUNDING * np.maximum(np.abs(noise).max(), 1e-300)
     ties = [float(np.corrcoef(part[1:], part[:-1])[0, 1]) for part, wanted in zip(left.T, sized, strict=True) if wanted]
     if any(tie > 6.0 / np.sqrt(len(left)) for tie in ties) and noise.max() > 0.0:
-        return (
-            f"what is left is not noise (correlation of neighbouring samples {max(ties):.2f}): {'a higher order, or ' * bool(order)}not only a decay?",
-        )
+        why = "is the order too low, or is it not only a decay?" if order else "is it not only a decay?"
+        return (f"what is left is not noise (correlation of neighbouring samples {max(ties):.2f}): {why}",)
     return ()
 
 
@@ -203,17 +211,22 @@ def described(
         sizes = dict(zip(names, map(float, np.abs(complex_size)), strict=True))
         phases = dict(zip(names, map(float, np.angle(complex_size)), strict=True))
         frequency = float(turn / (2 * np.pi * dt))
-        note = warning(turn, at[0], frequency, float(ratios[k]), frequency * dt * len(values))
+        note = warning(turn, at[0], frequency, float(ratios[k]), fade, len(values))
         modes.append(DecayMode(frequency, float(fade / dt), sizes, phases, float(at[0]), float(at[1]), beside(part, left, turn, abs(fade)), note))
     return sorted(modes, key=lambda mode: (mode.frequency, mode.decay))
 
 
-def warning(turn: float, deviation: float, frequency: float, ratio: float, periods: float) -> str:
-    """Why a mode should not be relied on."""
+def warning(turn: float, deviation: float, frequency: float, ratio: float, fade: float, samples: int) -> str:
+    """Why a mode should not be relied on; turn and fade per sample."""
+    periods = turn * samples / (2 * np.pi)
     if turn >= EDGE * np.pi:
         return "at the limit of the sampling: half the sampling rate is no motion"
-    if ratio <= SURE:
+    if ratio <= sure(samples):
         return f"not told from noise: its amplitude is {ratio:.1f} of its own deviation"
+    if fade > BRIEF:
+        return "gone within a sample"
+    if fade * samples < -1.0:
+        return "it grows: this is no decay"
     if turn and deviation > VAGUE * frequency:
         return f"its frequency is known to {100 * deviation / frequency:.0f} % only"
     return f"the record holds {periods:.2g} of its periods only" if turn and periods < 1.0 else ""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Group:
-    """Runs that share what lanes share: their numbers, the registers in which they differ, and those of the first of them."""
+    """Runs that lanes can share: which they are, the numbers in which they differ, and the workspace of the first of them."""
 
     rows: np.ndarray
-    varied: np.ndarray
+    varied: np.ndarray  # registers, then derived constants of bodies and elements
     values: np.ndarray  # (rows, varied)
     starts: np.ndarray  # (rows, nq + nu + nx)
     work: np.ndarray
@@ -130,21 +130,22 @@ class Cases:
         return System(changed, compile_structure(*parts, starts=rest_starts(system)), stages)
 
     def groups(self, instance: Instance) -> Iterator[Group]:
-        """Runs that agree in masses, inertias and constant places, group by group."""
-        c, n = instance.compiled, instance.ws.val.size
+        """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
+        c, ws = instance.compiled, instance.ws
+        n = ws.val.size + ws.body.size + ws.elem.size
         images, starts = np.empty((self.count, n)), np.empty((self.count, len(c.coordinates) + len(c.speeds) + len(c.states)))
         shared: dict[bytes, list[int]] = {}
         works: dict[bytes, np.ndarray] = {}
         for row in range(self.count):
             self.write(instance, row)
             val = instance.ws.val
-            images[row] = val
+            images[row] = np.concatenate((val, ws.body, ws.elem))
             q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
             for k in c.quaternions:
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
             rest = val[c.start_u : c.start_u + len(c.speeds)], val[c.start_x : c.start_x + len(c.states)]
             starts[row] = np.concatenate((q, *rest))
-            key = instance.ws.body.tobytes() + instance.ws.elem.tobytes()
+            key = ws.body_code.tobytes() + ws.elem_code.tobytes()
             if key not in shared:
                 shared[key], works[key] = [], instance.work.copy()
             shared[key].append(row)
