@@ -14,7 +14,7 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 @entry
 def ensemble(ints, floats, work, wide, scratch, plan, method, varied, values, starts, times, columns, table, codes):
-    """Runs over all times. Rows of `values`: the varied registers of a run; of `starts`: q, u, x.
+    """Runs over all times. Rows of `values`: the varied numbers of a run (registers, then constants of bodies and elements); of `starts`: q, u, x.
 
     `table`: the chosen registers, run by run, time by time; `codes`: a status per WIDTH runs.
     """
@@ -28,13 +28,24 @@ def ensemble(ints, floats, work, wide, scratch, plan, method, varied, values, st
     for first in range(0, p[E.RUNS], WIDTH):
         left = min(WIDTH, p[E.RUNS] - first)
         for k in range(p[E.VARIED]):
-            lanes.val[ints_view(varied)[k]] = gather(floats_view(values), p[E.VARIED], k, first, left)
+            put_varied(lanes, ints_view(varied)[k], gather(floats_view(values), p[E.VARIED], k, first, left))
         for k in range(n):
             memory[k] = gather(floats_view(starts), n, k, first, left)
         m[E.NEXT], m[E.STEPS] = planned, 0.0
         status = run_group(model, lanes, memory, p, m, floats_view(times), ints_view(columns), floats_view(table), first)
         floats_view(codes)[first // WIDTH] = status
     return 0
+
+
+@kernel
+def put_varied(lanes, k, numbers):
+    """Number k of registers and derived constants."""
+    if k < lanes.val.size:
+        lanes.val[k] = numbers
+    elif k < lanes.val.size + lanes.body.size:
+        lanes.body[k - lanes.val.size] = numbers
+    else:
+        lanes.elem[k - lanes.val.size - lanes.body.size] = numbers
 
 
 @kernel

@@ -32,6 +32,8 @@ from kinetree.solvers.numbers.primitive import (
 )
 from kinetree.solvers.numbers.types import DUAL, LANES, MASK, LanesType
 
+LEANING = (1.0, 0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.324717957244746, 0.2451223337533073, 0.185037, 0.139680)
+
 
 def overloaded(function, wanted):
     """Add an implementation for a wide type; of two arguments one may be plain."""
@@ -95,19 +97,43 @@ def lanes_abs(a):
     return sizes(a)
 
 
+@kernel
+def leaning(slopes):
+    """Rate along one direction that no mechanism singles out: at a corner all slopes are those of the side it leads to."""
+    rate = 0.0
+    for k in range(WIDTH):
+        rate += LEANING[k] * lane(slopes, k)
+    return rate
+
+
 @overloaded(builtins.abs, DUAL)
 def dual_abs(a):
-    return -a if value_of(a) < 0.0 else a
+    """At 0 of one side."""
+    value = value_of(a)
+    return -a if value < 0.0 or (value == 0.0 and leaning(slopes_of(a)) < 0.0) else a
+
+
+@kernel
+def ahead(a, b):
+    """Whether a is larger than b, or about to be."""
+    if value_of(a) != value_of(b):
+        return value_of(a) > value_of(b)
+    return leaning(slopes_of(a) - slopes_of(b)) > 0.0
 
 
 @overloaded(builtins.max, DUAL)
 def dual_max(a, b):
-    return select(b > a, as_dual(b), as_dual(a))
+    """Of equal numbers the one that max(a, b) + min(a, b) = a + b leaves for the other, slopes too."""
+    first = as_dual(a)
+    second = as_dual(b)
+    return second if ahead(second, first) else first
 
 
 @overloaded(builtins.min, DUAL)
 def dual_min(a, b):
-    return select(b < a, as_dual(b), as_dual(a))
+    first = as_dual(a)
+    second = as_dual(b)
+    return first if ahead(second, first) else second
 
 
 @overload(whole_below, jit_options=OPTIONS)
