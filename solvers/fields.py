@@ -29,6 +29,7 @@ MODEL_INTS = (
     Field("e_factor", "ne", "register of the factor of a coordinate, or -1 for 1"),
     Field("u_kind", "nu", "Column kind of the tangent column of speed j"),
     Field("u_body", "nu", "body whose joint has speed j"),
+    Field("u_rotor", "nu", "register of the inertia of the motor reflected to speed j, or -1"),
     Field("u_q", "nu", "coordinate whose derivative is speed j, or -1 (quaternion joints)"),
     Field("b_mass", "N+1", "register of the mass"),
     Field("b_com", "N+1", "register of the centre of mass (3), body frame"),
@@ -97,6 +98,7 @@ WORK = (
     Field("elem", "16*ne", "derived constants of elements"),
     Field("body_code", "2*(N+1)", "of the folded joint constants: 1, 2, 3 where the axis is +x, +y, +z, else 0; 1 where the folded rotation is none"),
     Field("elem_code", "ne", "1, 2, 3 where the axis of an element is +x, +y, +z, else 0"),
+    Field("rotor", "nu", "inertia of the motor reflected to speed j"),
     Field("row", "72*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
@@ -159,7 +161,7 @@ WORK = (
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
 PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank")
-CONSTANTS = ("body", "elem")  # derived constants: they differ between lanes, but have no slopes
+CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",
     "itr",

@@ -90,7 +90,7 @@ class Cases:
                 other = Instance(compiled)
                 other.set_inputs(self.inputs_of(row))
                 self.write(probe, row)
-                pairs = ((getattr(probe.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem"))
+                pairs = ((getattr(probe.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem", "rotor"))
                 if not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
                     return False
                 if not np.array_equal(compiled.floats[probe.ws.val.size :], self._system.compiled.floats[probe.ws.val.size :]):  # tables
@@ -132,14 +132,14 @@ class Cases:
     def groups(self, instance: Instance) -> Iterator[Group]:
         """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
         c, ws = instance.compiled, instance.ws
-        n = ws.val.size + ws.body.size + ws.elem.size
+        n = ws.val.size + ws.body.size + ws.elem.size + ws.rotor.size
         images, starts = np.empty((self.count, n)), np.empty((self.count, len(c.coordinates) + len(c.speeds) + len(c.states)))
         shared: dict[bytes, list[int]] = {}
         works: dict[bytes, np.ndarray] = {}
         for row in range(self.count):
             self.write(instance, row)
             val = instance.ws.val
-            images[row] = np.concatenate((val, ws.body, ws.elem))
+            images[row] = np.concatenate((val, ws.body, ws.elem, ws.rotor))
             q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
             for k in c.quaternions:
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])

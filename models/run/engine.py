@@ -6,15 +6,13 @@ KINETREE_ENGINE=library|jit forces one of them.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
-from kinetree.solvers.entries import LIBRARIES
-
 Call = Callable[[int, float], int]
+LONG_WORK = 20_000  # whole numbers in the structure of a mechanism whose evaluation takes so long that other threads should run meanwhile
 
 
 @lru_cache(maxsize=1)
@@ -29,21 +27,12 @@ def kind() -> str:
         return "jit"  # kernels run in plain Python
     from kinetree.solvers.library.load import load_library
 
-    if not all(load_library(name) for name in LIBRARIES):
-        build_once()
+    if load_library("core") is None:
+        from kinetree.solvers.library.announce import build_once
+
+        build_once("core")
         load_library.cache_clear()
-    return "library" if all(load_library(name) for name in LIBRARIES) else "jit"
-
-
-def build_once() -> None:
-    """Build the library when it is first needed; without a C compiler the jitted kernels serve, which start slowly."""
-    from kinetree.solvers.library.build import LibraryError, build
-
-    print("Kinetree prepares its engine for this machine: once, about two minutes ...", file=sys.stderr, flush=True)
-    try:
-        build()
-    except LibraryError as error:
-        print(f"{error}; going on without it, which starts slowly", file=sys.stderr, flush=True)
+    return "library" if load_library("core") else "jit"
 
 
 def connect(*names: str) -> None:
@@ -67,6 +56,19 @@ def pointer_entry(name: str) -> Callable[..., int] | None:
     from kinetree.solvers.entries import as_pointer_function
 
     return as_pointer_function(name)
+
+
+def quick(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int) -> Callable[[float], int]:
+    """The entry on given blocks with a fixed option, as cheap to call as Python allows: call(t) -> status.
+
+    The call keeps other Python threads waiting, which costs less than letting them run in between where the work takes microseconds.
+    """
+    if kind() == "library" and ints.size < LONG_WORK:
+        from kinetree.solvers.library.load import held_function
+
+        return partial(held_function(name), ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option)
+    call = bind(name, ints, floats, work)
+    return lambda t: call(option, t)
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:

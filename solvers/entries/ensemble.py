@@ -44,8 +44,10 @@ def put_varied(lanes, k, numbers):
         lanes.val[k] = numbers
     elif k < lanes.val.size + lanes.body.size:
         lanes.body[k - lanes.val.size] = numbers
-    else:
+    elif k < lanes.val.size + lanes.body.size + lanes.elem.size:
         lanes.elem[k - lanes.val.size - lanes.body.size] = numbers
+    else:
+        lanes.rotor[k - lanes.val.size - lanes.body.size - lanes.elem.size] = numbers
 
 
 @kernel

@@ -10,7 +10,7 @@ import operator
 
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import every, select, whole_above, whole_below
+from kinetree.solvers.algebra.choose import every, larger_of, select, smaller_of, whole_above, whole_below
 from kinetree.solvers.algebra.trigonometry import MOST_TURNS, sincos, within_a_quarter
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.layout import WIDTH
@@ -121,19 +121,31 @@ def ahead(a, b):
     return leaning(slopes_of(a) - slopes_of(b)) > 0.0
 
 
-@overloaded(builtins.max, DUAL)
-def dual_max(a, b):
+@overloaded(larger_of, LANES)
+def lanes_larger_of(a, b):
+    return select(b > a, lanes_of(b), lanes_of(a))
+
+
+@overloaded(smaller_of, LANES)
+def lanes_smaller_of(a, b):
+    return select(b < a, lanes_of(b), lanes_of(a))
+
+
+def dual_larger(a, b):
     """Of equal numbers the one that max(a, b) + min(a, b) = a + b leaves for the other, slopes too."""
     first = as_dual(a)
     second = as_dual(b)
     return second if ahead(second, first) else first
 
 
-@overloaded(builtins.min, DUAL)
-def dual_min(a, b):
+def dual_smaller(a, b):
     first = as_dual(a)
     second = as_dual(b)
     return first if ahead(second, first) else second
+
+
+for _function, _law in ((builtins.max, dual_larger), (larger_of, dual_larger), (builtins.min, dual_smaller), (smaller_of, dual_smaller)):
+    overloaded(_function, DUAL)(_law)
 
 
 @overload(whole_below, jit_options=OPTIONS)
