@@ -17,6 +17,8 @@ from kinetree.scripts.hil.frame import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
 
+EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, whatever the rounding of its delays
+
 
 @dataclass
 class Record:
@@ -109,13 +111,13 @@ def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: No
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):
             now = k * scenario.step
-            while asked and asked[0][0] <= now:  # the partner answers in the order in which frames reach it
+            while asked and asked[0][0] <= now + EARLY:  # the partner answers in the order in which frames reach it
                 at, sequence, time, values = heapq.heappop(asked)
                 answer, back = controller.answer(time, values), injected.way()
                 record.lost += back is None
                 if back is not None:
                     arrivals.put(at + back, Frame(sequence, time, answer))
-            commands = apply(plant, record, arrivals.take(now), k, held)
+            commands = apply(plant, record, arrivals.take(now + EARLY), k, held)
             if commands is None:
                 break
             held = commands
