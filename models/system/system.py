@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
+    from kinetree.models.run.ensemble import Ensemble
     from kinetree.solvers.chain.unit import Unit
 
 
@@ -221,6 +222,22 @@ class System(Choice, Closure, Traced):
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
         return simulate(self, options, inputs or {}, progress)
+
+    def simulate_many(
+        self,
+        parameters: Mapping[str, ArrayLike],
+        stop_time: float | None = None,
+        output_step: float | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        **how: Any,
+    ) -> Ensemble:
+        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
+
+        `how`: integrator ("auto", "rk45", "rk4" in vector lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        """
+        from kinetree.models.run.ensemble import simulate_many
+
+        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
 
     # -- rest and small motions -----------------------------------------------------------------------------------------------------------
     def equilibrium(
