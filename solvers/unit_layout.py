@@ -32,6 +32,7 @@ U_AT_SCRATCH = 28  # in work: one y
 U_AT_SLOPES = 29  # in work: slopes of the inputs during the next advance, which clears them; 0: held
 U_AT_GIVEN = 30  # in work: inputs at the beginning of an advance
 U_PRESET_INPUTS = 32  # first register of what the description starts the inputs from
+U_AT_CURVES = 33  # in work: higher powers of the inputs during the next advance, layout.CURVE per input; read where V_CURVED is 1
 U_FORM = 31  # layout.Method by which the equations are resolved; 0: the default engine
 
 STAGE = 16  # ints per stage, from UNIT_HEADER on
@@ -73,6 +74,14 @@ V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_KNOT = 22  # corner of the laws of time at which the last step ended
+V_NEXT = 40  # model exchange: the corner of the laws of time that is announced to the host
+V_TURNED = 41  # the corner that was turned last
+V_BUDGET = 42  # steps that one advance may take
+V_USED = 43  # steps of the present or last advance
+V_CANCEL = 44  # set by others while an advance runs: stop between two steps with CANCELLED
+V_FASTEST = 45  # after an advance: estimate of the largest rate of the motion, 1/s; 0: unknown
+V_LAST_STEP = 46  # after an advance: its last step, s
+V_CURVED = 47  # 1: the next advance reads the curves of the inputs
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 
 
@@ -89,6 +98,8 @@ class Kind:
 
 
 KINDS = {"adams": 0, "rk45": 1, "radau": 2, "rk4": 3, "semi-implicit": 4, "stormer": 5, "auto": 6}
+STOP_AT_EVENT = 1  # option bits of unit_advance: return at the first event
+CONTINUED = 2  # this is a further part of one communication step: what actuators hold stays
 E_STAGE, E_RESET = 0, 1  # kinds of logged events
 
 EVENT = 16  # numbers per logged event: time, kind, stage after, guard, books before and after (mass, momentum 3, energy), spare

@@ -161,6 +161,7 @@ def coupling_group(builder: Builder, name: str, joints: dict[str, list[int]]) ->
         return ONE if leaf is Name("t") else Der(leaf.name) if isinstance(leaf, Name) and leaf.name in speeds else None
 
     rate = differentiate(value, rates)
+    builder.registers.motions += (value, rate)
     first = builder.vector((value, rate, differentiate(rate, rates)))
     slopes = tuple((speeds[c], builder.register(differentiate(value, lambda leaf, c=c: ONE if leaf is Name(c) else None))) for c in used)
     bodies = sorted({i for speed, _ in slopes for i in path_set(builder.topology.parent, joints["u_body"][speed])})

@@ -224,7 +224,7 @@ class Tolerances(Part):
     """Error control of the integrators."""
 
     relative: Number = Field(1e-8, description="Relative tolerance")
-    absolute: Number = Field(1e-10, description="Absolute tolerance")
+    absolute: Number | None = Field(None, description="Absolute tolerance; left out: a hundredth of the relative one")
 
 
 class Preparation(Part):
@@ -245,6 +245,7 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
+    step_limit: Number | None = Field(None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")
 

@@ -7,11 +7,13 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
-from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state
+from kinetree.solvers.run.corners import look_after, next_jump, side, turn_corner
+from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state, sided
 from kinetree.solvers.run.event_actions import happen
 from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, LAST_COUNT, VALUE, per_guard
 from kinetree.solvers.run.events import events_reset, events_start, locate
-from kinetree.solvers.run.knots import SAME, next_knot
+from kinetree.solvers.run.failures import blame
+from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
@@ -19,7 +21,8 @@ from kinetree.solvers.unit_layout import Kind
 
 AUTO = Kind.AUTO
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
-STOP_AT_EVENT = 1  # option bit: return at the first event
+TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
+LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
 
 
 @kernel
@@ -30,6 +33,8 @@ def begin_stage(I, W, model, ws, mem):
         kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
     status = set_integrator(I, W, model, ws, mem, kind)
     context = (model, ws)
+    if model.knots.size > 0:
+        look_after(ws, W[U.V_TURNED])
     if status == 0:
         status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
     W[U.V_STARTED] = 1.0
@@ -101,7 +106,8 @@ def keep_inputs(I, W, ws):
 def advance(I, F, W, target, option):
     """Integrate to the target; carries out events and stage changes on the way."""
     status = 0
-    sloped = keep_given(I, F, W)
+    sloped = keep_given(I, F, W, option)
+    W[U.V_USED] = 0.0
     while True:
         model, ws = structure(I, F, W)
         if sloped:
@@ -112,7 +118,7 @@ def advance(I, F, W, target, option):
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
-        if option & STOP_AT_EVENT:
+        if option & U.STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
             W[U.V_STATUS] = status
             hold_inputs(I, F, W)
@@ -137,11 +143,12 @@ def close_output(I, F, W, t):
 
 
 @kernel
-def keep_given(I, F, W):
+def keep_given(I, F, W, option):
     """Latch, and remember the inputs from which slopes extrapolate; whether any has one."""
     model, ws = structure(I, F, W)
-    latch(model, ws)
-    sloped = False
+    if not option & U.CONTINUED:
+        latch(model, ws)
+    sloped = W[U.V_CURVED] != 0.0
     for k in range(I[U.U_INPUTS]):
         W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
         sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
@@ -155,8 +162,10 @@ def set_slopes(I, W, ws):
     for k in range(ws.slope.size):
         ws.given[k] = W[I[U.U_AT_GIVEN] + k]
         ws.slope[k] = W[I[U.U_AT_SLOPES] + k]
+    for k in range(ws.curve.size):
+        ws.curve[k] = W[I[U.U_AT_CURVES] + k]
     ws.head[L.K_GIVEN_AT] = W[U.V_GIVEN_AT]
-    ws.head[L.K_SLOPED] = 1.0
+    ws.head[L.K_SLOPED] = 1.0 + W[U.V_CURVED]
 
 
 @kernel
@@ -164,6 +173,7 @@ def hold_inputs(I, F, W):
     """Inputs keep the values they have reached."""
     _, ws = structure(I, F, W)
     ws.head[L.K_SLOPED] = 0.0
+    W[U.V_CURVED] = 0.0
     for k in range(I[U.U_INPUTS]):
         W[I[U.U_AT_SLOPES] + k] = 0.0
 
@@ -182,36 +192,62 @@ def run(I, W, model, ws, target):
     ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
     while status == 0:
         status = locate(ev, guards, context, interpolate, mem, target)
+        if at_corner(W, mem, ev, target, status):
+            turned = turn_corner(W, mem, model, ws)
+            status = turned if turned != 0 else status
         if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break
-        status = step_to(W, mem, model, ws, target)
-        W[U.V_STEPS] += 1.0
-        if status == 0 and model.l_kind.size > 0:
-            status = close_loops(mem, context)
+        status = allowed(W)
+        # what the last step knows is read until here: rows and events lie inside it
         if status == 0 and I[U.U_INTEGRATOR] == AUTO:
             status = reconsider(I, W, mem, context)
+        if status == 0:
+            status = step_to(W, mem, model, ws, target)
+            W[U.V_STEPS] += 1.0
+            W[U.V_USED] += 1.0
+        if status == 0 and model.l_kind.size > 0:
+            status = close_loops(mem, context)
     return arrive(I, W, mem, ev, model, ws, target, status)
 
 
 @kernel
+def allowed(W):
+    """Whether another step may be taken: nobody has asked to stop, and the budget of the advance is not used up."""
+    if W[U.V_CANCEL] != 0.0:
+        W[U.V_CANCEL] = 0.0
+        return CANCELLED
+    return TOO_MANY_STEPS if W[U.V_USED] >= W[U.V_BUDGET] else 0
+
+
+@kernel
+def at_corner(W, mem, ev, target, status):
+    """Whether everything up to the corner at which the last step ended has been read: nothing else comes first, and the target lies beyond."""
+    knot = W[U.V_KNOT]
+    if not abs(C.time_of(mem) - knot) <= near(knot) or C.time_of(mem) > target + near(target):
+        return False
+    return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= near(knot))
+
+
+@kernel
 def step_to(W, mem, model, ws, target):
-    """One step; methods of variable step end it at the next corner of the laws of time, and adams forgets there what it knew before."""
-    kind = int(mem[KIND])
-    if model.knots.size == 0 or not (kind == ADAMS or kind == RK45 or kind == RADAU):
+    """One step. Methods of variable step end it at the next corner of the laws of time, those of fixed step only where speeds jump there."""
+    if model.knots.size == 0:
         return step(mem, (model, ws), target)
-    t, status = C.time_of(mem), 0
-    if abs(t - W[U.V_KNOT]) <= SAME * abs(t) and kind == ADAMS:
-        status = restart(mem, (model, ws))
-    knot = next_knot(model, ws, t)
+    kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    if kind == ADAMS or kind == RK45 or kind == RADAU:
+        knot = next_knot(model, ws, t, 0)
+    else:
+        knot = next_jump(model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN]))
+    ws.head[L.K_SIDED] = 1.0
+    ws.head[L.K_FROM] = side(W[U.V_TURNED], 1.0)
+    ws.head[L.K_UNTIL] = side(knot, -1.0)
     # hosts add up their times: a target that misses a corner by rounding is that corner
-    if knot < target - SAME * abs(target) or W[U.V_SOFT] != 0.0:
+    if knot < target - near(target) or W[U.V_SOFT] != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0
-    if status == 0:
-        status = step(mem, (model, ws), target)
     W[U.V_KNOT] = knot
-    return status
+    return step(mem, (model, ws), target)
 
 
 @kernel
@@ -219,7 +255,7 @@ def close_loops(mem, context):
     """Project the new state onto the loop constraints; the integrator takes the small change over."""
     model, ws = context
     y = C.state_of(mem)
-    t = C.time_of(mem)
+    t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
         status = project(model, ws, t)
@@ -251,14 +287,21 @@ def reconsider(I, W, mem, context):
         status = set_integrator(I, W, model, ws, mem, other)
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
     mem[C.H_GIVEN] = last
-    return status if status != 0 else start(mem, context, t, scratch(I, W, int(mem[C.N])))
+    if status == 0:
+        status = start(mem, context, t, scratch(I, W, int(mem[C.N])))
+    mem[C.H_GIVEN] = 0.0  # later restarts choose their first step
+    return status
 
 
 @kernel
 def arrive(I, W, mem, ev, model, ws, target, status):
     """State at the target, at the event, or where the integration failed, and what a failure means; the status."""
     t = C.time_of(mem)
+    if status != 0 and status != EVENT:
+        status = blame(model, ws, status)
     W[U.V_ITEM] = ws.head[L.K_ITEM]
+    W[U.V_FASTEST], W[U.V_LAST_STEP] = mem[C.LIPSCHITZ], mem[C.H]
+    ws.head[L.K_UNTIL] = math.inf  # whoever evaluates between two steps looks ahead
     if status == EVENT or status == CHATTERING:
         t = ev[EVENT_TIME]
     elif status == 0:

@@ -2,6 +2,7 @@
 
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.integrate.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
+from kinetree.solvers.integrate.controller import FRESH
 from kinetree.solvers.integrate.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
 from kinetree.solvers.integrate.radau_dense import radau_refined
 from kinetree.solvers.integrate.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
@@ -21,7 +22,7 @@ from kinetree.solvers.run.derivatives import derivatives
 from kinetree.solvers.unit_layout import Kind
 
 KIND = 30  # offset in the memory of an integrator
-ADAMS, RK45, RADAU, RK4, SEMI_IMPLICIT = Kind.ADAMS, Kind.RK45, Kind.RADAU, Kind.RK4, Kind.SEMI_IMPLICIT
+ADAMS, RK45, RADAU, RK4, SEMI_IMPLICIT, STORMER = Kind.ADAMS, Kind.RK45, Kind.RADAU, Kind.RK4, Kind.SEMI_IMPLICIT, Kind.STORMER
 
 
 def memory_size(kind: int, n: int) -> int:
@@ -96,6 +97,17 @@ def changed(mem, context):
     """Refresh the rates after Y_NEW was changed a little."""
     model, ws = context
     return changed_method(mem, model, ws, 0.0)
+
+
+@kernel
+def turn(mem, context):
+    """Go on from a corner of the right-hand side with the state in Y_NEW."""
+    kind = int(mem[KIND])
+    if kind == ADAMS or kind == STORMER:
+        return restart(mem, context)
+    if kind == RADAU:
+        mem[FRESH] = 1.0  # neither the polynomial nor the errors of the last step say anything about the next one
+    return changed(mem, context)
 
 
 @boundary("method")
