@@ -37,7 +37,7 @@ WORDS = {
 TABLES: dict[str, type[BaseModel]] = {
     "[parameters]": schema.Parameter,
     "[bodies.NAME]": schema.Body,
-    "shape": schema.Shape,
+    "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
     "[couplings]": schema.Coupling,

@@ -52,13 +52,21 @@ class Parameter(Named):
 
 
 class Shape(Part):
-    """What a body looks like in pictures; exactly one of box, cylinder, sphere, mesh."""
+    """What a body looks like in pictures; exactly one of box, cylinder, capsule, sphere, extrusion, mesh."""
 
     box: Vector | None = Field(None, description="Edge lengths [m]")
     cylinder: tuple[Number, Number] | None = Field(None, description="Radius and height along z [m]")
+    capsule: tuple[Number, Number] | None = Field(None, description="Radius, and distance of the centres of its round ends along z [m]")
     sphere: Number | None = Field(None, description="Radius [m]")
-    mesh: str | None = Field(None, description="File")
-    at: Vector = Field(ORIGIN, description="Centre in the body frame [m]")
+    extrusion: tuple[tuple[Number, Number], ...] | None = Field(None, description="Corners x, y of an outline, drawn out along z by `height` [m]")
+    height: Number | None = Field(None, description="Height of an extrusion, half of it on each side of `at` [m]")
+    mesh: str | None = Field(None, description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative")
+    scale: Number = Field(1.0, description="Metres per unit of the mesh's file")
+    at: Vector = Field(ORIGIN, description="Centre (of a mesh: its origin) in the body frame [m]")
+    axis: Axis | None = Field(None, description="Direction of the shape's z axis in the body frame")
+    rotate: Vector | None = Field(None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
+    colour: str | None = Field(None, description="A name, as orange, or #rrggbb; left out: a colour by the body")
+    opacity: Number = Field(1.0, description="1 solid ... 0 invisible [1]")
 
 
 class Body(Named):
@@ -70,6 +78,7 @@ class Body(Named):
     inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
     unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
     shape: Shape | None = Field(None, description="For pictures only")
+    shapes: tuple[Shape, ...] = Field((), description="Several shapes, for pictures only")
     at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
 
 
@@ -262,6 +271,7 @@ class Description(Part):
     name: str = Field("", description="Name of the mechanism")
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
+    scenery: tuple[Shape, ...] = Field((), description="Shapes that stand on the ground, for pictures only")
     parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
