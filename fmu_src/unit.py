@@ -90,7 +90,7 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     soft = not unit.compiled[0].inputs and run.integrator not in FIXED
     options = {
         U.V_RELATIVE: run.relative, U.V_ABSOLUTE: run.absolute, U.V_STEP: run.step if given else STEP, U.V_LARGEST_STEP: run.largest_step,
-        U.V_SOFT: float(soft),
+        U.V_SOFT: float(soft), U.V_BUDGET: run.step_limit,
     }  # fmt: skip
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(

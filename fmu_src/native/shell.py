@@ -26,7 +26,7 @@ from kinetree.solvers.library.levels import levels_of
 HERE = Path(__file__).parent
 SUFFIXES = ("", "_v3", "_v4")  # of the entries for each processor level
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter")
-ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 
 
 @lru_cache(maxsize=1)
@@ -44,6 +44,7 @@ def layout_header() -> str:
     """The glossary of units as C constants."""
     lines = [f"#define {key} {value}" for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int)]
     lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
+    lines += [f"#define KIND_{name.upper().replace('-', '_')} {value}" for name, value in unit_layout.KINDS.items()]
     lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]
     return "\n".join([*lines, f"#define KINETREE_WORK_HEAD {WORK_HEAD}", ""])
 

@@ -37,7 +37,9 @@ def not_a_number(run: Run, register: int, compiled: Compiled) -> str:
     name, value = register_name(register, compiled), run.work[int(run.unit.ints[U.U_BASE]) + WORK_HEAD + register]
     if name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
         grown = f"has grown to {value:.3g}" if np.isfinite(value) else "is not a finite number"
-        return f"'{name}' {grown}: the motion is unstable, or a force feeds it; check signs of stiffness and damping, or try a smaller step or tolerance"
+        return (
+            f"'{name}' {grown}: the motion is unstable, or a force feeds it; check signs of stiffness and damping, or try a smaller step or tolerance"
+        )
     return f"'{name}' is not a finite number: its law has no value here (a division by zero, the root or logarithm of a negative number)"
 
 
@@ -62,4 +64,5 @@ def too_many_steps(w: np.ndarray) -> str:
     step, rate, kind = w[U.V_LAST_STEP], w[U.V_FASTEST], int(w[U.V_KIND])
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
     implicit = "" if kind == U.Kind.RADAU else ", integrator radau where stiff forces make it fast"
-    return f"{w[U.V_USED]:.0f} steps do not reach the next output: steps are {step:.1e} s{speed}. Try a smaller output step, a larger step_limit{implicit}"
+    taken = f"{w[U.V_USED]:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
+    return f"{taken}. Try a smaller output step, a larger step_limit{implicit}"

@@ -12,10 +12,10 @@ import numpy as np
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
+from kinetree.models.run.failure import failure
 from kinetree.models.run.inputs import Sampled, steps
 from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
-from kinetree.models.run.failure import failure
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.models.system.system import HAMILTON, System
@@ -73,7 +73,13 @@ class Options:
         limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
         interval = number(output_step, run.output_step, (end - begin) / SAMPLES or 1.0, "output_step")
         fixed = number(step, run.step, interval, "step")
-        for name, value in (("output_step", interval), ("step", fixed), ("tolerance", relative), ("absolute tolerance", absolute), ("step_limit", limit)):
+        for name, value in (
+            ("output_step", interval),
+            ("step", fixed),
+            ("tolerance", relative),
+            ("absolute tolerance", absolute),
+            ("step_limit", limit),
+        ):
             if not value > 0.0:
                 raise ValueError(f"{name} is {value:g}, expected a positive number")
         return cls(begin, end, interval, chosen, form, relative, absolute, fixed, largest_step or 0.0, limit)

@@ -119,7 +119,7 @@ def jump(model, ws, knot):
 @kernel
 def turn_corner(W, mem, model, ws):
     """The last step has ended at the corner V_KNOT: speeds jump where given motions do, the drives' work is booked, the method forgets what was."""
-    knot, t, y = W[U.V_KNOT], C.time_of(mem), C.state_of(mem)
+    knot, y = W[U.V_KNOT], C.state_of(mem)
     W[U.V_KNOT] = -math.inf
     W[U.V_TURNED] = knot
     status = 0
