@@ -14,11 +14,12 @@ from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
-from kinetree.models.run.simulation import FIXED, Options
+from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.integrate.kinds import FIXED
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 

@@ -4,6 +4,8 @@ Unit ints: UNIT_HEADER numbers (U_*), then one STAGE record per stage, then the 
 unit's ints, floats or work. Unit work: UNIT_HEAD numbers (V_*), then the parts whose offsets the header tells.
 """
 
+from kinetree.solvers.integrate.kinds import CODES
+
 UNIT_HEADER = 64
 U_STAGES = 0  # number of stages
 U_COLUMNS = 1  # number of columns
@@ -85,19 +87,7 @@ V_CURVED = 47  # 1: the next advance reads the curves of the inputs
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 
 
-class Kind:
-    """Integrators."""
-
-    ADAMS = 0
-    RK45 = 1
-    RADAU = 2
-    RK4 = 3
-    SEMI_IMPLICIT = 4
-    STORMER = 5
-    AUTO = 6
-
-
-KINDS = {"adams": 0, "rk45": 1, "radau": 2, "rk4": 3, "semi-implicit": 4, "stormer": 5, "auto": 6}
+KINDS = CODES  # integrators by name
 STOP_AT_EVENT = 1  # option bits of unit_advance: return at the first event
 CONTINUED = 2  # this is a further part of one communication step: what actuators hold stays
 E_STAGE, E_RESET = 0, 1  # kinds of logged events

@@ -15,10 +15,11 @@ from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
-INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
+INTEGRATORS = NAMES
 
 
 class OrBare:

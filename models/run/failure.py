@@ -63,6 +63,6 @@ def too_many_steps(w: np.ndarray) -> str:
     """How fast the motion is beside the interval that was asked for."""
     step, rate, kind = w[U.V_LAST_STEP], w[U.V_FASTEST], int(w[U.V_KIND])
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
-    implicit = "" if kind == U.Kind.RADAU else ", integrator radau where stiff forces make it fast"
+    implicit = "" if kind == U.KINDS["radau"] else ", integrator radau where stiff forces make it fast"
     taken = f"{w[U.V_USED]:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
     return f"{taken}. Try a smaller output step, a larger step_limit{implicit}"

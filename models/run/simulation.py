@@ -20,10 +20,9 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.models.system.system import HAMILTON, System
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import CURVE, Status
 
-INTEGRATORS = tuple(U.KINDS)
-FIXED = ("rk4", "semi-implicit", "stormer")
 ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
 STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 SAMPLES = 500  # output intervals when no output step is given
@@ -61,8 +60,8 @@ class Options:
             raise ValueError(f"stop_time is {end:g}, before the start at {begin:g}")
         chosen = run.integrator if integrator == "auto" else integrator
         form = run.method if method == "auto" else method
-        if chosen not in INTEGRATORS:
-            raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(INTEGRATORS)}")
+        if chosen not in NAMES:
+            raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(NAMES)}")
         if chosen == "stormer" and len(system.coordinates) != system.n:
             raise ValueError("stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams")
         if chosen == "stormer" and form in HAMILTON:

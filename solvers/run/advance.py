@@ -14,12 +14,12 @@ from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, LAST
 from kinetree.solvers.run.events import events_reset, events_start, locate
 from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.knots import near, next_knot
-from kinetree.solvers.run.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
+from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
+from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, start, step
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
-from kinetree.solvers.unit_layout import Kind
 
-AUTO = Kind.AUTO
+ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
 LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
@@ -77,7 +77,7 @@ def set_integrator(I, W, model, ws, mem, kind):
     y = scratch(I, W, n)
     status = get_state(y, model, ws, W[U.V_TIME])
     y[n - 1] = W[U.V_WORK]
-    fixed = kind != ADAMS and kind != RK45 and kind != RADAU
+    fixed = is_fixed(kind)
     C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
     # the work of the loads is a book entry: it must not decide about steps
     C.block(mem, C.ATOL)[n - 1] = 1e30
@@ -235,7 +235,7 @@ def step_to(W, mem, model, ws, target):
         return step(mem, (model, ws), target)
     kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
-    if kind == ADAMS or kind == RK45 or kind == RADAU:
+    if not is_fixed(kind):
         knot = next_knot(model, ws, t, 0)
     else:
         knot = next_jump(model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN]))
