@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.quantities import AXES, Expression
@@ -66,13 +66,21 @@ class JointForm:
     starts: tuple[Amount, ...] = ()
     start_speeds: tuple[Amount, ...] = ()
     quaternion: bool = False
+    rotors: tuple[Amount, ...] = ()  # inertias of motors reflected to the speeds; none: no motors
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
     """Expand a joint; raises JointProblem where it contradicts itself."""
     if (joint.type is None) == (joint.transforms is None):
         raise JointProblem("", "neither type nor transforms" if joint.type is None else "both type and transforms", "one of type and transforms")
-    return from_transforms(joint) if joint.type is None else from_type(joint, name)
+    form = from_transforms(joint) if joint.type is None else from_type(joint, name)
+    if joint.rotor_inertia is None:
+        return form
+    if form.elements and form.elements[-1].kind == Element.FREE:
+        raise JointProblem("rotor_inertia", "a motor", "none at a free joint")
+    if len(joint.rotor_inertia) != len(form.speeds):
+        raise JointProblem("rotor_inertia", f"{len(joint.rotor_inertia)} numbers", f"{len(form.speeds)}, one per speed")
+    return replace(form, rotors=joint.rotor_inertia)
 
 
 def speed_name(coordinate: str) -> str:
@@ -89,9 +97,31 @@ def depends_on_time(amount: Amount | None) -> bool:
 
 def placed(joint: JointSpec) -> list[ElementForm]:
     """Constant elements that come first: `at`, then `frame`."""
-    elements = [ElementForm(Element.SHIFT, axis=joint.at)] if any(joint.at) else []
-    for index, transform in enumerate(joint.frame):
-        key = f"frame[{index}]"
+    return constant_elements(joint.at, joint.frame, "frame")
+
+
+def left_behind(joint: JointSpec) -> list[ElementForm]:
+    """Constant elements that come last, from the joint frame to the child frame: `child_at` and `child_frame` backwards."""
+    return [backwards(element) for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
+
+
+def backwards(element: ElementForm) -> ElementForm:
+    """The inverse of a constant element."""
+    if element.kind == Element.SHIFT:
+        x, y, z = element.axis or (0.0, 0.0, 0.0)
+        return ElementForm(Element.SHIFT, axis=(negated(x), negated(y), negated(z)))
+    return ElementForm(element.kind, axis=element.axis, amount=negated(element.amount or 0.0))
+
+
+def negated(amount: Amount) -> Amount:
+    return Expression(f"-({amount})") if isinstance(amount, str) else -amount
+
+
+def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
+    """A shift and further constant transforms."""
+    elements = [ElementForm(Element.SHIFT, axis=at)] if any(at) else []
+    for index, transform in enumerate(frame):
+        key = f"{name}[{index}]"
         if transform.coordinate is not None or depends_on_time(transform.by):
             raise JointProblem(key, "a transform that moves", "a constant one", "moving ones belong into transforms")
         elements.append(fixed_or_given(transform, key))
@@ -116,6 +146,10 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
 
 def from_transforms(joint: JointSpec) -> JointForm:
     refuse(joint, ("axis", "pitch", "coordinates", "start", "speed"), "transforms")
+    if any(joint.child_at) or joint.child_frame:
+        raise JointProblem(
+            "child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms"
+        )
     elements, names, starts, speeds = placed(joint), [], [], []
     for index, transform in enumerate(joint.transforms or ()):
         key = f"transforms[{index}]"
@@ -161,7 +195,7 @@ def from_type(joint: JointSpec, name: str) -> JointForm:
     if quaternion:
         starts = starts[:-4] + unit_quaternion(starts[-4:] if joint.start is not None else (1.0, 0.0, 0.0, 0.0))
     start_speeds = values(joint.speed, len(speeds), "speed", kind)
-    elements = (*placed(joint), *moving(joint, kind))
+    elements = (*placed(joint), *moving(joint, kind), *left_behind(joint))
     return JointForm(elements, coordinates, speeds, starts, start_speeds, quaternion)
 
 

@@ -1,7 +1,6 @@
 """All integrators in one table, and a run of one of them on one of the test problems."""
 
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np

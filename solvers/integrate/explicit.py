@@ -45,7 +45,8 @@ from kinetree.solvers.kernel import kernel
 BETA = 0.04  # weight of the previous error
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 LAST_ERROR = OWN
-STAGE, LAST, ERROR, K = BLOCKS, BLOCKS + 1, BLOCKS + 2, BLOCKS + 2  # new state, argument of the stage before the last, error; stage s >= 1 is block K + s
+STAGE, LAST, ERROR = range(BLOCKS, BLOCKS + 3)  # new state, argument of the stage before the last, error
+K = ERROR  # stage s >= 1 is block K + s
 
 
 @kernel

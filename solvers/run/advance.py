@@ -5,6 +5,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.corners import look_after, next_jump, side, turn_corner
@@ -14,7 +15,6 @@ from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, LAST
 from kinetree.solvers.run.events import events_reset, events_start, locate
 from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.knots import near, next_knot
-from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
 from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, start, step
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import locator, memory, refresh, structure

@@ -103,8 +103,8 @@ def jump(model, ws, knot):
     status = place_at(model, ws, side(knot, -1.0))
     keep_velocities(model, ws)
     for j in range(ws.u.size):
+        ws.tau[j] = ws.rotor[j] * ws.u[j]  # rotors keep their momentum too
         ws.u[j] = 0.0
-        ws.tau[j] = 0.0
     if status == 0:
         status = place_at(model, ws, side(knot, 1.0))
     for i in range(1, model.parent.size):

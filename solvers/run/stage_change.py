@@ -85,8 +85,8 @@ def place_freed(I, W, model, ws, transition):
 def balance_momenta(I, W, model, ws, t):
     """Speeds of the new structure from the velocities that its bodies had."""
     for j in range(ws.u.size):
+        ws.tau[j] = ws.rotor[j] * ws.u[j]  # rotors keep their momentum too
         ws.u[j] = 0.0
-        ws.tau[j] = 0.0
     status = set_registers(model, ws, t)
     motion(model, ws)
     velocities(model, ws)
@@ -107,7 +107,7 @@ def balance_momenta(I, W, model, ws, t):
 
 @kernel
 def solve_momenta(model, ws):
-    """Speeds of the tree from the momenta that `put_momentum` has placed; loads along the speeds must be zero."""
+    """Speeds of the tree from the momenta that `put_momentum` has placed; ws.tau holds those of the rotors."""
     status = 0
     for i in range(model.parent.size - 1, 0, -1):
         if status == 0:
