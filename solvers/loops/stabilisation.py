@@ -1,8 +1,8 @@
 """Open loops are pulled closed by the accelerations: J u̇ = γ - 2 (J u + c)/τ - g/τ² (J. W. Baumgarte, 1972), for hosts that integrate themselves.
 
-The gap closes with the double eigenvalue -1/τ. τ is a third of the time in which the loops move by about one radian: it follows the joints of the loops, their
-speeds and, where they turn back, their accelerations. A host whose steps resolve the motion so resolves the closing too, and errors of one step
-fade within a few. On closed loops nothing changes.
+The gap closes with the double eigenvalue -1/τ. τ is a third of the time in which the loops move by about one radian: it follows the joints of the
+loops, their speeds and, where they turn back, their accelerations. A host whose steps resolve the motion so resolves the closing too, and errors of
+one step fade within a few. On closed loops nothing changes.
 """
 
 import math
