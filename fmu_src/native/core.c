@@ -72,7 +72,7 @@ static int not_a_number(Instance *in, int level, const char *doing, int item) {
     if (item < 0) return say(in, level, "%s at t = %.9g: an acceleration or a rate is not a finite number", doing, t);
     const char *name = register_name(&in->model, in->work, item);
     if (isfinite(value))
-        return say(in, level, "%s at t = %.9g: '%s' has grown to %.3g: %s", doing, t, name, value,
+        return say(in, level, "%s at t = %.9g: a value is not a finite number, because '%s' has grown to %.3g: %s", doing, t, name, value,
                    in->exchange ? "the host's integration is unstable, its step or tolerance too large" : "the motion is unstable; try a smaller step or tolerance");
     return say(in, level, "%s at t = %.9g: '%s' is not a finite number", doing, t, name);
 }

@@ -279,6 +279,6 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 t, fmi3Float64 h, fmi3B
     *terminate = fmi3False;
     *early_return = !level && in->work[V_TIME] < t + h - 1e-9 * h;
     *last_time = in->work[V_TIME];
-    if (!level && in->intermediate && !*early_return) tell_step(in, 0);
+    if (!level && in->intermediate && (stopped || !*early_return)) tell_step(in, 0); /* an early return by its wish has been told */
     RETURN(level);
 }
