@@ -61,7 +61,11 @@ def driven_tree() -> dict:
         "tables": {"w": TABLE, "v": {"x": [0, 1, 2], "y": [0.1, -0.3, 0.6], "method": "linear"}},
         "joints": {
             "A": {"child": "a", "type": "spherical", "speed": [0.3, -0.2, 0.5]},
-            "B": {"parent": "a", "child": "b", "transforms": [{"rotate": "x", "by": "table('w', t)"}, {"shift": "y", "coordinate": "s", "speed": 0.2}]},
+            "B": {
+                "parent": "a",
+                "child": "b",
+                "transforms": [{"rotate": "x", "by": "table('w', t)"}, {"shift": "y", "coordinate": "s", "speed": 0.2}],
+            },
             "C": {"parent": "b", "child": "c", "transforms": [{"shift": "z", "by": "table('v', t)"}, {"rotate": [1, 2, 3], "coordinate": "r"}]},
         },
     }

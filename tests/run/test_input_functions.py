@@ -29,7 +29,11 @@ def cart(law: str = "push", **parts) -> dict:
 @pytest.mark.parametrize("output_step", [0.1, 1.0, 5.0])
 def test_smooth_functions_are_those_of_the_description(integrator: str, output_step: float):
     """A line between outputs would be off by h² w²/8 of the force: 1e-2 at 0.1 s."""
-    given = load(cart()).compile().simulate(5.0, inputs={"push": lambda t: math.sin(3 * t)}, output_step=output_step, integrator=integrator, tolerance=1e-9)
+    given = (
+        load(cart())
+        .compile()
+        .simulate(5.0, inputs={"push": lambda t: math.sin(3 * t)}, output_step=output_step, integrator=integrator, tolerance=1e-9)
+    )
     inside = load(cart("sin(3*t)")).compile().simulate(5.0, output_step=output_step, tolerance=1e-11)
     assert np.abs(given["x"] - inside["x"]).max() < 1e-8
     assert given["given"] == pytest.approx(np.sin(3 * given.time), abs=1e-12)
