@@ -60,7 +60,6 @@ struct Instance {
     Mode mode;
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
-    int64_t armed; /* bits of the guards that were negative when the last step of the host was accepted */
     double start_time;
     volatile int stepping; /* a step is under way: another thread may cancel it */
     int warned;            /* the host was told that it leaves the loops wide open */

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 from kinetree.fmu.archive.binaries import Binaries
+from kinetree.fmu.slave.loader import with_loaders
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
@@ -29,6 +30,7 @@ TEXTS = {
     Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is {ITEM:.0f}",
     Status.INCONSISTENT: "the loop constraints cannot be satisfied; row {ITEM:.0f}",
     Status.CHATTERING: "events accumulate; condition {ITEM:.0f}",
+    Status.CANNOT_SET: "an event cannot set {NAME}, which the constraints and what else is set determine",
     Status.STAGE_NEVER_ENDS: "the stage never ends",
     Status.CANCELLED: "cancelled",
 }
@@ -95,4 +97,4 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) 
             sys.path[:] = before
             sys.modules.pop(module, None)
         with zipfile.ZipFile(packed) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+            return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +29,23 @@ class Event:
     stage_number: int
     before: tuple[float, ...]
     after: tuple[float, ...]
+    cause: str = ""  # the condition that came true
+    together: int = 1  # events that happened as one
 
     @property
     def energy_loss(self) -> float:
         """Energy that the event took away."""
         return self.before[4] - self.after[4]
+
+
+@dataclass(frozen=True)
+class StageChange:
+    """The instant at which a stage ended: its number, and all recorded columns just before and just after."""
+
+    time: float
+    stage: int
+    before: np.ndarray
+    after: np.ndarray
 
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
@@ -65,11 +77,13 @@ class Result:
         self.time = time
         self.options = options
         self.events: list[Event] = []
+        self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
         self.interrupted = ""
         self.statistics: dict[str, float] = {}
         self._table = table
         self._recorded = 0
+        self._before: np.ndarray | None = None
         self._replay = replay
         self._derived: dict[str, np.ndarray] = {}
         names = [column.name for column in unit.columns]
@@ -79,13 +93,32 @@ class Result:
 
     def record(self, run: Run, row: int) -> None:
         """Write one row from the present state of a run."""
-        count, w = run.columns.size, run.work
-        self._table[row, :count] = run.columns
+        self._table[row] = self._present(run)
         self._recorded = row + 1
-        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
-        self._table[row, count:] = w[list(extra)]
         if self._replay is not None:
             self._replay.keep(run, row)
+
+    def _present(self, run: Run) -> np.ndarray:
+        """All recorded columns of the present state."""
+        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
+        return np.concatenate([run.columns, run.work[list(extra)]])
+
+    def note(self, run: Run) -> None:
+        """Keep the columns around an event, of which a run tells before and after; those of changes of stage stay."""
+        here = self._present(run)
+        if run.work[U.V_PENDING] == U.PENDING_EVENT:
+            self._before = here
+        elif self._before is not None and (stage := int(self._before[self._index["stage"]])) != run.work[U.V_STAGE]:
+            self.stage_changes.append(StageChange(float(run.work[U.V_EVENT_TIME]), stage, self._before, here))
+
+    def picked(self, row: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Some columns of a row that `stage_changes` keeps."""
+        return row[[self._index[name] for name in names]]
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """Names of the stages that the run did not reach."""
+        return tuple(self.stage_names[int(self["stage"][-1]) + 1 :])
 
     def truncate(self) -> None:
         """Keep the rows that were recorded, as after an interrupt."""
@@ -214,7 +247,7 @@ class Result:
         return frame
 
     def table(self, kind: str = "max_deviation") -> dict:
-        """Summary per stage: values at its "start", at its "end", or the largest deviations ("max_deviation")."""
+        """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation")."""
         from kinetree.models.result.tables import table
 
         return table(self, kind)

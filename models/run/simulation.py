@@ -118,7 +118,7 @@ def simulate(
     try:
         with interruptible(run.work):
             for k in range(1, times.size):
-                go_to(run, moving, float(times[k - 1]), float(times[k]))
+                go_to(run, result, moving, float(times[k - 1]), float(times[k]))
                 result.record(run, k)
                 collect_events(run, result)
                 if progress is not None:
@@ -141,24 +141,26 @@ def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
     return Result(unit, times, table, options, Replay(unit))
 
 
-def go_to(run: Run, moving: dict[str, Sampled], begin: float, end: float) -> None:
+def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float) -> None:
     """Advance over one output interval, inputs that are functions piece by piece."""
     if not moving:
-        return advance(run, 0, end)
+        return advance(run, result, 0, end)
     option = 0
     for until, polynomials in steps(moving, begin, end):
         for name, coefficients in polynomials.items():
             give(run, name, coefficients)
-        advance(run, option, until)
+        advance(run, result, option, until)
         option = U.CONTINUED
     for name, value in moving.items():  # the row shows what follows a jump at its instant
         run.set_input(name, value.at(end))
     check(run, run.call("unit_refresh", 0, end))
 
 
-def advance(run: Run, option: int, until: float) -> None:
-    """Advance; an interruption in between is one of the whole run."""
-    status = run.call("unit_advance", option, until)
+def advance(run: Run, result: Result, option: int, until: float) -> None:
+    """Advance; a run in stages stops before and after every event, so that the result knows the values there."""
+    option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else 0
+    while (status := run.call("unit_advance", option, until)) == Status.EVENT:
+        result.note(run)
     if status == Status.CANCELLED:
         raise KeyboardInterrupt
     check(run, status)
@@ -200,5 +202,7 @@ def collect_events(run: Run, result: Result) -> None:
     for k in range(max(len(result.events), total - capacity), total):
         e = run.work[first + U.EVENT * (k % capacity) :][: U.EVENT]
         kind = "stage" if e[1] == U.E_STAGE else "reset"
-        stage = names[int(e[2])]
-        result.events.append(Event(float(e[0]), kind, stage, int(e[2]), tuple(map(float, e[4:9])), tuple(map(float, e[9:14]))))
+        number = int(e[2])
+        cause = unit.compiled[number - (kind == "stage")].guards[int(e[3])]
+        books = tuple(map(float, e[4:9])), tuple(map(float, e[9:14]))
+        result.events.append(Event(float(e[0]), kind, names[number], number, *books, cause, int(e[14])))

@@ -1,105 +1,29 @@
-"""Motion of a unit from its present time to a target: steps, projection, events, stages, change of integrator."""
+"""Motion of a unit from its present time to a target: steps, projection, events, corners, stages, within a budget of steps."""
 
 import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
+from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
-from kinetree.solvers.run.corners import look_after, next_jump, side, turn_corner
-from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state, sided
-from kinetree.solvers.run.event_actions import happen
-from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, LAST_COUNT, VALUE, per_guard
-from kinetree.solvers.run.events import events_reset, events_start, locate
+from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
+from kinetree.solvers.run.corners import next_jump, side, turn_corner
+from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
+from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, per_guard
+from kinetree.solvers.run.events import locate
 from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.knots import near, next_knot
-from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, start, step
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.located import close_state, happen
+from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
+from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
 
-ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
+ADAMS = CODES[SMOOTH]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
 LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
-
-
-@kernel
-def begin_stage(I, W, model, ws, mem):
-    """Start the integrator and the event locator at the present state; EVENT when the condition of the stage's end holds already."""
-    kind = I[U.U_INTEGRATOR]
-    if kind == AUTO:
-        kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    status = set_integrator(I, W, model, ws, mem, kind)
-    context = (model, ws)
-    if model.knots.size > 0:
-        look_after(ws, W[U.V_TURNED])
-    if status == 0:
-        status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
-    W[U.V_STARTED] = 1.0
-    W[U.V_KNOT] = -math.inf
-    keep_inputs(I, W, ws)
-    count = model.guards.size // L.GUARD
-    ev = locator(I, W, count, int(mem[C.N]))
-    events_start(ev, count, int(mem[C.N]))
-    direction = per_guard(ev, DIRECTION)
-    for k in range(count):
-        direction[k] = 1.0
-    if status == 0 and count > 0:
-        status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
-    return met_already(W, model, ev, count) if status == 0 else status
-
-
-@kernel
-def met_already(W, model, ev, count):
-    """EVENT when a stage begins where its end condition holds."""
-    status = 0
-    fired, value = per_guard(ev, FIRED), per_guard(ev, VALUE)
-    for k in range(count):
-        if model.guards[L.GUARD * k + 1] == L.G_STAGE and value[k] >= 0.0:
-            fired[k] = 1.0
-            ev[EVENT_TIME] = W[U.V_TIME]
-            status = EVENT
-    return status
-
-
-@kernel
-def scratch(I, W, n):
-    """Room for one state."""
-    return W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
-
-
-@kernel
-def set_integrator(I, W, model, ws, mem, kind):
-    """Options of one integrator; the present state goes to the scratch."""
-    n = ws.q.size + ws.u.size + ws.x.size + 1
-    y = scratch(I, W, n)
-    status = get_state(y, model, ws, W[U.V_TIME])
-    y[n - 1] = W[U.V_WORK]
-    fixed = is_fixed(kind)
-    C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
-    # the work of the loads is a book entry: it must not decide about steps
-    C.block(mem, C.ATOL)[n - 1] = 1e30
-    mem[C.NQ] = ws.q.size
-    mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
-    mem[C.REFRESH] = W[U.V_REFRESH]
-    mem[KIND] = kind
-    ws.head[L.K_ON_CONSTRAINTS] = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
-    W[U.V_KIND] = kind
-    return status
-
-
-@kernel
-def keep_inputs(I, W, ws):
-    """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
-    different = 1 if ws.head[L.K_SLOPED] != 0.0 else 0
-    for k in range(I[U.U_INPUTS]):
-        value = ws.val[1 + I[U.U_PARAMETERS] + k]
-        if value != W[I[U.U_AT_INPUTS] + k]:
-            different = 1
-            W[I[U.U_AT_INPUTS] + k] = value
-    return different
 
 
 @kernel
@@ -107,17 +31,22 @@ def advance(I, F, W, target, option):
     """Integrate to the target; carries out events and stage changes on the way."""
     status = 0
     sloped = keep_given(I, F, W, option)
-    W[U.V_USED] = 0.0
+    around = option & U.STOP_AROUND_EVENT != 0
     while True:
         model, ws = structure(I, F, W)
         if sloped:
             set_slopes(I, W, ws)
-        status = run(I, W, model, ws, target)
+        status = EVENT if W[U.V_PENDING] == U.PENDING_EVENT else run(I, W, model, ws, target)
         if status != EVENT:
             break
+        if around and W[U.V_PENDING] != U.PENDING_EVENT:
+            return pause(I, F, W, U.PENDING_EVENT)
+        W[U.V_PENDING] = 0.0
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
+        if around:
+            return pause(I, F, W, U.PENDING_REST)
         if option & U.STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
             W[U.V_STATUS] = status
@@ -127,10 +56,20 @@ def advance(I, F, W, target, option):
         status = close_output(I, F, W, target)
     if status == 0:
         status = refresh(I, F, W, target)
+    W[U.V_PENDING] = 0.0
     W[U.V_STATUS] = status
     if sloped:
         hold_inputs(I, F, W)
     return status
+
+
+@kernel
+def pause(I, F, W, pending):
+    """Return on the way, everything evaluated; the next call goes on with `pending`."""
+    status = close_state(I, F, W)
+    W[U.V_PENDING] = pending if status == 0 else 0.0
+    W[U.V_STATUS] = status
+    return EVENT if status == 0 else status
 
 
 @kernel
@@ -140,42 +79,6 @@ def close_output(I, F, W, t):
     if model.l_kind.size > 0:
         return project(model, ws, t)
     return 0
-
-
-@kernel
-def keep_given(I, F, W, option):
-    """Latch, and remember the inputs from which slopes extrapolate; whether any has one."""
-    model, ws = structure(I, F, W)
-    if not option & U.CONTINUED:
-        latch(model, ws)
-    sloped = W[U.V_CURVED] != 0.0
-    for k in range(I[U.U_INPUTS]):
-        W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
-        sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
-    W[U.V_GIVEN_AT] = W[U.V_TIME]
-    return sloped
-
-
-@kernel
-def set_slopes(I, W, ws):
-    """Let the inputs of the present structure move."""
-    for k in range(ws.slope.size):
-        ws.given[k] = W[I[U.U_AT_GIVEN] + k]
-        ws.slope[k] = W[I[U.U_AT_SLOPES] + k]
-    for k in range(ws.curve.size):
-        ws.curve[k] = W[I[U.U_AT_CURVES] + k]
-    ws.head[L.K_GIVEN_AT] = W[U.V_GIVEN_AT]
-    ws.head[L.K_SLOPED] = 1.0 + W[U.V_CURVED]
-
-
-@kernel
-def hold_inputs(I, F, W):
-    """Inputs keep the values they have reached."""
-    _, ws = structure(I, F, W)
-    ws.head[L.K_SLOPED] = 0.0
-    W[U.V_CURVED] = 0.0
-    for k in range(I[U.U_INPUTS]):
-        W[I[U.U_AT_SLOPES] + k] = 0.0
 
 
 @kernel
@@ -194,6 +97,7 @@ def run(I, W, model, ws, target):
         status = locate(ev, guards, context, interpolate, mem, target)
         if at_corner(W, mem, ev, target, status):
             turned = turn_corner(W, mem, model, ws)
+            ev[SLOPES_AT] = -math.inf
             status = turned if turned != 0 else status
         if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break
@@ -263,33 +167,6 @@ def close_loops(mem, context):
         status = get_state(y, model, ws, t)
     if status == 0:
         status = changed(mem, context)
-    return status
-
-
-@kernel
-def reconsider(I, W, mem, context):
-    """Change to radau when stability limits an explicit method, and back when the motion has become smooth."""
-    kind = int(mem[KIND])
-    other = kind
-    if kind != RADAU and C.is_stiff(mem):
-        other = RADAU
-    elif kind == RADAU and C.is_smooth(mem):
-        other = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    if other == kind:
-        return 0
-    model, ws = context
-    y = C.state_of(mem)
-    t, last = C.time_of(mem), C.step_of(mem)
-    W[U.V_WORK] = y[len(y) - 1]
-    W[U.V_TIME] = t
-    status = put_state(model, ws, t, y)
-    if status == 0:
-        status = set_integrator(I, W, model, ws, mem, other)
-    mem[C.HARD] = 1.0 - W[U.V_SOFT]
-    mem[C.H_GIVEN] = last
-    if status == 0:
-        status = start(mem, context, t, scratch(I, W, int(mem[C.N])))
-    mem[C.H_GIVEN] = 0.0  # later restarts choose their first step
     return status
 
 
