@@ -32,6 +32,7 @@ class Status(IntEnum):
     SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
+    DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -96,7 +97,11 @@ class Loop(IntEnum):
     """Groups of constraint rows of closed loops."""
 
     WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
-    COUPLING = 1  # one row: an expression over coordinates and time stays zero
+    COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
+
+
+ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
+POSITIONS, SPEEDS = 2, 1  # l_level
 
 
 class Column(IntEnum):
@@ -125,6 +130,7 @@ class Sensor(IntEnum):
     POTENTIAL_ENERGY = 12
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
+    MULTIPLIER = 15  # generalised force of a coupling
 
 
 SENSOR = 8  # ints per sensor: kind, register, body a, register of point a, body b, register of point b, axis, frame (0 ground, 1 body a)

@@ -101,6 +101,8 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_TOO_MANY_STEPS: return too_many_steps(in, level, doing);
         case STATUS_CANCELLED: return say(in, level, "%s at t = %.9g: cancelled by the host", doing, t);
         case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_DEAD_POINT:
+            return say(in, level, "%s at t = %.9g: a loop stands at a dead point, where it can begin to move and cannot go on (row %d)", doing, t, item);
         case STATUS_CANNOT_SET:
             return say(in, level, "%s at t = %.9g: an event cannot set '%s', which the constraints and what else is set determine", doing, t,
                        register_name(&in->model, in->work, item));

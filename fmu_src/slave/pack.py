@@ -31,6 +31,7 @@ TEXTS = {
     Status.INCONSISTENT: "the loop constraints cannot be satisfied; row {ITEM:.0f}",
     Status.CHATTERING: "events accumulate; condition {ITEM:.0f}",
     Status.CANNOT_SET: "an event cannot set {NAME}, which the constraints and what else is set determine",
+    Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on; row {ITEM:.0f}",
     Status.STAGE_NEVER_ENDS: "the stage never ends",
     Status.CANCELLED: "cancelled",
 }

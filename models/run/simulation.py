@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
@@ -18,7 +19,8 @@ from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
-from kinetree.models.system.system import HAMILTON, System
+from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import CURVE, Status
@@ -103,7 +105,8 @@ def simulate(
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
-    moving = {name: Sampled(name, value, options.relative) for name, value in inputs.items() if callable(value)}
+    followed = followed_inputs(unit)
+    moving = {name: Sampled(name, value, options.relative, name in followed) for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
     result = blank(unit, options, times)
@@ -133,6 +136,12 @@ def simulate(
         failed.result = result
         raise failed
     return result
+
+
+def followed_inputs(unit: Unit) -> set[str]:
+    """Inputs that couplings follow in some stage."""
+    fields = [model_fields(compiled.ints, compiled.floats) for compiled in unit.compiled]
+    return {unit.compiled[0].inputs[k] for model in fields for k in model.l_input[::2]}
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:

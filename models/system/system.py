@@ -14,8 +14,8 @@ from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
 from kinetree.solvers import layout as L
-from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
@@ -24,35 +24,6 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
     from kinetree.solvers.chain.unit import Unit
-
-LAGRANGE = {
-    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
-    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
-}  # fmt: skip
-HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
-NO_GROUPS: frozenset[str] = frozenset()
-LINEAR = frozenset({"literal"})
-PATH = frozenset({"literal", "path"})
-SIBLING = frozenset({"literal", "sibling"})
-MASS = frozenset({"literal", "path", "dense"})
-# what a form needs in the workspace besides the kinematics
-GROUPS = {
-    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
-    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
-}  # fmt: skip
-
-
-def known(method: str, methods: Mapping[str, Method], default: str) -> str:
-    """The name of a method; `auto` is the default engine."""
-    if method == "auto":
-        return default
-    if method not in methods:
-        raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(methods)}")
-    return method
-
-
-def entry_name(method: str) -> str:
-    return method.lower().replace("-", "_")
 
 
 class Workspaces(threading.local):
@@ -216,7 +187,7 @@ class System(Closure):
     def hamilton(
         self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(u, ṗ) of the state (q, p)."""
+        """(u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that keep them closed, and ṗ has the constraint forces."""
         method = known(method, HAMILTON, "DEC-H")
         instance = self._with(GROUPS[method])
         instance.set_state(q, None, inputs, loads)
@@ -224,7 +195,8 @@ class System(Closure):
         instance.call("literal_places", 0, t)
         instance.call(entry_name(method), 0, t)
         instance.call("literal_rates", 0, t)
-        return instance.ws.u.copy(), instance.ws.pdot.copy()
+        u, held = instance.ws.u.copy(), self.compiled.loops
+        return u, instance.ws.pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
 
     # -- cost and choice ------------------------------------------------------------------------------------------------------------------
     def costs(self, iterations: float = 2) -> dict[str, float]:

@@ -22,6 +22,8 @@ def set_registers(model, ws, t):
         ws.val[h[L.H_R_X] + k] = ws.x[k]
     if ws.head[L.K_SLOPED] != 0.0:
         move_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
+    for k in range(0, model.l_input.size, 2):
+        ws.val[model.l_input[k + 1]] = ws.slope[model.l_input[k]] if ws.head[L.K_SLOPED] != 0.0 else 0.0
     return run_phase(model, ws, 1)
 
 

@@ -11,8 +11,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.vectors import dot3, get3, put3, sub3
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.engine.evaluation import set_registers
-from kinetree.solvers.engine.kinematics import motion, velocities
+from kinetree.solvers.engine.evaluation import place
+from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
@@ -44,8 +44,7 @@ def look_after(ws, knot):
 @boundary("state")
 def place_at(model, ws, t):
     """Poses and velocities with the laws of time at t."""
-    status = set_registers(model, ws, t)
-    motion(model, ws)
+    status = place(model, ws, t)
     velocities(model, ws)
     return run_phase(model, ws, 2) if status == 0 and model.l_kind.size > 0 else status
 
