@@ -170,6 +170,7 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
     option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, until)) == Status.EVENT:
         result.note(run)
+        collect_events(run, result)
     if status == Status.CANCELLED:
         raise KeyboardInterrupt
     check(run, status)
