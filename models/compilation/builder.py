@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.models.compilation.additions import inputs_of, states_of
+from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_state
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
@@ -23,7 +24,6 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 
 NONE = -1
-STAGE_START = "stage_start"  # register with the time at which the present stage began
 
 
 @dataclass
@@ -128,6 +128,15 @@ class Builder:
         self.used |= names(node)
         self.registers.link(name, node)
 
+    def offer(self, name: str, value: str) -> None:
+        """Let expressions use a hidden value by a name, unless the description has that name for something else."""
+        if name not in self.description.own_names:
+            self.define(name, Name(value))
+
+    def made(self, name: str) -> str:
+        """The name of a state that an element brings along."""
+        return free_name(name, self.description.own_names)
+
     # -- named values, in the global order ----------------------------------------------------------------------------------------------
     def add_names(self) -> None:
         """t, parameters, inputs, coordinates, speeds and states get the first registers."""
@@ -142,6 +151,7 @@ class Builder:
         for name in self.inputs:
             r.add(name, np.nan, STATE)
         r.add(STAGE_START, 0.0, TIME)
+        self.offer("stage_start", STAGE_START)
         for joint in self.topology.joint:
             form = joint_elements(d.joints[joint], joint)
             self.forms[joint] = self.lock(form) if joint in self.locked else form
@@ -165,7 +175,7 @@ class Builder:
         """Rates of the first-order states, also as der(name)."""
         rates = []
         for name, state in self.states.items():
-            rate = self.node(state.rate, f"states.{name}.rate")
+            rate = self.node(state.rate, f"states.{name}.rate") if name in self.description.states else Name(rate_of_state(name))
             self.define(f"der({name})", rate)
             rates.append(self.registers.compile(Name(f"der({name})")))
         return rates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, exp, larger, name, root, smaller, tanh
 from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.hidden import hidden
 from kinetree.models.description.force_parts import (
     CoordinateForce,
     CylinderForce,
@@ -71,9 +72,10 @@ def line_sensors(builder: Builder, label: str, between: tuple[Point, Point]) -> 
     """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
     a, b = between
     ends = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
-    builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *ends)
-    builder.add_sensor(f"{label}.rate", L.Sensor.DISTANCE_RATE, *ends)
-    return ends, name(f"{label}.length"), name(f"{label}.rate")
+    for key, kind in (("length", L.Sensor.DISTANCE), ("rate", L.Sensor.DISTANCE_RATE)):
+        builder.add_sensor(hidden(label, key), kind, *ends)
+        builder.offer(f"{label}.{key}", hidden(label, key))
+    return ends, name(hidden(label, "length")), name(hidden(label, "rate"))
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:

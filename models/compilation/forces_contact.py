@@ -17,6 +17,7 @@ from kinetree.models.compilation.additions import travels
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_basic import define_force
+from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
 from kinetree.models.description.force_parts import ContactForce, JackForce, Rubbing, TyreForce
 from kinetree.models.expressions.nodes import Lookup
@@ -36,7 +37,7 @@ class Ground:
         self.normal = vector_of(builder, force.normal, f"{key}.normal").unit()
         node = builder.node(force.height, f"{key}.height")
         self.height, self.rising = E(node), rate_of(builder, node)
-        self.settlement = name(f"{label}.settlement") if force.soil is not None else const(0.0)
+        self.settlement = name(builder.made(f"{label}.settlement")) if force.soil is not None else const(0.0)
 
     def depth(self, place: Vector) -> E:
         """How deep a point is below the surface as it has settled."""
@@ -50,9 +51,10 @@ class Ground:
 def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E) -> E:
     """Load of a contact; names NAME.penetration (below 0: the gap) and, with soil, NAME.settling."""
     key = f"forces.{label}"
-    builder.define(f"{label}.penetration", depth.node)
+    builder.define(hidden(label, "penetration"), depth.node)
+    builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
-    inside = larger(name(f"{label}.penetration"), 0.0)
+    inside = larger(name(hidden(label, "penetration")), 0.0)
     spring, potential = spring_force(builder, key, force, inside)
     load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
     soil = getattr(force, "soil", None)
@@ -61,9 +63,10 @@ def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E
             E(builder.node(v, f"{key}.soil.{k}"))
             for k, v in (("strength", soil.strength), ("hardening", soil.hardening), ("viscosity", soil.viscosity))
         )
-        excess = load - strength - hardening * name(f"{label}.settlement")
-        builder.define(f"{label}.settling", (larger(excess, 0.0) / (viscosity + damping)).node)
-        load = load - damping * name(f"{label}.settling")
+        settled = builder.made(f"{label}.settlement")
+        excess = load - strength - hardening * name(settled)
+        builder.define(rate_of_state(settled), (larger(excess, 0.0) / (viscosity + damping)).node)
+        load = load - damping * name(rate_of_state(settled))
     define_force(builder, label, load, potential)
     return name(f"force('{label}')")
 
@@ -89,7 +92,7 @@ def side_forces(builder: Builder, label: str, force: TyreForce | JackForce, load
     """Elastic side forces along the given directions, whose speeds are `speeds`; friction where there is no side stiffness."""
     key = f"forces.{label}"
     stiffness, damping = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping"))
-    names = travels(label, force)
+    names = [builder.made(each) for each in travels(label, force)]
     if not names:
         drag = [choose(load > 0.0, -(damping * v), 0.0) for v in speeds]
         return [a + b for a, b in zip(sliding(builder, label, force, load, speeds), drag, strict=True)]
@@ -97,7 +100,7 @@ def side_forces(builder: Builder, label: str, force: TyreForce | JackForce, load
     moving = [choose(load > 0.0, v, 0.0) for v in speeds]
     if "friction" not in force.model_fields_set:
         for each, y, v in zip(names, travel, speeds, strict=True):
-            builder.define(f"{each}_rate", choose(load > 0.0, v, -(y / FORGET)).node)
+            builder.define(rate_of_state(each), choose(load > 0.0, v, -(y / FORGET)).node)
         return [choose(load > 0.0, -(stiffness * y + damping * v), 0.0) for y, v in zip(travel, speeds, strict=True)]
     limit = E(builder.node(force.friction, f"{key}.friction")) * load
     reach = larger(limit / stiffness, SMALLEST_REACH)
@@ -105,7 +108,7 @@ def side_forces(builder: Builder, label: str, force: TyreForce | JackForce, load
     outward = larger(sum((y * v for y, v in zip(travel, moving, strict=True)), const(0.0)), 0.0)
     slip = smaller(share, 1.0 / larger(share, 1.0)) / (reach * reach) * outward + (1.0 - 1.0 / larger(root(share), 1.0)) / FORGET
     for each, y, v in zip(names, travel, moving, strict=True):
-        builder.define(f"{each}_rate", (v - slip * y).node)
+        builder.define(rate_of_state(each), (v - slip * y).node)
     pull = [stiffness * y + damping * v for y, v in zip(travel, speeds, strict=True)]
     size = root(sum((f * f for f in pull), const(0.0)))
     return [-(smaller(1.0, limit / larger(size, SMALLEST_FORCE)) * f) for f in pull]
@@ -131,12 +134,12 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
     ground, body = Ground(builder, label, force), builder.body[force.body]
     point = vector_of(builder, force.point, f"forces.{label}.point")
     radius = E(builder.node(force.radius, f"forces.{label}.radius"))
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
     load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
     arm = NOWHERE
     if force.radius != 0.0:
         arm = ground.normal.times(-radius)
-        speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
+        speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
     sides = sliding(builder, label, force, load, speed.across(ground.normal)) if force.friction != 0.0 else (const(0.0),) * 3
     total = ground.normal.times(load).plus(Vector(*sides))
     add_load(builder, body, registers(builder, point), total, arm)
@@ -147,11 +150,11 @@ def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     ground, body = Ground(builder, label, force), builder.body[force.body]
     key = f"forces.{label}"
     point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
     load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
-    side = direction(builder, f"{label}.side", body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
-    arm = ground.normal.times(larger(name(f"{label}.penetration"), 0.0) - radius)
-    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
+    side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
+    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
     sides = side_forces(builder, label, force, load, [speed.dot(side)])
     add_load(builder, body, registers(builder, point), combined(ground.normal, load, [side], sides), arm)
 
@@ -162,10 +165,10 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     key = f"forces.{label}"
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
-    axis = direction(builder, f"{label}.axis", body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    axis = direction(builder, hidden(label, "axis"), body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
     arm = axis.times(E(node))
-    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm)).plus(axis.times(rate_of(builder, node)))
+    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(axis.times(rate_of(builder, node)))
     load = normal_force(builder, label, force, ground.depth(place.plus(arm)), ground.sinking(speed))
     axes = plane(ground.normal)
     sides = side_forces(builder, label, force, load, [speed.dot(each) for each in axes])

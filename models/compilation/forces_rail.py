@@ -10,6 +10,7 @@ from __future__ import annotations
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_contact import normal_force, sliding
+from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, direction, position, registers, spin, vector_of, velocity
 from kinetree.models.description.force_parts import RailForce
 from kinetree.solvers import layout as L
@@ -23,15 +24,16 @@ def add_rail(builder: Builder, label: str, force: RailForce) -> None:
     rail, guided = force.between
     a, b = builder.body[rail.body], builder.body[guided.body]
     begin, pin = vector_of(builder, rail.point, f"{key}.between"), vector_of(builder, guided.point, f"{key}.between")
-    foot = position(builder, f"{label}.rail", a, begin)
-    offset = position(builder, f"{label}.pin", b, pin).minus(foot)
-    axis = direction(builder, f"{label}.axis", a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
-    carried = velocity(builder, f"{label}.carried", a, begin).plus(spin(builder, f"{label}.spin", a).cross(offset))
-    speed = velocity(builder, f"{label}.velocity", b, pin).minus(carried)
-    builder.define(f"{label}.travel", offset.dot(axis).node)
+    foot = position(builder, hidden(label, "rail"), a, begin)
+    offset = position(builder, hidden(label, "pin"), b, pin).minus(foot)
+    axis = direction(builder, hidden(label, "axis"), a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
+    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(spin(builder, hidden(label, "spin"), a).cross(offset))
+    speed = velocity(builder, hidden(label, "velocity"), b, pin).minus(carried)
+    builder.define(hidden(label, "travel"), offset.dot(axis).node)
+    builder.offer(f"{label}.travel", hidden(label, "travel"))
     normal, size = across(builder, label, force, a, begin, foot, axis, offset)
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
-    depth = choose(inside(builder, key, force, name(f"{label}.travel")), size - clearance, -clearance)
+    depth = choose(inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance)
     load = normal_force(builder, label, force, depth, speed.dot(normal))
     total = normal.times(-load)
     if force.friction != 0.0:
@@ -46,7 +48,7 @@ def across(builder: Builder, label: str, force: RailForce, a: int, begin: Vector
         size = root(radial.dot(radial))
         return radial.times(1.0 / larger(size, AXIS_LIMIT)), size
     given = vector_of(builder, force.across, f"forces.{label}.across")
-    side = direction(builder, f"{label}.across", a, begin, foot, given).across(axis).unit()
+    side = direction(builder, hidden(label, "across"), a, begin, foot, given).across(axis).unit()
     way = offset.dot(side)
     sign = choose(way < 0.0, -1.0, 1.0)
     return side.times(sign), way * sign

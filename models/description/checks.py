@@ -81,6 +81,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     check_parameters(checker)
     check_joints(checker)
     checker.names = collect(description, checker.forms)
+    description._own_names = checker.names.own
     for path, name, before in checker.names.clashes:
         checker.complain(path, f"the name '{name}'", hint=f"it is already {before}")
     check_expressions(checker)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import suggestion
+from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.schema import Description, Output
@@ -43,6 +44,7 @@ class Names:
     states: dict[str, str] = field(default_factory=dict)  # known before forces: coordinates, speeds, inputs, ...
     results: dict[str, str] = field(default_factory=dict)  # known after accelerations
     clashes: list[tuple[Path, str, str]] = field(default_factory=list)  # path, name, what it is already
+    own: frozenset[str] = frozenset()  # those the description gives; names that force elements offer yield to them
 
     def what(self, name: str) -> str:
         if name == "t":
@@ -59,7 +61,7 @@ def output_names(name: str, output: Output) -> list[str]:
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     """All names, and those given twice."""
-    known = Names(states={"stage_start": "the time at which the present stage began"})
+    known = Names()
 
     def add(group: dict[str, str], name: str, what: str, path: Path) -> None:
         before = known.what(name)
@@ -97,13 +99,20 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
         if element.kind == "volume":
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
-    for name, force in description.forces.items():
-        for suffix in MEASURED.get(force.kind, ()):
-            known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
+    known.own = frozenset((*known.parameters, *known.states))
+    offered = {f"{name}.{suffix}": f"a variable of force '{name}'" for name, force in description.forces.items() for suffix in measured(force)}
+    for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():
+        if name not in known.own:
+            known.states[name] = what
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}
     return known
+
+
+def measured(force: Force) -> tuple[str, ...]:
+    """What a force element offers under names of its own."""
+    return MEASURED.get(force.kind, ())
 
 
 def name_fault(name: str, value: bool) -> str:

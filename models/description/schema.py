@@ -15,6 +15,7 @@ from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.models.description.si import in_si
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
@@ -38,6 +39,11 @@ def listed(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
+def read_in_si(*keys: str) -> BeforeValidator:
+    """Brings the numbers of a table with a unit to SI."""
+    return BeforeValidator(lambda value: in_si(value, keys))
+
+
 Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
@@ -45,7 +51,8 @@ class Parameter(Named):
     """A named number that others are computed from."""
 
     value: Number = Field(description="A number, or an expression over other parameters")
-    unit: str = Field("", description="For example N.m.s/rad; written into the FMU, never used to convert")
+    unit: str = Field("", description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading")
+    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
     min: Number | None = Field(None, description="Smallest value allowed")
     max: Number | None = Field(None, description="Largest value allowed")
     tunable: bool = Field(False, description="May change while the FMU runs")
@@ -115,7 +122,8 @@ class Input(Named):
     """A number given from outside."""
 
     start: Number = Field(0.0, description="Value until one is given")
-    unit: str = Field("", description="Unit")
+    unit: str = Field("", description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI")
+    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
     min: Number | None = Field(None, description="Smallest value expected")
     max: Number | None = Field(None, description="Largest value expected")
 
@@ -139,7 +147,8 @@ class Output(Named):
     force: str | None = Field(None, description="Force element, for force")
     axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
     frame: Literal["ground", "body"] = Field("ground", description="Axes in which a vector is taken")
-    unit: str = Field("", description="Unit; left out: known for measured quantities")
+    unit: str = Field("", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
+    display_unit: str = Field("", description="The same; left out: `unit` as it was written")
 
 
 class State(Named):
@@ -147,7 +156,8 @@ class State(Named):
 
     rate: Law = Field(description="Time derivative")
     start: Number = Field(0.0, description="Value at the start")
-    unit: str = Field("", description="Unit")
+    unit: str = Field("", description="Unit of the start value, which is converted to SI on reading; the rate is in SI")
+    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
 
 
 Values = Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -261,14 +271,14 @@ class Description(Part):
     name: str = Field("", description="Name of the mechanism")
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
-    parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = section("Numbers that others are computed from")
+    parameters: dict[str, Annotated[Parameter, read_in_si("value", "min", "max"), table_or("value"), OrBare()]] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section("Relations between coordinates, as of gears")
     forces: dict[str, Force] = section("Force elements")
-    inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = section("Numbers given from outside")
-    outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = section("Numbers reported")
-    states: dict[str, State] = section("First-order states")
+    inputs: dict[str, Annotated[Input, read_in_si("start", "min", "max"), table_or("start"), OrBare()]] = section("Numbers given from outside")
+    outputs: dict[str, Annotated[Output, read_in_si(), table_or("value"), OrBare()]] = section("Numbers reported")
+    states: dict[str, Annotated[State, read_in_si("start")]] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
@@ -278,8 +288,14 @@ class Description(Part):
     chain: Chain | None = Field(None, description="A linear multi-mass chain in the place of bodies and joints")
 
     _file: str = PrivateAttr("")
+    _own_names: frozenset[str] | None = PrivateAttr(None)
 
     @property
     def file(self) -> str:
         """Where it came from, for messages."""
         return self._file
+
+    @property
+    def own_names(self) -> frozenset[str]:
+        """Names of values that the description gives, in any stage: those that the compiler makes up yield to them."""
+        return frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs)) if self._own_names is None else self._own_names
