@@ -57,13 +57,15 @@ def pack_unit(
     token = token_of(unit, table)
     facts = facts_of(unit, token, kinds(backend, version))
     xml = write_xml(table, facts, version)
-    resources = {"model.kinetree": payload(unit, table, token), **(files or {})}
+    content = payload(unit, table, token)
+    resources = {"model.kinetree": content, **(files or {})}
     page = index_html(unit, table, notes(unit, backend, version, facts))
     binary = shell or shell_of_this_machine(backend)
     if backend == "python":
         pack_slave(path, facts.identifier, resources | {"description.xml": xml}, binary, page)
     else:
-        pack_native(path, facts.identifier, xml, resources, binary, page, version)
+        own = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
+        pack_native(path, facts.identifier, xml, resources | own, binary, page, version)
     return path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from kinetree.solvers import unit_layout as U
 
 MAGIC = int.from_bytes(b"KINETREE", "little", signed=True)
 HEADER = 32
-VERSION = 1
+VERSION = 2
+CHECKSUM = 13  # place in the header
 VARIABLE = 8  # numbers per variable
 
 
@@ -46,7 +48,7 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
     offsets = np.concatenate(([0], np.cumsum([len(text) for text in encoded])))[:-1].astype("<i8")
     text = b"".join(encoded)
     text += b"\0" * (-len(text) % 8)
-    checksum = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8], "little", signed=True)
+    model = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8], "little", signed=True)
     counts = (
         ints.size,
         floats.size,
@@ -57,8 +59,14 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
         len(unit.stage_names),
         len(bodies),
     )
-    header = (MAGIC, VERSION, *counts, len(text), checksum, len(options))
+    header = (MAGIC, VERSION, *counts, len(text), model, len(options))
     head = struct.pack(f"<{HEADER}q", *header, *(0,) * (HEADER - len(header)))
-    return b"".join(
-        [head, ints.tobytes(), floats.tobytes(), options.tobytes(), records.tobytes(), limits.tobytes(), nominals.tobytes(), offsets.tobytes(), text]
-    )
+    blocks = (ints, floats, options, records, limits, nominals, offsets)
+    return with_checksum(b"".join([head, *(block.tobytes() for block in blocks), text]))
+
+
+def with_checksum(content: bytes) -> bytes:
+    """The file with the sum over all of it but the place where the sum stands."""
+    place = 8 * CHECKSUM
+    total = zlib.crc32(content[place + 8 :], zlib.crc32(content[:place]))
+    return content[:place] + struct.pack("<q", total) + content[place + 8 :]

@@ -16,16 +16,9 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
     in->name = strdup(name && *name ? name : "unnamed");
-    const char *problem = model_load(&in->model, resources);
-    if (problem) {
-        say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s')", problem, resources ? resources : "");
-    } else if (!token || strcmp(token, in->model.text + in->model.strings[1])) {
-        problem = "token";
-        say(in, LEVEL_ERROR, "cannot instantiate: the identifier '%s' is not this model's", token ? token : "");
-    } else {
-        in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double));
-        if (!in->work) problem = "out of memory";
-    }
+    const char *problem = model_load(&in->model, resources, token);
+    if (!problem && !(in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
+    if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
     if (problem || instance_reset(in)) {
         instance_free(in);
         return NULL;
@@ -176,6 +169,7 @@ static int check_access(Instance *in, uint32_t vr, const Variable *v, double val
     int before = in->mode == INSTANTIATED || in->mode == INITIALIZATION;
     if (v->access == ACCESS_NONE) return say(in, LEVEL_ERROR, "'%s' cannot be set: it is computed", name);
     if (!isfinite(value)) return say(in, LEVEL_ERROR, "'%s' is set to %g, which is not a finite number", name, value);
+    if (value == in->work[v->write] || (!before && value == in->work[v->at])) return LEVEL_OK; /* some hosts set everything again during the run */
     if (v->access == ACCESS_FIXED && !before) return say(in, LEVEL_ERROR, "'%s' is a fixed parameter: it cannot change %s", name, mode_name(in->mode));
     if (v->access == ACCESS_START && !before) return say(in, LEVEL_ERROR, "'%s' is a state: it cannot be set %s", name, mode_name(in->mode));
     if (v->access == ACCESS_TUNABLE && in->mode == CONTINUOUS) return say(in, LEVEL_ERROR, "'%s' is a parameter: it changes in event mode only", name);
@@ -194,7 +188,7 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values) 
     int before = in->mode == INSTANTIATED || in->mode == INITIALIZATION;
     for (size_t k = 0; k < n; k++) {
         const Variable *v = in->model.variables + vr[k];
-        if (in->work[v->write] == values[k]) continue;
+        if (in->work[v->write] == values[k] || (!before && (v->access == ACCESS_FIXED || v->access == ACCESS_START))) continue;
         put(in, v, values[k]);
         in->stale |= before ? STALE_START : v->access == ACCESS_INPUT ? STALE_VALUES : STALE_PARAMETERS;
     }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* payload file: HEADER numbers, then ints, floats, options, variables, limits, nominals, offsets of strings, strings */
-enum { PAYLOAD_HEADER = 32, PAYLOAD_VERSION = 1 };
-enum { P_MAGIC, P_VERSION, P_INTS, P_FLOATS, P_WORK, P_VARIABLES, P_STATES, P_GUARDS, P_STAGES, P_BODIES, P_TEXT, P_HASH, P_OPTIONS };
+enum { PAYLOAD_HEADER = 32, PAYLOAD_VERSION = 2 };
+enum { P_MAGIC, P_VERSION, P_INTS, P_FLOATS, P_WORK, P_VARIABLES, P_STATES, P_GUARDS, P_STAGES, P_BODIES, P_TEXT, P_HASH, P_OPTIONS, P_CHECKSUM };
 
 typedef enum { TYPE_REAL, TYPE_INTEGER, TYPE_STRING } Type;
 typedef enum { ACCESS_NONE, ACCESS_INPUT, ACCESS_TUNABLE, ACCESS_FIXED, ACCESS_START } Access;
@@ -71,8 +71,11 @@ struct Instance {
     Sink sink;
 };
 
+/* checksum.c */
+uint32_t checksum(uint32_t before, const void *bytes, size_t size);
+
 /* model.c */
-const char *model_load(Model *model, const char *resources);
+const char *model_load(Model *model, const char *resources, const char *token);
 void model_free(Model *model);
 const char *variable_name(const Model *model, size_t vr);
 const char *stage_name(const Model *model, int stage);

@@ -18,7 +18,14 @@ enum {
 };
 
 static void sink(Instance *in, int level, const char *category, const char *text) {
-    if (in->logger) ((fmi2CallbackLogger)in->logger)(in->environment, in->name, (fmi2Status)level, category, "%s", text);
+    char format[2 * 1024]; /* hosts without variable arguments show the format itself: it is the finished text, percent signs doubled */
+    size_t n = 0;
+    for (; *text && n + 3 < sizeof format; text++) {
+        if (*text == '%') format[n++] = '%';
+        format[n++] = *text;
+    }
+    format[n] = 0;
+    if (in->logger) ((fmi2CallbackLogger)in->logger)(in->environment, in->name, (fmi2Status)level, category, format);
 }
 
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }

@@ -5,6 +5,16 @@
 
 #include "engine.h"
 
+enum { TOKEN_SIZE = 36 };
+#define NAMED(problem) "resources/model.kinetree " problem
+
+static int hexadecimal(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The path that a resource location means: file:///path, file:/path, file://localhost/path with %XX, or a plain path. */
 static const char *path_from_uri(const char *uri, char *path, size_t size) {
     const char *at = uri;
     if (strncmp(at, "file:", 5) == 0) {
@@ -20,23 +30,51 @@ static const char *path_from_uri(const char *uri, char *path, size_t size) {
     size_t n = 0;
     int is_uri = at != uri;
     for (; *at && n + 1 < size; at++) {
-        unsigned code;
-        if (is_uri && at[0] == '%' && sscanf(at + 1, "%2x", &code) == 1) {
-            path[n++] = (char)code;
-            at += 2;
-        } else {
-            path[n++] = *at;
-        }
+        int high = is_uri && at[0] == '%' ? hexadecimal(at[1]) : -1, low = high < 0 ? -1 : hexadecimal(at[2]);
+        path[n++] = low < 0 ? *at : (char)(16 * high + low);
+        if (low >= 0) at += 2;
     }
     path[n] = 0;
     return path;
 }
 
+/* The sum over all of the file but the place where it stands. */
+static int64_t sum_of(const int64_t *file, size_t size) {
+    uint32_t sum = checksum(0, file, P_CHECKSUM * sizeof *file);
+    return checksum(sum, file + P_CHECKSUM + 1, size - (P_CHECKSUM + 1) * sizeof *file);
+}
+
+static int inside(int64_t at, int64_t size) { return at >= -1 && at < size; }
+
+/* Whether everything that is used as a place lies in what it is a place of. */
+static const char *places(const Model *m, int64_t strings) {
+    const int64_t *h = m->header;
+    for (int64_t k = 0; k < strings; k++)
+        if (m->strings[k] < 0 || m->strings[k] >= h[P_TEXT]) return NAMED("has names outside of its text");
+    if (h[P_TEXT] < 1 || m->text[h[P_TEXT] - 1]) return NAMED("has a text without an end");
+    for (int64_t k = 0; k < h[P_VARIABLES]; k++) {
+        const Variable *v = m->variables + k;
+        if (!inside(v->at, h[P_WORK]) || !inside(v->write, h[P_WORK]) || !inside(v->rate, h[P_WORK]) || !inside(v->start, h[P_WORK]))
+            return NAMED("has variables outside of its memory");
+    }
+    for (int64_t k = 0; k < h[P_OPTIONS]; k++)
+        if (!(m->options[2 * k] >= 0 && m->options[2 * k] < (double)h[P_WORK])) return NAMED("has options outside of its memory");
+    return NULL;
+}
+
 static const char *lay_out(Model *m, size_t size) {
+    static const int WEIGHT[][2] = {{P_INTS, 1}, {P_FLOATS, 1}, {P_OPTIONS, 2}, {P_VARIABLES, 12}, {P_STATES, 1}, {P_STAGES, 1}, {P_BODIES, 1}};
     const int64_t *h = m->header = m->file;
     char magic[8] = {'K', 'I', 'N', 'E', 'T', 'R', 'E', 'E'};
-    if (size < 8 * PAYLOAD_HEADER || memcmp(&h[P_MAGIC], magic, 8)) return "is not a Kinetree model";
-    if (h[P_VERSION] != PAYLOAD_VERSION) return "was written by another version of Kinetree";
+    if (size < 8 * PAYLOAD_HEADER || memcmp(&h[P_MAGIC], magic, 8)) return NAMED("is not a Kinetree model");
+    if (h[P_VERSION] != PAYLOAD_VERSION) return NAMED("was written by another version of Kinetree");
+    uint64_t expected = 8 * (PAYLOAD_HEADER + 2) + (uint64_t)h[P_TEXT];
+    for (size_t k = 0; k < sizeof WEIGHT / sizeof *WEIGHT; k++) {
+        if (h[WEIGHT[k][0]] < 0 || (uint64_t)h[WEIGHT[k][0]] > size) return NAMED("is damaged: a length is impossible");
+        expected += 8 * (uint64_t)WEIGHT[k][1] * (uint64_t)h[WEIGHT[k][0]];
+    }
+    if (h[P_TEXT] < 0 || (uint64_t)h[P_TEXT] > size || expected != size) return NAMED("is incomplete or damaged");
+    if (h[P_CHECKSUM] != sum_of(m->file, size)) return NAMED("is damaged: its checksum is not that of its content");
     int64_t strings = 2 + h[P_VARIABLES] + h[P_STAGES] + h[P_BODIES];
     int64_t *at = m->file + PAYLOAD_HEADER;
     m->ints = at;
@@ -47,29 +85,43 @@ static const char *lay_out(Model *m, size_t size) {
     m->nominals = (const double *)(at += 3 * h[P_VARIABLES]);
     m->strings = (at += h[P_STATES]);
     m->text = (const char *)(at += strings);
-    if ((size_t)((const char *)at - (const char *)m->file) + (size_t)h[P_TEXT] != size) return "is incomplete";
-    return NULL;
+    return places(m, strings);
 }
 
-const char *model_load(Model *m, const char *resources) {
-    char path[4096];
-    memset(m, 0, sizeof *m);
-    if (!resources || !*resources) return "no resource location was given";
-    path_from_uri(resources, path, sizeof path - 32);
-    size_t length = strlen(path);
-    if (length && path[length - 1] != '/' && path[length - 1] != '\\') strcat(path, "/");
-    strcat(path, "model.kinetree");
+static const char *read_file(Model *m, const char *path) {
     FILE *file = fopen(path, "rb");
-    if (!file) return "resources/model.kinetree cannot be opened";
+    if (!file) return NAMED("cannot be opened");
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
     m->file = size > 0 ? malloc((size_t)size) : NULL;
-    const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : "resources/model.kinetree cannot be read";
+    const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : NAMED("cannot be read");
     fclose(file);
     if (!problem) problem = lay_out(m, (size_t)size);
     if (problem) model_free(m);
     return problem;
+}
+
+static int is_of(const Model *m, const char *token) { return token && strcmp(token, m->text + m->strings[1]) == 0; }
+
+/* Some hosts unpack several archives into one folder, so that the last model.kinetree stays for all: a copy carries the model's own token as its name. */
+const char *model_load(Model *m, const char *resources, const char *token) {
+    char path[4096];
+    memset(m, 0, sizeof *m);
+    if (!resources || !*resources) return "no resource location was given";
+    path_from_uri(resources, path, sizeof path - 64);
+    size_t length = strlen(path), braces = token ? strspn(token, "{") : 0, size = token ? strcspn(token + braces, "}") : 0;
+    if (length && path[length - 1] != '/' && path[length - 1] != '\\') path[length++] = '/';
+    strcpy(path + length, "model.kinetree");
+    const char *problem = read_file(m, path);
+    if (problem || is_of(m, token)) return problem;
+    model_free(m);
+    if (size != TOKEN_SIZE || strspn(token + braces, "0123456789abcdef-") != size) return NAMED("is of another model than the identifier that the host gives");
+    memcpy(path + length, token + braces, size);
+    strcpy(path + length + size, ".kinetree");
+    if (!read_file(m, path) && is_of(m, token)) return NULL;
+    model_free(m);
+    return NAMED("is of another model than the identifier that the host gives");
 }
 
 void model_free(Model *m) {

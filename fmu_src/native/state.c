@@ -6,6 +6,7 @@
 
 struct SavedState {
     int64_t magic, hash, doubles, mode, stale, exchange, armed;
+    int64_t checksum; /* of a state as bytes: over all of it, this place counted as 0 */
     double start_time;
     double work[];
 };
@@ -18,7 +19,7 @@ int state_save(Instance *in, SavedState **state) {
     if (!*state) *state = malloc(state_size(in));
     if (!*state) return say(in, LEVEL_ERROR, "out of memory for a state");
     SavedState *s = *state;
-    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->armed, in->start_time};
+    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->armed, 0, in->start_time};
     memcpy(s->work, in->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;
 }
@@ -41,11 +42,21 @@ int state_restore(Instance *in, const SavedState *s) {
     return LEVEL_OK;
 }
 
+/* What a state from outside must hold beside its checksum: numbers that are used as places. */
+static int plausible(const Instance *in, const SavedState *s) {
+    double stage = s->work[V_STAGE];
+    int one_mode = s->mode >= INSTANTIATED && s->mode <= FAILED && (s->mode & (s->mode - 1)) == 0;
+    return one_mode && s->stale >= 0 && s->stale <= (STALE_VALUES | STALE_PARAMETERS | STALE_START) && stage >= 0 &&
+           stage < (double)in->model.header[P_STAGES] && stage == (double)(int)stage;
+}
+
 int state_write(Instance *in, const SavedState *s, char *bytes, size_t size) {
     int level = check(in, s);
     if (level) return level;
     if (!bytes || size < state_size(in)) return say(in, LEVEL_ERROR, "a state of this model needs %zu bytes, not %zu", state_size(in), size);
     memcpy(bytes, s, state_size(in));
+    int64_t sum = checksum(0, s, state_size(in)); /* of the original, whose own sum is 0 */
+    memcpy(bytes + offsetof(SavedState, checksum), &sum, sizeof sum);
     return LEVEL_OK;
 }
 
@@ -60,7 +71,10 @@ int state_parse(Instance *in, const char *bytes, size_t size, SavedState **state
     SavedState *s = malloc(size);
     if (!s) return say(in, LEVEL_ERROR, "out of memory for a state");
     memcpy(s, bytes, size);
+    int64_t sum = s->checksum;
+    s->checksum = 0;
     int level = check(in, s);
+    if (!level && (sum != checksum(0, s, size) || !plausible(in, s))) level = say(in, LEVEL_ERROR, "this state is damaged");
     if (level) {
         free(s);
         return level;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
 from kinetree.solvers.layout import Status
 
-SCRIPT = Path(__file__).parent / "script.py"
+SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
 KERNELS = "kinetree.solvers"
 TEXTS = {
@@ -36,9 +37,9 @@ def script_text(identifier: str) -> tuple[str, str, str]:
     package = f"kinetree_kernels_{sources_hash()}"
     places = {key[2:]: value for key, value in vars(unit_layout).items() if key.startswith("V_")}
     head = 'IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}'
-    source = SCRIPT.read_text(encoding="utf-8")
+    source = "\n\n".join(re.sub(r"^from kinetree\..*\n", "", path.read_text(encoding="utf-8"), flags=re.M) for path in SCRIPTS)
     if head not in source:
-        raise FmuError(f"{SCRIPT} has no line for the names that the builder writes")
+        raise FmuError(f"{SCRIPTS[0]} has no line for the names that the builder writes")
     text = source.replace(
         head, f"IDENTIFIER, KERNELS, V, STATUS = {identifier!r}, {package!r}, {places!r}, { {int(k): v for k, v in TEXTS.items()}!r}"
     )

@@ -1,86 +1,22 @@
 """The slave of a Kinetree model for pythonfmu. It needs the standard library, the payload and the engine library in the same folder."""
 
-import ctypes
 import os
-import platform
 import struct
-import sys
+import zlib
 from array import array
-from functools import cache
-from importlib import import_module
 from math import isfinite
 from xml.etree.ElementTree import parse
 
 from pythonfmu import Fmi2Slave
 from pythonfmu.enums import Fmi2Status
 
-IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}  # written by the builder: names, places in the head of the work block, messages by status
-LIBRARIES = {"Linux": ("linux64", "engine.so"), "Windows": ("win64", "engine.dll")}
-ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+from kinetree.fmu.slave.reader import IDENTIFIER, STATUS, Model, V
+
 REAL, INTEGER, STRING = range(3)
 NONE, INPUT, TUNABLE, FIXED, START = range(5)
 MODES = ("before initialization", "in initialization mode", "between steps", "after termination", "after a failure")
 BEFORE, INITIALIZATION, STEP, TERMINATED, FAILED = MODES
 STALE_VALUES, STALE_PARAMETERS, STALE_START = 1, 2, 4
-HEADER, VARIABLE = 32, 8
-
-
-@cache
-class Model:
-    """The payload: read once per process."""
-
-    def __init__(self, folder):
-        with open(os.path.join(folder, "model.kinetree"), "rb") as file:
-            data = file.read()
-        head = struct.unpack_from(f"<{HEADER}q", data)
-        if data[:8] != b"KINETREE" or head[1] != 1:
-            raise ValueError("resources/model.kinetree is not a model of this version of Kinetree")
-        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
-        at = 8 * HEADER
-
-        def take(kind, count):
-            nonlocal at
-            block = array(kind, data[at : at + 8 * count])
-            at += 8 * count
-            return block
-
-        self.ints, self.floats = take("q", n_ints), take("d", n_floats)
-        options = take("d", 2 * n_options)
-        self.options = list(zip(options[0::2], options[1::2]))
-        records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
-        take("q", n_states + 2 + n_variables + n_stages + n_bodies)  # nominal values, offsets of strings
-        names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
-        self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
-        self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
-        self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
-        self.call = native(folder, self) or jitted(folder, self)
-
-
-def native(folder, model):
-    """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
-    place = LIBRARIES.get(platform.system())
-    path = os.path.join(folder, *place) if place else ""
-    machine = platform.machine().lower() in ("x86_64", "amd64")
-    if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not machine or not os.path.exists(path):
-        return None
-    library = ctypes.CDLL(path)
-    library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
-    table = library.best_engine()
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
-    entries = {name: kind(table[k]) for k, name in enumerate(ENTRIES)}
-    ints, floats = model.ints.buffer_info()[0], model.floats.buffer_info()[0]
-
-    def bind(work):
-        address = work.buffer_info()[0]
-        return lambda name, option, t: entries[name](ints, floats, address, option, t)
-
-    return bind
-
-
-def jitted(folder, model):
-    """The same entries from the kernels, compiled by numba on this machine."""
-    sys.path[:0] = [folder] if folder not in sys.path else []
-    return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)
 
 
 class KinetreeSlave(Fmi2Slave):
@@ -245,9 +181,11 @@ class KinetreeSlave(Fmi2Slave):
                     self.refused.add(vr)
                     self.tell(problem)
                 elif work[write[vr]] != value or vr in self.refused:
-                    self.refused.discard(vr)
-                    work[write[vr]] = value
                     before = self.mode in (BEFORE, INITIALIZATION)
+                    self.refused.discard(vr)
+                    if not before and self.model.access[vr] in (FIXED, START):
+                        continue
+                    work[write[vr]] = value
                     if before and self.model.start[vr] >= 0:
                         work[self.model.start[vr]] = value
                     self.stale |= STALE_START if before else STALE_VALUES if self.model.access[vr] == INPUT else STALE_PARAMETERS
@@ -263,6 +201,8 @@ class KinetreeSlave(Fmi2Slave):
             return f"{name} cannot be set: it is computed"
         if not isfinite(value):
             return f"{name} is set to {value}, which is not a finite number"
+        if not before and value in (self.work[self.model.write[vr]], self.work[self.at[vr]]):
+            return ""  # some hosts set everything again during the run
         if access in (FIXED, START) and not before:
             return f"{name} is a {'fixed parameter' if access == FIXED else 'state'}: it cannot be set {self.mode}"
         low, high = self.model.limits[vr]
@@ -282,9 +222,14 @@ class KinetreeSlave(Fmi2Slave):
 
     def _set_fmu_state(self, state):
         try:
+            if len(state) < 32:
+                raise ValueError("this state is damaged")
             model, mode, stale, start_time = struct.unpack_from("<qqqd", state)
             if model != self.model.hash or len(state) != 32 + 8 * self.model.work_size:
                 raise ValueError("this is the state of another model")
+            (stage,) = struct.unpack_from("<d", state, 32 + 8 * V["STAGE"])
+            if not (0 <= mode < len(MODES) and 0 <= stale < 8 and 0 <= stage < len(self.stages) and stage == int(stage)):
+                raise ValueError("this state is damaged")
             memoryview(self.work).cast("B")[:] = state[32:]
             self.mode, self.stale, self.start_time = MODES[mode], stale, start_time
             self.refused.clear()
@@ -293,8 +238,9 @@ class KinetreeSlave(Fmi2Slave):
 
     @staticmethod
     def _fmu_state_to_bytes(state):
-        return state
+        return state + struct.pack("<q", zlib.crc32(state))
 
     @staticmethod
     def _fmu_state_from_bytes(state):
-        return state
+        """Damaged bytes become a state that no instance takes."""
+        return state[:-8] if state[-8:] == struct.pack("<q", zlib.crc32(state[:-8])) else b""

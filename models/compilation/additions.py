@@ -6,7 +6,8 @@ from kinetree.models.compilation.hidden import free_name, hidden
 from kinetree.models.description.force_parts import Force, TyreForce
 from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.schema import Actuator, Description, Input, State
+from kinetree.models.description.schema import Actuator, Description
+from kinetree.models.description.value_parts import Input, State
 
 HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 

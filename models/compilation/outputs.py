@@ -6,7 +6,7 @@ import re
 
 from kinetree.models.compilation.builder import Builder, Column
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.schema import Output
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.nodes import Name
 from kinetree.solvers.layout import Sensor
 

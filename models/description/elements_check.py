@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kinetree.models.description.errors import shown
 from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
 from kinetree.models.description.parts import Part, Point
-from kinetree.models.description.schema import Output
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import ExpressionError, names, parse
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from kinetree.models.description.schema import Description
 from kinetree.models.description.si import in_si
 from kinetree.models.description.source import Source, library_entry, plain, read
 from kinetree.models.description.validation import validate
+from kinetree.models.description.value_parts import PARAMETER_NUMBERS
 
-PARAMETER_NUMBERS = ("value", "min", "max")
 __all__ = ["Source", "describe", "read"]
 
 

@@ -13,7 +13,8 @@ from kinetree.models.description.errors import suggestion
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
-from kinetree.models.description.schema import Description, Output
+from kinetree.models.description.schema import Description
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse

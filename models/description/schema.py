@@ -14,24 +14,12 @@ from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
-from kinetree.models.description.si import in_si
+from kinetree.models.description.quantities import Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
 INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
-
-
-class OrBare:
-    """In the JSON Schema: a bare number or expression is as good as the table or list."""
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        return {"anyOf": [*NUMBER_SCHEMA["anyOf"], handler(schema)]}
-
-
-def table_or(key: str) -> BeforeValidator:
-    """Lets a bare value stand for a table that has only this key."""
-    return BeforeValidator(lambda value: value if isinstance(value, (dict, Part)) else {key: value})
 
 
 def listed(value: Any) -> Any:
@@ -39,33 +27,25 @@ def listed(value: Any) -> Any:
     return value if isinstance(value, (list, tuple)) else (value,)
 
 
-def read_in_si(*keys: str) -> BeforeValidator:
-    """Brings the numbers of a table with a unit to SI."""
-    return BeforeValidator(lambda value: in_si(value, keys))
-
-
 Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
-class Parameter(Named):
-    """A named number that others are computed from."""
-
-    value: Number = Field(description="A number, or an expression over other parameters")
-    unit: str = Field("", description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
-    min: Number | None = Field(None, description="Smallest value allowed")
-    max: Number | None = Field(None, description="Largest value allowed")
-    tunable: bool = Field(False, description="May change while the FMU runs")
-
-
 class Shape(Part):
-    """What a body looks like in pictures; exactly one of box, cylinder, sphere, mesh."""
+    """What a body looks like in pictures; exactly one of box, cylinder, capsule, sphere, extrusion, mesh."""
 
     box: Vector | None = Field(None, description="Edge lengths [m]")
     cylinder: tuple[Number, Number] | None = Field(None, description="Radius and height along z [m]")
+    capsule: tuple[Number, Number] | None = Field(None, description="Radius, and distance of the centres of its round ends along z [m]")
     sphere: Number | None = Field(None, description="Radius [m]")
-    mesh: str | None = Field(None, description="File")
-    at: Vector = Field(ORIGIN, description="Centre in the body frame [m]")
+    extrusion: tuple[tuple[Number, Number], ...] | None = Field(None, description="Corners x, y of an outline, drawn out along z by `height` [m]")
+    height: Number | None = Field(None, description="Height of an extrusion, half of it on each side of `at` [m]")
+    mesh: str | None = Field(None, description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative")
+    scale: Number = Field(1.0, description="Metres per unit of the mesh's file")
+    at: Vector = Field(ORIGIN, description="Centre (of a mesh: its origin) in the body frame [m]")
+    axis: Axis | None = Field(None, description="Direction of the shape's z axis in the body frame")
+    rotate: Vector | None = Field(None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
+    colour: str | None = Field(None, description="A name, as orange, or #rrggbb; left out: a colour by the body")
+    opacity: Number = Field(1.0, description="1 solid ... 0 invisible [1]")
 
 
 class Body(Named):
@@ -77,6 +57,7 @@ class Body(Named):
     inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
     unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
     shape: Shape | None = Field(None, description="For pictures only")
+    shapes: tuple[Shape, ...] = Field((), description="Several shapes, for pictures only")
     at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
 
 
@@ -116,48 +97,6 @@ class Coupling(Named):
     """A relation between coordinates that always holds, as of gears and racks: value = 0."""
 
     value: Law = Field(description="Expression over coordinates and t that stays zero")
-
-
-class Input(Named):
-    """A number given from outside."""
-
-    start: Number = Field(0.0, description="Value until one is given")
-    unit: str = Field("", description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
-    min: Number | None = Field(None, description="Smallest value expected")
-    max: Number | None = Field(None, description="Largest value expected")
-
-
-Quantity = Literal[
-    "position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration", "distance", "distance_rate",
-    "reaction", "force", "energy", "kinetic_energy", "potential_energy",
-]  # fmt: skip
-
-
-class Output(Named):
-    """A number reported: an expression (`value`) or a measured `quantity`."""
-
-    value: Law | None = Field(None, description="Expression")
-    quantity: Quantity | None = Field(None, description="Measured quantity")
-    body: str | None = Field(None, description="Measured body")
-    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]")
-    between: tuple[Point, Point] | None = Field(None, description="Two points, for distance and distance_rate")
-    joint: str | None = Field(None, description="Joint, for reaction")
-    part: Literal["force", "moment"] = Field("force", description="What of a reaction")
-    force: str | None = Field(None, description="Force element, for force")
-    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
-    frame: Literal["ground", "body"] = Field("ground", description="Axes in which a vector is taken")
-    unit: str = Field("", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
-    display_unit: str = Field("", description="The same; left out: `unit` as it was written")
-
-
-class State(Named):
-    """A first-order state: d(state)/dt = rate."""
-
-    rate: Law = Field(description="Time derivative")
-    start: Number = Field(0.0, description="Value at the start")
-    unit: str = Field("", description="Unit of the start value, which is converted to SI on reading; the rate is in SI")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
 
 
 Values = Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -271,14 +210,15 @@ class Description(Part):
     name: str = Field("", description="Name of the mechanism")
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
-    parameters: dict[str, Annotated[Parameter, read_in_si("value", "min", "max"), table_or("value"), OrBare()]] = section("Numbers that others are computed from")
+    scenery: tuple[Shape, ...] = Field((), description="Shapes that stand on the ground, for pictures only")
+    parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section("Relations between coordinates, as of gears")
     forces: dict[str, Force] = section("Force elements")
-    inputs: dict[str, Annotated[Input, read_in_si("start", "min", "max"), table_or("start"), OrBare()]] = section("Numbers given from outside")
-    outputs: dict[str, Annotated[Output, read_in_si(), table_or("value"), OrBare()]] = section("Numbers reported")
-    states: dict[str, Annotated[State, read_in_si("start")]] = section("First-order states")
+    inputs: dict[str, InputTable] = section("Numbers given from outside")
+    outputs: dict[str, OutputTable] = section("Numbers reported")
+    states: dict[str, StateTable] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")

@@ -1,7 +1,7 @@
 """Numbers given with a unit, brought to SI where they are read.
 
-A number is what a text without names says too: "250/2" with unit = "mm" is 0.125 m. An expression over names is computed from values in SI and so is in
-SI itself; its unit is the one it is shown in.
+A number is what a text without names says too: "250/2" with unit = "mm" is 0.125 m. An expression over names is computed from values in SI and so
+is in SI itself; its unit is the one it is shown in.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.schema import Description, Ends, JointSpec, Output, Stage
+from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
+from kinetree.models.description.value_parts import Output
 from kinetree.models.graph.tree import Topology, regular_numbering
 
 

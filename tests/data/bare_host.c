@@ -22,7 +22,7 @@ static void logger(fmi2ComponentEnvironment e, fmi2String instance, fmi2Status s
     va_list arguments;
     va_start(arguments, message);
     messages++;
-    printf("message ");
+    printf("format %s\nmessage ", message);
     vprintf(message, arguments);
     printf("\n");
     va_end(arguments);
@@ -96,6 +96,8 @@ int main(int n, char **a) {
         pthread_t threads[4];
         for (int k = 0; k < 4; k++) pthread_create(threads + k, NULL, in_thread, values + k);
         for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL), printf("value %.17g\n", values[k]);
+    } else if (!strcmp(a[4], "refused")) {
+        printf("refused %d\n", Instantiate("bare", fmi2CoSimulation, guid, resources, &callbacks, 0, 1) == NULL);
     } else if (!strcmp(a[4], "save") || !strcmp(a[4], "load")) {
         size_t size = 0;
         fmi2Component c = started();

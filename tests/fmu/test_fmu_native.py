@@ -2,6 +2,10 @@
 
 import math
 import os
+import struct
+import zipfile
+import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +15,12 @@ from fmpy.fmi1 import FMICallException
 from stub_unit import stub_calls, stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
+from kinetree.fmu.archive.payload import HEADER, payload, with_checksum
+from kinetree.fmu.variables import variable_table
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.verify import verify
+from kinetree.solvers import unit_layout as U
 
 K, M, C, PULL, X0 = 40.0, 2.0, 0.5, 3.0, 0.25
 
@@ -94,6 +101,19 @@ def test_refused_values_are_named_and_change_nothing(host, values, word):
     host.step(0.02)
 
 
+def test_values_that_are_there_already_are_accepted_at_any_time(host):
+    """OpenModelica 1.22 to 1.27 sets every parameter, unchanged, after the initialization: that changes nothing and ended every run there."""
+    host.start({"m": 1.5, "x": 0.1})
+    host.step(0.01)
+    x = host.get(["x"])[0]
+    host.set({"m": 1.5, "x": x, "limit": 1.0, "k": K})
+    assert host.get(["x", "m"]) == [x, 1.5]
+    for other in ({"m": 2.5}, {"x": x + 1e-9}):
+        with pytest.raises(FMICallException):
+            host.set(other)
+    host.step(0.02)
+
+
 def test_failing_evaluation_is_an_error_that_can_be_undone(host):
     host.start()
     state = host.save()
@@ -133,6 +153,83 @@ def test_state_of_one_stage_restores_from_another(host):
     with pytest.raises(FMICallException):
         host.parsed(data[:8] + bytes(8) + data[16:], 0.0)
     assert any("another model" in message for message in host.messages)
+
+
+def test_damaged_states_are_refused_whatever_bit_is_wrong(host, archive):
+    """The stage of a state is a place in tables of the model: a state from outside has a checksum, and what are places is looked at besides."""
+    host.start()
+    state = host.save()
+    data = host.serialized(state)
+    head = len(data) - 8 * stub_unit().work_size
+    generator = np.random.default_rng(5)
+    for place in [head + 8 * U.V_STAGE + 7, *generator.integers(0, len(data), 60)]:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << int(generator.integers(8))
+        with pytest.raises(FMICallException):
+            host.parsed(bytes(damaged), 0.0)
+    for stage in (-1.0, 0.5, 2.0, 1e300, math.nan):
+        forged = bytearray(data)
+        struct.pack_into("<d", forged, head + 8 * U.V_STAGE, stage)
+        place = next(k for k in range(0, head, 8) if struct.unpack_from("<q", data, k)[0] == zlib.crc32(data[:k] + bytes(8) + data[k + 8 :]))
+        struct.pack_into("<q", forged, place, 0)
+        struct.pack_into("<q", forged, place, zlib.crc32(bytes(forged)))
+        with pytest.raises(FMICallException):
+            host.parsed(bytes(forged), 0.0)
+    assert any("this state is damaged" in message for message in host.messages)
+    host.restore(host.parsed(data, 0.0))
+    host.step(0.1)
+
+
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_a_model_with_a_flipped_bit_is_refused(archive, tmp_path, kind):
+    """A bit of a number gave another motion, one of a place a crash: the checksum is looked at when an instance is made, then the places."""
+    unit = stub_unit()
+    content = payload(unit, variable_table(unit), archive.description.guid if archive.version == 2 else archive.description.instantiationToken)
+    generator = np.random.default_rng(3)
+    lengths = [8 * k for k in range(2, 14)]  # the numbers of the header
+    for place in [*lengths, *generator.integers(0, len(content), 40)]:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(generator.integers(8))
+        (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(damaged)
+        messages = []
+        with pytest.raises(Exception, match="instantiate"):
+            Host(archive, messages, kind)
+        assert any("resources/model.kinetree" in message for message in messages)
+    (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
+
+
+def test_lengths_and_places_are_looked_at_even_where_the_checksum_is_right(archive):
+    """A file made on purpose: no length may reach beyond the file, no variable beyond the memory."""
+    unit = stub_unit()
+    content = payload(unit, variable_table(unit), archive.description.guid if archive.version == 2 else archive.description.instantiationToken)
+    records = 8 * (HEADER + unit.ints.size + unit.floats.size + 2 * len(unit.options))
+    for place, value in [(8 * k, v) for k in (2, 3, 5, 6, 8, 9, 10, 12) for v in (-1, 2**40, 2**62)] + [(records + 8, 2**30), (records + 16, -2)]:
+        forged = bytearray(content)
+        struct.pack_into("<q", forged, place, value)
+        (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(with_checksum(bytes(forged)))
+        with pytest.raises(Exception, match="instantiate"):
+            Host(archive)
+    (Path(archive.folder) / "resources" / "model.kinetree").write_bytes(content)
+
+
+def test_archives_unpacked_into_one_folder_do_not_read_each_other(archive, tmp_path):
+    """OpenModelica imports several archives into one folder, where the last model.kinetree is left: each finds its own by its token, or says so."""
+    resources = Path(archive.folder) / "resources"
+    own = (resources / "model.kinetree").read_bytes()
+    other = pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "native", archive.version, shell=stub_shell())
+    with zipfile.ZipFile(other) as file:
+        (resources / "model.kinetree").write_bytes(file.read("resources/model.kinetree"))
+    instance = Host(archive)
+    assert instance.get(["k"]) == [K]
+    instance.fmu.freeInstance()
+    named = next(path for path in resources.glob("*.kinetree") if path.name != "model.kinetree")
+    named.rename(named.with_suffix(".away"))
+    messages = []
+    with pytest.raises(Exception, match="instantiate"):
+        Host(archive, messages)
+    assert any("another model" in message for message in messages)
+    named.with_suffix(".away").rename(named)
+    (resources / "model.kinetree").write_bytes(own)
 
 
 def test_directional_derivatives_are_those_of_the_equation(archive):
@@ -247,6 +344,20 @@ def test_bare_host_gets_the_same_motion(bare):
 def test_resource_locations_of_every_form(bare, folder, form):
     plain = os.fspath(folder / "resources")
     assert "value" in bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
+
+
+@pytest.mark.parametrize("end", ["%", "%2", "%2/", "%zz", "%4"])
+def test_resource_locations_that_break_off(bare, folder, end):
+    """`%2` at the end of a location was read beyond its end."""
+    found = bare("refused", place=f"file://{folder}{end}")
+    assert "cannot be opened" in found["message"][0]
+
+
+def test_messages_reach_hosts_that_print_the_format_itself(bare, folder):
+    """They showed `%s`: the text itself is the format, its percent signs doubled."""
+    found = bare("refused", place=f"{folder}/100%n%s")
+    assert "100%%n%%s" in found["format"][0]
+    assert "100%n%s" in found["message"][0]
 
 
 def test_misuse_is_refused_and_nothing_crashes(bare):

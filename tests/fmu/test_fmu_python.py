@@ -216,9 +216,18 @@ def test_whole_state_is_saved_and_crosses_instances(host, archive):
     other.step(0.5)
     assert other.get(["x", "event_time"]) == end
     other.restore(other.parsed(data[:-8], 0.5))  # told, not fatal
-    assert any("another model" in message for message in other.messages)
+    assert any("damaged" in message for message in other.messages)
     other.fmu.freeInstance()
     host.forget(state)
+
+
+def test_the_state_of_another_model_is_refused(host, tmp_path):
+    host.start()
+    with Archive(pack_unit(stub_unit(k=10.0), tmp_path / "other.fmu", "python", shell=stub_shell())) as archive:
+        other = Host(archive).start()
+        other.restore(other.parsed(host.serialized(host.save()), 0.0))  # told, not fatal
+        assert any("another model" in message for message in other.messages)
+        other.fmu.freeInstance()
 
 
 def test_reset_begins_anew(host):
@@ -250,3 +259,39 @@ run(2000, 12000)
 print(json.dumps(tracemalloc.get_traced_memory()[0] - before))
 """
     assert alone(code, str(Path(archive.folder) / "resources")) < 2000
+
+
+def test_a_model_with_a_flipped_bit_is_refused(tmp_path):
+    """As in the native archive: the checksum of the payload is looked at before anything of it is used."""
+    path = pack_unit(stub_unit(), tmp_path / "x.fmu", "python", shell=stub_shell())
+    for place in (17, 8 * 13, 300, 2000, -1):
+        with Archive(path) as archive:  # a folder of its own: a model is read once per folder and process
+            file = Path(archive.folder) / "resources" / "model.kinetree"
+            content = bytearray(file.read_bytes())
+            content[place] ^= 4
+            file.write_bytes(content)
+            with pytest.raises(Exception, match="instantiate"):
+                Host(archive)
+
+
+def test_damaged_states_change_nothing(host):
+    host.start()
+    state = host.save()
+    data = host.serialized(state)
+    host.step(0.1)
+    before = host.get(["x", "der(x)"])
+    for place in (0, 8, 40, len(data) // 2, len(data) - 1):
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        host.restore(host.parsed(bytes(damaged), 0.0))
+        assert host.get(["x", "der(x)"]) == before
+    host.restore(host.parsed(data, 0.0))
+    assert host.get(["x"]) == [0.25]
+
+
+def test_values_that_are_there_already_are_accepted_at_any_time(host):
+    host.start({"m": 1.5})
+    host.step(0.01)
+    host.set({"m": 1.5, "x": host.get(["x"])[0]})
+    assert host.messages == []
+    host.step(0.02)

@@ -50,7 +50,7 @@ def test_commands_exist():
 def test_options_exist():
     for words in commands():
         if words[0] == "kinetree" and words[1] in COMMANDS:
-            source = Path(COMMANDS[words[1]].__code__.co_filename).read_text() + (ROOT / "scripts" / "arguments.py").read_text()
+            source = Path(COMMANDS[words[1]].__code__.co_filename).read_text() + (ROOT / "scripts" / "terminal" / "arguments.py").read_text()
             for option in (word.split("=")[0] for word in words[2:] if word.startswith("--")):
                 assert f'"{option}"' in source, f"kinetree {words[1]} has no {option}"
 

@@ -90,7 +90,7 @@ def test_no_fill_in_of_the_multipliers(tree):
 @pytest.fixture(scope="module")
 def flops():
     """Counts of the kernels run in plain Python."""
-    script = Path(__file__).parent / "flop_counter.py"
+    script = Path(__file__).parents[1] / "support" / "flop_counter.py"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, str(script), "7"], capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,79 @@
+"""What the slave reads: the payload of the archive, and the entries of the engine over its blocks. Standard library only.
+
+The text of this module stands before that of `script.py` in the archive.
+"""
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+import zlib
+from array import array
+from functools import cache
+from importlib import import_module
+
+IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}  # written by the builder: names, places in the head of the work block, messages by status
+LIBRARIES = {"Linux": ("linux64", "engine.so"), "Windows": ("win64", "engine.dll")}
+ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13
+
+
+@cache
+class Model:
+    """The payload: read once per process."""
+
+    def __init__(self, folder):
+        with open(os.path.join(folder, "model.kinetree"), "rb") as file:
+            data = file.read()
+        if len(data) < 8 * HEADER or data[:8] != b"KINETREE" or data[8] != 2:
+            raise ValueError("resources/model.kinetree is not a model of this version of Kinetree")
+        head = struct.unpack_from(f"<{HEADER}q", data)
+        if head[13] != zlib.crc32(data[CHECKSUM + 8 :], zlib.crc32(data[:CHECKSUM])):
+            raise ValueError("resources/model.kinetree is damaged: its checksum is not that of its content")
+        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
+        at = 8 * HEADER
+
+        def take(kind, count):
+            nonlocal at
+            block = array(kind, data[at : at + 8 * count])
+            at += 8 * count
+            return block
+
+        self.ints, self.floats = take("q", n_ints), take("d", n_floats)
+        options = take("d", 2 * n_options)
+        self.options = list(zip(options[0::2], options[1::2]))
+        records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
+        take("q", n_states + 2 + n_variables + n_stages + n_bodies)  # nominal values, offsets of strings
+        names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
+        self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
+        self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
+        self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
+        self.call = native(folder, self) or jitted(folder, self)
+
+
+def native(folder, model):
+    """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
+    place = LIBRARIES.get(platform.system())
+    path = os.path.join(folder, *place) if place else ""
+    machine = platform.machine().lower() in ("x86_64", "amd64")
+    if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not machine or not os.path.exists(path):
+        return None
+    library = ctypes.CDLL(path)
+    library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
+    table = library.best_engine()
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
+    entries = {name: kind(table[k]) for k, name in enumerate(ENTRIES)}
+    ints, floats = model.ints.buffer_info()[0], model.floats.buffer_info()[0]
+
+    def bind(work):
+        address = work.buffer_info()[0]
+        return lambda name, option, t: entries[name](ints, floats, address, option, t)
+
+    return bind
+
+
+def jitted(folder, model):
+    """The same entries from the kernels, compiled by numba on this machine."""
+    sys.path[:0] = [folder] if folder not in sys.path else []
+    return import_module(f"{KERNELS}.fallback").jitted(model.ints, model.floats)
