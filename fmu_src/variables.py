@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
-from kinetree.models.system.joint_units import rate_unit
+from kinetree.models.description.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace

@@ -71,10 +71,11 @@ What stands in the column "value":
   `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.
 
-Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`; it is converted to
-SI where it is read, and a unit of another dimension is refused. So are the values, bounds and start values of parameters, inputs and states with a
-`unit`. Expressions over names are computed in SI: there, and in outputs, a unit such as `mm` says in which unit the value is shown in tables and
-pictures and, as `displayUnit`, by FMI hosts. Results, FMU variables and overrides (`--set`, keyword arguments) are in SI.
+Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`; it is
+converted to SI where it is read, and a unit of another dimension is refused. So are the values, bounds and start values of parameters, inputs and
+states with a `unit`. Expressions over names are computed in SI, and those whose names all have units may not mix dimensions. There, and in outputs,
+a unit such as `mm` says in which unit the value is shown: in tables, in pictures and, as `displayUnit`, by FMI hosts. Results, FMU variables and
+overrides (`--set`, keyword arguments) are in SI.
 
 `text` and `copies` may stand in every table with a name. `copies = N` makes N of the table; `{{i}}` in names and texts is the number of the copy,
 from 1, and `{{i-1}}`, `{{2*i}}`, `{{i//2}}` compute with it. N may be an expression over parameters.

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.chain_parts import Chain
+from kinetree.models.description.errors import Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
@@ -229,11 +230,17 @@ class Description(Part):
 
     _file: str = PrivateAttr("")
     _own_names: frozenset[str] | None = PrivateAttr(None)
+    _warnings: tuple[Problem, ...] = PrivateAttr(())
 
     @property
     def file(self) -> str:
         """Where it came from, for messages."""
         return self._file
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What may be meant but looks wrong."""
+        return self._warnings
 
     @property
     def own_names(self) -> frozenset[str]:

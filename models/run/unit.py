@@ -10,10 +10,10 @@ from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
 from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, numbering
-from kinetree.models.system.joint_units import joint_units
 from kinetree.models.system.system import GROUPS, HAMILTON, LAGRANGE, System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
