@@ -28,12 +28,13 @@ NONE = -1
 
 @dataclass
 class Column:
-    """A number the mechanism reports: its name, its register and its unit."""
+    """A number the mechanism reports: its name, its register, its unit in SI and the one it is shown in (empty: the same)."""
 
     name: str
     register: int
     unit: str = ""
     text: str = ""
+    display_unit: str = ""
 
 
 @dataclass

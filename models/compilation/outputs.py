@@ -29,13 +29,13 @@ def add_outputs(builder: Builder) -> None:
     for label, output in builder.description.outputs.items():
         if output.value is not None:
             builder.define(label, builder.node(output.value, f"outputs.{label}.value"))
-            builder.columns.append(Column(label, 0, output.unit, output.text))
+            builder.columns.append(Column(label, 0, output.unit, output.text, output.display_unit))
         else:
             add_quantity(builder, label, output)
 
 
 def add_column(builder: Builder, label: str, output: Output, unit: str) -> None:
-    builder.columns.append(Column(label, 0, output.unit or unit, output.text))
+    builder.columns.append(Column(label, 0, output.unit or unit, output.text, output.display_unit))
 
 
 def components(label: str, output: Output, axes: dict[str, int], count: int) -> list[tuple[str, int]]:

@@ -83,11 +83,11 @@ def union(lists: list[list[str]]) -> list[str]:
 def columns_of(unit: Unit) -> list[Column]:
     """What a host can read: coordinates, speeds, states, outputs of all structures."""
     found: dict[str, Column] = {}
-    known = {name: (state.unit, "") for name, state in states_of(unit.description).items()}
+    known = {name: (state.unit, state.text, state.display_unit) for name, state in states_of(unit.description).items()}
     for stage, compiled in zip(unit.stages, unit.compiled, strict=True):
         known |= joint_units(stage.description.joints)
         for name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
-            found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ("", ""))))
+            found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ())))
     for compiled in unit.compiled:
         for column in compiled.outputs:
             found.setdefault(column.name, column)
