@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,peers,dev"
+EXTRAS = "plots,tables,peers,robots,dev"
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 

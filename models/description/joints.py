@@ -89,9 +89,31 @@ def depends_on_time(amount: Amount | None) -> bool:
 
 def placed(joint: JointSpec) -> list[ElementForm]:
     """Constant elements that come first: `at`, then `frame`."""
-    elements = [ElementForm(Element.SHIFT, axis=joint.at)] if any(joint.at) else []
-    for index, transform in enumerate(joint.frame):
-        key = f"frame[{index}]"
+    return constant_elements(joint.at, joint.frame, "frame")
+
+
+def left_behind(joint: JointSpec) -> list[ElementForm]:
+    """Constant elements that come last, from the joint frame to the child frame: `child_at` and `child_frame` backwards."""
+    return [backwards(element) for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
+
+
+def backwards(element: ElementForm) -> ElementForm:
+    """The inverse of a constant element."""
+    if element.kind == Element.SHIFT:
+        x, y, z = element.axis or (0.0, 0.0, 0.0)
+        return ElementForm(Element.SHIFT, axis=(negated(x), negated(y), negated(z)))
+    return ElementForm(element.kind, axis=element.axis, amount=negated(element.amount or 0.0))
+
+
+def negated(amount: Amount) -> Amount:
+    return Expression(f"-({amount})") if isinstance(amount, str) else -amount
+
+
+def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
+    """A shift and further constant transforms."""
+    elements = [ElementForm(Element.SHIFT, axis=at)] if any(at) else []
+    for index, transform in enumerate(frame):
+        key = f"{name}[{index}]"
         if transform.coordinate is not None or depends_on_time(transform.by):
             raise JointProblem(key, "a transform that moves", "a constant one", "moving ones belong into transforms")
         elements.append(fixed_or_given(transform, key))
@@ -116,6 +138,10 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
 
 def from_transforms(joint: JointSpec) -> JointForm:
     refuse(joint, ("axis", "pitch", "coordinates", "start", "speed"), "transforms")
+    if any(joint.child_at) or joint.child_frame:
+        raise JointProblem(
+            "child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms"
+        )
     elements, names, starts, speeds = placed(joint), [], [], []
     for index, transform in enumerate(joint.transforms or ()):
         key = f"transforms[{index}]"
@@ -161,7 +187,7 @@ def from_type(joint: JointSpec, name: str) -> JointForm:
     if quaternion:
         starts = starts[:-4] + unit_quaternion(starts[-4:] if joint.start is not None else (1.0, 0.0, 0.0, 0.0))
     start_speeds = values(joint.speed, len(speeds), "speed", kind)
-    elements = (*placed(joint), *moving(joint, kind))
+    elements = (*placed(joint), *moving(joint, kind), *left_behind(joint))
     return JointForm(elements, coordinates, speeds, starts, start_speeds, quaternion)
 
 

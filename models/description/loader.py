@@ -1,4 +1,4 @@
-"""From a file, a dict or a library name to a checked `Description`: read, override, make copies, validate, check.
+"""From a file, a dict, a library name or a robot's file to a checked `Description`: read, override, make copies, validate, check.
 
 All problems of a description are raised at once. Hostile input meets the limits stated in `source`, `copies` and `expressions`.
 """
@@ -6,7 +6,7 @@ All problems of a description are raised at once. Hostile input meets the limits
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic_core import PydanticCustomError
@@ -18,7 +18,7 @@ from kinetree.models.description.origin import Origin
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
 from kinetree.models.description.schema import Description
 from kinetree.models.description.si import in_si
-from kinetree.models.description.source import Source, library_entry, plain, read
+from kinetree.models.description.source import Source, foreign_reader, is_foreign, library_entry, plain, read
 from kinetree.models.description.validation import validate
 from kinetree.models.description.value_parts import PARAMETER_NUMBERS
 
@@ -45,24 +45,28 @@ def describe(source: Source, **overrides: float | str) -> Description:
     if problems or description is None:
         more = [Problem(key="", file=origin.file, hint=f"only the first {MOST_PROBLEMS} problems of each kind are shown")]
         raise ModelError(sorted(problems, key=lambda problem: problem.line or 0) + more * (len(problems) >= MOST_PROBLEMS))
-    description._file = origin.file
+    description._file, description._left_out = origin.file, origin.left_out
     return description
 
 
 def is_generated(source: Source) -> bool:
-    return isinstance(source, str) and source.startswith("lib:") and callable(library_entry(source))
+    return is_foreign(source) or isinstance(source, str) and source.startswith("lib:") and callable(library_entry(source))
 
 
 def generated(source: Source, overrides: Mapping[str, Any]) -> tuple[dict[str, Any], Origin, dict[str, Any], tuple[str, ...]]:
-    """The description a library generator makes, and the overrides that are not its own arguments."""
-    generator = library_entry(str(source))
-    assert callable(generator)
+    """The description that a library generator or the reader of a foreign file makes, and the overrides that are not its own arguments."""
+    foreign = is_foreign(source)
+    generator: Callable[..., Any] = foreign_reader(source) if foreign else library_entry(str(source))  # pyright: ignore[reportAssignmentType]
     structural = tuple(inspect.signature(generator).parameters)
+    origin = Origin(str(source)[:200])
     try:
         raw = generator(**{name: value for name, value in overrides.items() if name in structural})
+        if foreign:
+            raw, left_out = raw
+            origin.left_out = tuple(left_out)
     except (TypeError, ValueError) as error:
         raise ModelError(Problem(key="", file=str(source), found="settings that make no mechanism", hint=str(error)[:300])) from error
-    return plain(raw, str(source)), Origin(str(source)), {name: value for name, value in overrides.items() if name not in structural}, structural
+    return plain(raw, str(source)), origin, {name: value for name, value in overrides.items() if name not in structural}, structural
 
 
 def parameter_copies(parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin) -> tuple[dict[str, Any], list[Problem]]:

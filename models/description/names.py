@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
+QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT = "an input"
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
@@ -120,8 +122,8 @@ def name_fault(name: str, value: bool) -> str:
     """Why a name cannot be used, empty when it can; `value` names also occur in expressions."""
     if len(name) > 100:
         return "at most 100 characters"
-    if not all(part.isidentifier() for part in name.split(".")):
-        return "letters, digits, underscores and dots, not beginning with a digit"
+    if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):
+        return "letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
     if unicodedata.normalize("NFKC", name) != name:
         return "letters in their usual form (Unicode NFKC)"
     if value and (name in RESERVED or name == "t" or keyword.iskeyword(name)):

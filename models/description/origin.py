@@ -20,6 +20,7 @@ class Origin:
     file: str = ""
     text: str = ""  # TOML text, where lines can be found
     templates: dict[tuple[str, str | int], str | int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()  # what a foreign file has that the description has not
     _lines: dict[tuple[str | int, ...], int] | None = None
 
     def line(self, path: Path) -> int | None:

@@ -128,7 +128,9 @@ class Reader:
     def literal(self, syntax: ast.Constant, depth: int) -> Node:
         if isinstance(syntax.value, (int, float)):
             return number(syntax.value, self.column(syntax))
-        self.fail(syntax, "imaginary numbers are not known" if isinstance(syntax.value, complex) else "text is only allowed as name of a table")
+        if isinstance(syntax.value, str) and syntax.value.strip():
+            return self.leaf(syntax, Name(self.between_quotes(syntax)))
+        self.fail(syntax, "imaginary numbers are not known" if isinstance(syntax.value, complex) else "text is only allowed as a name")
 
     def binary(self, syntax: ast.BinOp, depth: int) -> Node:
         spine = [syntax]  # a long sum is a deep tree: walk down its left side in a loop
@@ -228,13 +230,19 @@ class Reader:
             return self.leaf(syntax, Name(f"{name}('{self.quoted(name, args[0])}')"))
         inner = args[0]
         nested = isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "der"
-        key = self.node(inner, depth).key if nested else self.dotted(inner)  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner.value.strip():
+            key = self.between_quotes(inner)
+        else:
+            key = self.node(inner, depth).key if nested else self.dotted(inner)  # pyright: ignore[reportAttributeAccessIssue]
         return self.leaf(syntax, Der(key))
 
     def quoted(self, function: str, syntax: ast.expr) -> str:
         if not isinstance(syntax, ast.Constant) or not isinstance(syntax.value, str) or not syntax.value.strip():
             self.fail(syntax, f"the first argument of {function} is a name in quotation marks")
-        # the parser saw keywords inside the quotation marks masked, the text has them
+        return self.between_quotes(syntax)
+
+    def between_quotes(self, syntax: ast.expr) -> str:
+        """A name in quotation marks as the text has it; the parser saw keywords inside them masked."""
         return self.source[syntax.col_offset : syntax.end_col_offset].decode()[1:-1]
 
 

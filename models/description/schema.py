@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
+from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.errors import Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import Axes, Axis, Law, Number, Tensor, TimeNumber, Vector
+from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 
 FORMAT = "kinetree/1"
@@ -31,49 +32,6 @@ def listed(value: Any) -> Any:
 Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
-class Shape(Part):
-    """What a body looks like in pictures; exactly one of box, cylinder, capsule, sphere, extrusion, mesh."""
-
-    box: Vector | None = Field(None, description="Edge lengths [m]")
-    cylinder: tuple[Number, Number] | None = Field(None, description="Radius and height along z [m]")
-    capsule: tuple[Number, Number] | None = Field(None, description="Radius, and distance of the centres of its round ends along z [m]")
-    sphere: Number | None = Field(None, description="Radius [m]")
-    extrusion: tuple[tuple[Number, Number], ...] | None = Field(None, description="Corners x, y of an outline, drawn out along z by `height` [m]")
-    height: Number | None = Field(None, description="Height of an extrusion, half of it on each side of `at` [m]")
-    mesh: str | None = Field(None, description="File (.stl, .obj, .ply, .glb, ...), beside the description where the path is relative")
-    scale: Number = Field(1.0, description="Metres per unit of the mesh's file")
-    at: Vector = Field(ORIGIN, description="Centre (of a mesh: its origin) in the body frame [m]")
-    axis: Axis | None = Field(None, description="Direction of the shape's z axis in the body frame")
-    rotate: Vector | None = Field(None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
-    colour: str | None = Field(None, description="A name, as orange, or #rrggbb; left out: a colour by the body")
-    opacity: Number = Field(1.0, description="1 solid ... 0 invisible [1]")
-
-
-class Body(Named):
-    """A rigid body."""
-
-    mass: Number = Field(description="Mass [kg]; 0 is allowed where other inertia keeps the motion determined")
-    com: Vector = Field(ORIGIN, description="Centre of mass in the body frame [m]")
-    inertia: Tensor | None = Field(None, description="xx yy zz xy xz yz of the tensor about the centre of mass, body axes [kg.m2]")
-    inertia_at_origin: Tensor | None = Field(None, description="The same about the origin of the body frame [kg.m2]")
-    unphysical: bool = Field(False, description="Accept an inertia tensor no rigid body can have, as in published reduced data")
-    shape: Shape | None = Field(None, description="For pictures only")
-    shapes: tuple[Shape, ...] = Field((), description="Several shapes, for pictures only")
-    at: Vector | None = Field(None, description="Centre of the shape in the body frame [m]")
-
-
-class Transform(Part):
-    """One elementary transform; with neither `by` nor `coordinate` a shift by a constant vector."""
-
-    shift: Axis | None = Field(None, description="Shift along this axis, or by this vector [m]")
-    rotate: Axis | None = Field(None, description="Rotation about this axis")
-    by: TimeNumber | None = Field(None, description="Constant amount, or a given function of t [m or rad]")
-    coordinate: str | None = Field(None, description="Name of the coordinate that is the amount")
-    factor: Number | None = Field(None, description="Amount per unit of a coordinate that an earlier transform of the joint introduced")
-    start: Number = Field(0.0, description="Coordinate at the start [m or rad]")
-    speed: Number = Field(0.0, description="Speed at the start [m/s or rad/s]")
-
-
 JointType = Literal["rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free"]
 
 
@@ -86,6 +44,8 @@ class JointSpec(Named):
     axis: Axes | None = Field(None, description="Axis in the joint frame (default z); two axes for a universal joint (default x, y)")
     at: Vector = Field(ORIGIN, description="Place of the joint in the parent frame [m]")
     frame: tuple[Transform, ...] = Field((), description="Further constant transforms after `at`: orientation of the joint frame")
+    child_at: Vector = Field(ORIGIN, description="Place of the joint in the child frame, for a typed joint [m]")
+    child_frame: tuple[Transform, ...] = Field((), description="Further constant transforms after `child_at`: orientation of the joint in the child")
     pitch: Number | None = Field(None, description="Screw: advance per turn [m]")
     coordinates: tuple[str, ...] | None = Field(None, description="Names of the coordinates instead of the default ones")
     start: Numbers | None = Field(None, description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z")
@@ -231,6 +191,12 @@ class Description(Part):
     _file: str = PrivateAttr("")
     _own_names: frozenset[str] | None = PrivateAttr(None)
     _warnings: tuple[Problem, ...] = PrivateAttr(())
+    _left_out: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the foreign file had that this description has not."""
+        return self._left_out
 
     @property
     def file(self) -> str:

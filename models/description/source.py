@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ DEEPEST = 12  # tables and lists inside one another
 ENDLESS_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]{1,200}|"[^"\n]{0,200}"|'[^'\n]{0,200}')[ \t]*){30}""")
 UNQUOTED = re.compile(r"""\s*(?:\[[\w.\[ ]*|[\w.]*)\{""")
 
+FOREIGN = {".urdf": ("urdf", "URDF"), ".xml": ("mjcf", "MJCF"), ".mjcf": ("mjcf", "MJCF")}
+
 Source = str | os.PathLike[str] | Mapping[str, Any]
 Generator = Callable[..., dict[str, Any]]
 
@@ -34,9 +37,29 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
     if isinstance(source, str) and source.startswith("lib:"):
         entry = library_entry(source)
         return read_file(entry, source) if isinstance(entry, Path) else (plain(entry(), source), Origin(source))
+    if is_foreign(source):
+        raw, left_out = foreign_reader(source)()
+        return plain(raw, os.fspath(source)[:200]), Origin(os.fspath(source)[:200], left_out=tuple(left_out))
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(Problem(key="", found=shown(source), expected='a file, a dict, or "lib:NAME"'))
     return read_file(Path(source), os.fspath(source)[:200])
+
+
+def is_foreign(source: Source) -> bool:
+    """Whether a file is a robot in a format of others."""
+    return isinstance(source, (str, os.PathLike)) and Path(source).suffix.lower() in FOREIGN
+
+
+def foreign_reader(source: Source) -> Callable[..., tuple[dict[str, Any], list[str]]]:
+    """Reads a foreign file: keyword arguments to (description, what it leaves out)."""
+    path = Path(os.fspath(source))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    module, kind = FOREIGN[path.suffix.lower()]
+    if not path.is_file():
+        raise ModelError(Problem(key="", file=os.fspath(path)[:200], found="no file of that name", expected=f"a robot in {kind}"))
+    if path.suffix.lower() == ".xml" and "<robot" in path.read_text("utf-8", errors="replace")[:4000]:
+        module = FOREIGN[".urdf"][0]
+    reader = importlib.import_module(f"kinetree.models.foreign.{module}").describe
+    return partial(reader, path)
 
 
 def library_names() -> list[str]:
@@ -64,7 +87,11 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
 
     suffix = path.suffix.lower()
     if suffix not in LARGEST_FILE:
-        raise refuse(f"a file ending in '{suffix[:20]}'", "a .toml or .json file", hint='mechanisms of the library are named "lib:NAME"')
+        raise refuse(
+            f"a file ending in '{suffix[:20]}'",
+            "a .toml or .json file, or a robot in .urdf or .xml",
+            hint='mechanisms of the library are named "lib:NAME"',
+        )
     try:
         if path.stat().st_size > LARGEST_FILE[suffix]:
             raise refuse(f"{path.stat().st_size} bytes", f"at most {LARGEST_FILE[suffix]}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.description.units import parse_unit
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Result:
         names = [column.name for column in unit.columns]
         self._quaternions = quaternion_columns(unit, names)
         self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
+        self._shown = {column.name: column.display_unit for column in unit.columns if column.display_unit}
         self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {name: k for k, name in enumerate(names)}
 
     def record(self, run: Run, row: int) -> None:
@@ -157,8 +159,13 @@ class Result:
         return self.time.size
 
     def unit(self, name: str) -> str:
-        """Unit of a column, empty where none is known."""
+        """Unit of a column, always of SI; empty where none is known."""
         return self._units[name] if name in self._units else self._replay.units.get(name, "") if self._replay else ""
+
+    def shown(self, name: str) -> tuple[np.ndarray, str]:
+        """A column in the unit in which it is shown, and that unit."""
+        text = self._shown.get(name, "")
+        return (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
 
     def array(self, names: Iterable[str]) -> np.ndarray:
         """Chosen columns side by side."""

@@ -17,7 +17,8 @@ def table(result: Result, kind: str) -> dict:
     if kind not in KINDS:
         raise ValueError(f"unknown table '{kind}', expected one of {', '.join(KINDS)}")
     names = [name for name in result.names if name not in result.EXTRA]
-    values = result.array(names)
+    shown = [result.shown(name) for name in names]
+    values = np.column_stack([column for column, _ in shown])
     stages = result["stage"].astype(int)
     rows, labels = [], []
     for stage in np.unique(stages):
@@ -32,7 +33,7 @@ def table(result: Result, kind: str) -> dict:
     return {
         "kind": kind,
         "columns": names,
-        "units": [result.unit(name) for name in names],
+        "units": [unit for _, unit in shown],
         "stages": labels,
         "values": data,
         "mean": data.mean(axis=0),

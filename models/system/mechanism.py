@@ -53,5 +53,5 @@ class Mechanism:
 
 
 def load(source: str | Path | dict[str, Any], **overrides: Any) -> Mechanism:
-    """Read a mechanism from a TOML or JSON file, a dict, or the library ("lib:NAME")."""
+    """Read a mechanism from a TOML or JSON file, a dict, the library ("lib:NAME"), or a robot's URDF or MJCF file."""
     return Mechanism(source, overrides)

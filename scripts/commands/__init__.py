@@ -7,6 +7,7 @@ from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.identify import identify
+from kinetree.scripts.commands.import_robot import import_robot
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.new import new
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Callable] = {
     "cosim": cosim,
     "view": view,
     "new": new,
+    "import": import_robot,
     "list": library,
     "bench": bench,
 }

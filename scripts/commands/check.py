@@ -17,3 +17,5 @@ def check(file: Source, settings: Settings = None) -> None:
     system = mechanism.compile()
     bodies, freedoms = len(system.bodies), system.freedoms
     typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")
+    for each in mechanism.description.left_out:
+        typer.echo(f"left out: {each}")

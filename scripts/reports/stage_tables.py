@@ -50,7 +50,8 @@ def stage_table(
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
     """The three tables of a result by title."""
-    columns = {f"{name} [{result.unit(name)}]" if result.unit(name) else name: result[name] for name in lasting(result, coordinates)}
+    shown = {name: result.shown(name) for name in lasting(result, coordinates)}
+    columns = {f"{name} [{unit}]" if unit else name: values for name, (values, unit) in shown.items()}
     return {title: stage_table(result["stage"], result.stage_names, columns, kind) for kind, title in TITLES.items()} if columns else {}
 
 

@@ -22,9 +22,10 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     for heading in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(heading, justify="right" if heading else "left")
     for name in names:
-        column = np.asarray(result[name])
+        values, unit = result.shown(name)
+        column = np.asarray(values)
         numbers = (f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max()))
-        table.add_row(escape(name), *numbers, escape(result.unit(name)))
+        table.add_row(escape(name), *numbers, escape(unit))
     return table
 
 

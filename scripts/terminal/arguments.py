@@ -7,7 +7,7 @@ import typer
 
 from kinetree.scripts.terminal.failure import BadInput
 
-Source = Annotated[str, typer.Argument(metavar="FILE", help="Description (.toml, .json), or lib:NAME from the library.")]
+Source = Annotated[str, typer.Argument(metavar="FILE", help="Description (.toml, .json), lib:NAME from the library, or a robot (.urdf, .xml).")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Give a parameter another value; may be repeated.")]
 Inputs = Annotated[list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="Hold an input at a value; may be repeated.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]

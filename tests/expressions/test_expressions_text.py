@@ -12,7 +12,20 @@ from kinetree.models.expressions.nodes import Const, Name
 from kinetree.models.expressions.registers import Registers
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse, tables
 
-VALUES = {"x": 0.7, "y": -2.0, "n": 3.0, "arm.position[1]": 5.0, "lambda": 6.0, "lift.in": 7.0, "der(x)": 11.0, "force('if')": 13.0, "ω": 17.0}
+VALUES = {
+    "x": 0.7,
+    "y": -2.0,
+    "n": 3.0,
+    "arm.position[1]": 5.0,
+    "lambda": 6.0,
+    "lift.in": 7.0,
+    "der(x)": 11.0,
+    "force('if')": 13.0,
+    "ω": 17.0,
+    "j-1": 19.0,
+    "der(j-1)": 23.0,
+    "arm/2": 29.0,
+}
 MEANING = [
     ("1 + 2*3 - 4/8", 6.5),
     ("-x**2", -0.49),
@@ -29,6 +42,7 @@ MEANING = [
     ("pow(n, 2) + pi", 9.0 + math.pi),
     ("arm.position[1] + lambda + lift . in", 18.0),
     ("der(x) + force('if')", 24.0),
+    ("'j-1' - 2*der('j-1') + \"arm/2\"", 2.0),
     ("ω*2", 34.0),
     ("  1e-3\n  + .5", 0.501),
     (4, 4.0),
@@ -59,7 +73,6 @@ MISTAKES = [
     ("(x + y).real", "joined by dots", None),
     ("table(x, 1)", "quotation marks", 7),
     ("force(clamp)", "quotation marks", 7),
-    ("'text'", "name of a table", 1),
     ("x, y", "one value", None),
     ("x is y", "cannot be read", None),
     ("2j", "imaginary", 1),

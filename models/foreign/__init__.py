@@ -1,0 +1,1 @@
+"""Robots from their own files: URDF and MJCF as descriptions of this format."""

@@ -1,0 +1,210 @@
+"""MJCF as a description, read by MuJoCo's own compiler, so that defaults, includes and inertias from shapes are its business.
+
+A body's frame is MuJoCo's; several joints of one body become one joint with several coordinates. Contacts, tendons and soft limits are MuJoCo's own
+models of force and are left out by name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
+from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out
+from kinetree.models.foreign.robot import Lump, Sheet, numbers, place
+
+FREE, BALL, SLIDE, HINGE = range(4)
+
+
+def refuse(file: str, found: str, hint: str = "") -> ModelError:
+    return ModelError(Problem(key="", file=file, found=found[:300], expected="a model in MJCF", hint=hint))
+
+
+def parsed(path: Path) -> Any:
+    """The compiled model."""
+    try:
+        import mujoco
+    except ImportError:
+        raise refuse(str(path), "a file that needs the package mujoco", "install it with 'pip install kinetree[robots]'") from None
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except (ValueError, RuntimeError, OSError) as error:
+        raise refuse(str(path), f"what MuJoCo cannot compile: {' '.join(str(error).split())}") from None
+
+
+def describe(path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
+    """The description of a model and what it leaves out."""
+    model = parsed(path)
+    sheet = Sheet(model_name(model) or path.stem, path.name, gravity=numbers(model.opt.gravity))
+    if not model.njnt:
+        raise refuse(str(path), "a model in which nothing moves", "it has no joints")
+    reader = Reader(model, sheet, keep_fixed)
+    reader.carry()
+    for body in range(1, model.nbody):
+        reader.body(body)
+    for body in range(1, model.nbody):
+        if reader.carrier[body][0] == body:
+            reader.joint(body)
+    for joint in range(model.njnt):
+        reader.rubbing(joint, limits, torques)
+    add_equalities(reader)
+    add_actuators(reader)
+    say_left_out(reader, limits)
+    return sheet.description(), sheet.left_out
+
+
+def model_name(model: Any) -> str:
+    return bytes(model.names).split(b"\0")[0].decode("utf-8", "replace")
+
+
+def matrix(quaternion: Any) -> np.ndarray:
+    """Rotation matrix of w, x, y, z."""
+    from scipy.spatial.transform import Rotation
+
+    w, x, y, z = quaternion
+    return Rotation.from_quat((x, y, z, w)).as_matrix()
+
+
+class Reader:
+    """One model on its way to a sheet."""
+
+    def __init__(self, model: Any, sheet: Sheet, keep_fixed: bool):
+        self.model, self.sheet, self.keep_fixed = model, sheet, keep_fixed
+        self.carrier: list[tuple[int, np.ndarray, np.ndarray]] = [(0, np.eye(3), np.zeros(3))]  # of every body: who carries it, R, r
+        self.names: list[str] = ["ground"]
+        self.coordinates: dict[int, str] = {}  # of hinges and slides
+        self.unnamed: dict[str, int] = {}
+
+    def name(self, kind: str, index: int) -> str:
+        """Name of a body, joint or actuator; those without one are numbered."""
+        model = self.model
+        given = {"body": model.body, "joint": model.joint, "actuator": model.actuator}[kind](index).name
+        return given or f"{kind}{index}"
+
+    def carry(self) -> None:
+        """Bodies without joints are part of what carries them."""
+        model = self.model
+        for body in range(1, model.nbody):
+            parent, R, r = self.carrier[model.body_parentid[body]]
+            fixed = model.body_jntnum[body] == 0 and not self.keep_fixed
+            if fixed:
+                self.carrier.append((parent, R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r))
+            else:
+                self.carrier.append((body, np.eye(3), np.zeros(3)))
+
+    def body(self, body: int) -> None:
+        """A body with everything it carries."""
+        model = self.model
+        if self.carrier[body][0] != body:
+            self.names.append("")
+            return
+        lump = Lump()
+        for each in range(body, model.nbody):
+            if self.carrier[each][0] == body:
+                _, R, r = self.carrier[each]
+                own = Lump(float(model.body_mass[each]), np.zeros(3), np.diag(model.body_inertia[each]))
+                lump = lump.joined(own.moved(matrix(model.body_iquat[each]), model.body_ipos[each]).moved(R, r))
+                if model.body_gravcomp[each]:
+                    self.hold(each, self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies), R, r)
+        self.names.append(self.sheet.fresh(self.name("body", body), "body", self.sheet.bodies))
+        self.sheet.bodies[self.names[body]] = lump.table()
+        self.looks(body)
+
+    def looks(self, body: int) -> None:
+        """Shapes of a body and of what it carries."""
+        model = self.model
+        shapes: list[dict[str, Any]] = []
+        for geom in range(model.ngeom):
+            carrier, R, r = self.carrier[model.geom_bodyid[geom]]
+            shape = geom_shape(model, geom) if carrier == body and body else None
+            if shape is not None and len(shapes) < MOST_SHAPES:
+                shapes.append(posed(shape, R @ matrix(model.geom_quat[geom]), R @ model.geom_pos[geom] + r))
+        if shapes:
+            self.sheet.bodies[self.names[body]]["shapes"] = shapes
+
+    def hold(self, body: int, carrier: str, R: np.ndarray, r: np.ndarray) -> None:
+        """Compensation of a share of a body's weight."""
+        model = self.model
+        force = -model.body_gravcomp[body] * model.body_mass[body] * model.opt.gravity
+        point = R @ model.body_ipos[body] + r
+        self.sheet.forces[f"{self.name('body', body)}.gravcomp"] = {
+            "kind": "wrench", "body": carrier, "point": numbers(point), "force": numbers(force)
+        }  # fmt: skip
+
+    def joint(self, body: int) -> None:
+        """All joints of a body; a ball among others gets massless bodies between."""
+        model, sheet = self.model, self.sheet
+        parent, R, r = self.carrier[model.body_parentid[body]]
+        pose = R @ matrix(model.body_quat[body]), R @ model.body_pos[body] + r
+        joints = list(range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]))
+        name, child = self.names[parent], self.names[body]
+        groups: list[list[int]] = []
+        for joint in joints:
+            alone = model.jnt_type[joint] in (FREE, BALL)
+            if groups and not alone and model.jnt_type[groups[-1][-1]] not in (FREE, BALL):
+                groups[-1].append(joint)
+            else:
+                groups.append([joint])
+        if not groups:
+            sheet.joints[sheet.fresh(f"{child}.joint", "joint", sheet.joints)] = {"parent": name, "child": child, "type": "rigid"} | place(*pose)
+        for k, group in enumerate(groups):
+            between = child
+            if k < len(groups) - 1:
+                between = sheet.fresh(f"{child}.between{k + 1}", "body", sheet.bodies)
+                sheet.bodies[between] = {"mass": 0.0}
+            self.group(group, name, between, *(pose if k == 0 else (np.eye(3), np.zeros(3))))
+            name = between
+
+    def group(self, joints: list[int], parent: str, child: str, R: np.ndarray, r: np.ndarray) -> None:
+        """One joint of ours for a ball, a free joint, or a sequence of hinges and slides."""
+        model, sheet = self.model, self.sheet
+        first = joints[0]
+        name = sheet.fresh(self.name("joint", first), "joint", sheet.joints)
+        table: dict[str, Any] = {"parent": parent, "child": child}
+        sheet.joints[name] = table
+        q = model.qpos0[model.jnt_qposadr[first] :]
+        if model.jnt_type[first] == FREE:
+            table |= {"type": "free", "start": numbers(q[:7])}
+        elif model.jnt_type[first] == BALL:
+            anchor = model.jnt_pos[first]
+            table |= {"type": "spherical"} | place(R, R @ anchor + r) | ({"child_at": numbers(anchor)} if anchor.any() else {})
+        else:
+            transforms = [{"shift": numbers(r)}] if r.any() else []
+            turned = place(R, np.zeros(3)).get("frame", [])
+            table["transforms"] = [*transforms, *turned, *(each for joint in joints for each in self.moving(joint))]
+
+    def moving(self, joint: int) -> list[dict[str, Any]]:
+        """A hinge about its anchor or a slide, measured from the reference of the model."""
+        model = self.model
+        axis, anchor = numbers(model.jnt_axis[joint]), model.jnt_pos[joint]
+        zero = float(model.qpos0[model.jnt_qposadr[joint]])
+        name = self.sheet.fresh(self.name("joint", joint), "coordinate", value=True)
+        self.coordinates[joint] = name
+        motion = "rotate" if model.jnt_type[joint] == HINGE else "shift"
+        found: list[dict[str, Any]] = [{motion: axis, "coordinate": name} | ({"start": zero} if zero else {})]
+        if zero:
+            found.insert(0, {motion: axis, "by": -zero})
+        if anchor.any() and motion == "rotate":
+            found = [{"shift": numbers(anchor)}, *found, {"shift": numbers(-anchor)}]
+        return found
+
+    def rubbing(self, joint: int, limits: bool, torques: bool) -> None:
+        """Spring, damping, friction, stops and drive of one joint."""
+        model, sheet = self.model, self.sheet
+        dof = model.jnt_dofadr[joint]
+        name = self.coordinates.get(joint)
+        if name is None:
+            if model.dof_damping[dof] or model.jnt_stiffness[joint] or model.dof_frictionloss[dof]:
+                sheet.left_out.append(f"spring, damping or friction of joint '{self.name('joint', joint)}', which is a ball or free")
+            return
+        sheet.rubbing(name, float(model.dof_damping[dof]), float(model.dof_frictionloss[dof]))
+        if model.jnt_stiffness[joint]:
+            rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
+            sheet.forces[f"{name}.spring"] = {"coordinate": name, "stiffness": float(model.jnt_stiffness[joint]), "length": rest}
+        if limits and model.jnt_limited[joint]:
+            sheet.stop(name, *numbers(model.jnt_range[joint]), 0.0)
+        if torques:
+            sheet.torque(name, "N.m" if model.jnt_type[joint] == HINGE else "N")

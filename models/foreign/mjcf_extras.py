@@ -1,0 +1,136 @@
+"""What MJCF has beyond a tree: equalities as loops and couplings, actuators as inputs; and what is left out, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.models.foreign.robot import numbers, place, quoted
+
+if TYPE_CHECKING:
+    from kinetree.models.foreign.mjcf import Reader
+
+CONNECT, WELD, JOINT = 0, 1, 2
+ON_JOINT, IN_PARENT = 0, 1  # transmissions
+DIRECT, INTEGRATOR, FILTER, EXACT_FILTER = 0, 1, 2, 3  # activation
+FIXED, AFFINE = 0, 1  # gains; a bias counts NONE = 0, AFFINE = 1
+
+
+def add_equalities(reader: Reader) -> None:
+    """Connections and welds close loops, joint equalities are couplings."""
+    model, sheet = reader.model, reader.sheet
+    for k in range(model.neq):
+        kind, a, b, data = model.eq_type[k], model.eq_obj1id[k], model.eq_obj2id[k], model.eq_data[k]
+        name = model.equality(k).name or f"equality{k}"
+        if not model.eq_active0[k]:
+            sheet.left_out.append(f"equality '{name}', which is switched off")
+        elif kind == JOINT:
+            add_joint_equality(reader, name, a, b, data)
+        elif kind in (CONNECT, WELD) and model.eq_objtype[k] == 1:  # between bodies, not between sites
+            close(reader, name, kind, a, b, data)
+        else:
+            sheet.left_out.append(f"equality '{name}', which is of a kind not known here")
+
+
+def close(reader: Reader, name: str, kind: int, a: int, b: int, data: Any) -> None:
+    """A joint between two bodies that closes a loop."""
+    from kinetree.models.foreign.mjcf import matrix
+
+    sheet = reader.sheet
+    first, R1, r1 = reader.carrier[a]
+    second, R2, r2 = reader.carrier[b]
+    joint: dict[str, Any] = {"parent": reader.names[first], "child": reader.names[second]}
+    if kind == CONNECT:
+        joint |= {"type": "spherical", "at": numbers(R1 @ data[0:3] + r1), "child_at": numbers(R2 @ data[3:6] + r2)}
+    else:  # data: anchor in b, then position and orientation of b in a
+        anchor, offset, turn = data[0:3], data[3:6], matrix(data[6:10])
+        joint |= {"type": "rigid"} | place(R1 @ turn @ R2.T, R1 @ (offset) + r1 - R1 @ turn @ R2.T @ (R2 @ anchor + r2))
+    if joint["parent"] == joint["child"]:
+        sheet.left_out.append(f"equality '{name}' between parts of one body")
+        return
+    sheet.joints[sheet.fresh(name, "joint", sheet.joints)] = joint
+
+
+def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> None:
+    """q_a - q_a0 = c0 + c1 (q_b - q_b0) + ... up to the fourth power."""
+    model, sheet = reader.model, reader.sheet
+    if a not in reader.coordinates or (b >= 0 and b not in reader.coordinates):
+        sheet.left_out.append(f"equality '{name}' of joints that have no single coordinate")
+        return
+
+    def change(joint: int) -> str:
+        zero = float(model.qpos0[model.jnt_qposadr[joint]])
+        text = quoted(reader.coordinates[joint])
+        return f"({text} - {zero!r})" if zero else text
+
+    terms = [f"{float(data[0])!r}"]
+    if b >= 0:
+        terms += [f"{float(data[k])!r}*{change(b)}" + (f"**{k}" if k > 1 else "") for k in range(1, 5) if data[k]]
+    sheet.couplings[name] = {"value": f"{change(a)} - ({' + '.join(terms)})"}
+
+
+def add_actuators(reader: Reader) -> None:
+    """Actuators on joints: an input each, and the force gear (gain u + bias)."""
+    model, sheet = reader.model, reader.sheet
+    for k in range(model.nu):
+        name = sheet.fresh(reader.name("actuator", k), "command", sheet.inputs, value=True)
+        joint = int(model.actuator_trnid[k, 0])
+        known = (
+            model.actuator_trntype[k] in (ON_JOINT, IN_PARENT)
+            and joint in reader.coordinates
+            and model.actuator_gaintype[k] in (FIXED, AFFINE)
+            and model.actuator_biastype[k] in (0, AFFINE)
+            and model.actuator_dyntype[k] in (DIRECT, INTEGRATOR, FILTER, EXACT_FILTER)
+        )
+        if not known:
+            sheet.left_out.append(f"actuator '{name}', which is of a kind not known here")
+            continue
+        sheet.inputs[name] = {"start": 0.0}
+        sheet.forces[f"{name}.force"] = {"coordinate": reader.coordinates[joint], "value": law(reader, k, name, reader.coordinates[joint])}
+
+
+def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
+    """The force along the coordinate as an expression."""
+    model = reader.model
+    gear = float(model.actuator_gear[k, 0])
+    length, speed = f"({gear!r}*{quoted(coordinate)})", f"({gear!r}*der({quoted(coordinate)}))"
+    command = limited(quoted(name), model.actuator_ctrllimited[k], model.actuator_ctrlrange[k])
+    if model.actuator_dyntype[k] != DIRECT:
+        state = f"{name}.activation"
+        lag = float(model.actuator_dynprm[k, 0])
+        rate = command if model.actuator_dyntype[k] == INTEGRATOR else f"({command} - {quoted(state)})/{max(lag, 1e-10)!r}"
+        reader.sheet.states[state] = {"rate": rate}
+        command = limited(quoted(state), model.actuator_actlimited[k], model.actuator_actrange[k])
+
+    def affine(p: np.ndarray, kind: int) -> str:
+        terms = [f"{float(p[0])!r}"] + ([f"{float(p[1])!r}*{length}", f"{float(p[2])!r}*{speed}"] if kind == AFFINE else [])
+        return " + ".join(terms)
+
+    gain, bias = model.actuator_gainprm[k], model.actuator_biasprm[k]
+    force = f"({affine(gain, model.actuator_gaintype[k])})*{command}"
+    if model.actuator_biastype[k] == AFFINE:
+        force += f" + {affine(bias, AFFINE)}"
+    return f"{gear!r}*{limited(f'({force})', model.actuator_forcelimited[k], model.actuator_forcerange[k])}"
+
+
+def limited(text: str, is_limited: Any, bounds: Any) -> str:
+    return f"min(max({text}, {float(bounds[0])!r}), {float(bounds[1])!r})" if is_limited else text
+
+
+def say_left_out(reader: Reader, limits: bool) -> None:
+    """What of the model has no counterpart."""
+    model, say = reader.model, reader.sheet.left_out.append
+    colliding = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
+    if colliding:
+        say(f"contacts of {colliding} geoms")
+    if (model.geom_type == 7).any():
+        say(f"looks of {int((model.geom_type == 7).sum())} meshes")
+    if model.ntendon:
+        say(f"{model.ntendon} tendons")
+    if model.jnt_limited.any() and not limits:
+        say(f"limits of {int(model.jnt_limited.sum())} joints (--limits makes stops of them)")
+    if model.opt.density or model.opt.viscosity:
+        say("forces of the surrounding fluid")
+    if getattr(model, "nflex", 0):
+        say(f"{model.nflex} flexible bodies")

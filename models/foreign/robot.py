@@ -1,0 +1,156 @@
+"""What readers of foreign files share: poses, inertias that are joined, joints between what is left, names that the format takes."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.names import name_fault
+from kinetree.models.description.quantities import AXES
+
+TINY = 1e-12  # angles and shares below it are rounding of matrices
+STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad or 2 mm
+
+
+@dataclass
+class Lump:
+    """Mass, centre of mass and tensor about it, in the axes of the body that carries it."""
+
+    mass: float = 0.0
+    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def moved(self, R: np.ndarray, r: np.ndarray) -> Lump:
+        """The same lump in the axes of another frame, in which this one stands at r, turned by R."""
+        return Lump(self.mass, R @ self.com + r, R @ self.tensor @ R.T)
+
+    def joined(self, other: Lump) -> Lump:
+        """Both as one body (parallel-axis theorem)."""
+        if not other.mass and not other.tensor.any():
+            return self
+        if not self.mass and not self.tensor.any():
+            return other
+        mass = self.mass + other.mass
+        com = (self.mass * self.com + other.mass * other.com) / mass if mass else self.com
+        tensor = np.zeros((3, 3))
+        for each in (self, other):
+            d = each.com - com
+            tensor += each.tensor + each.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return Lump(mass, com, tensor)
+
+    def table(self) -> dict[str, Any]:
+        """As a table of [bodies]."""
+        J = self.tensor
+        body: dict[str, Any] = {"mass": float(self.mass)}
+        if self.com.any():
+            body["com"] = numbers(self.com)
+        if J.any():
+            body["inertia"] = numbers((J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
+            if unusual(J):
+                body["unphysical"] = True
+        return body
+
+
+def unusual(J: np.ndarray) -> bool:
+    """Whether no rigid body has this tensor; files of robots often hold such ones."""
+    smallest, middle, largest = np.linalg.eigvalsh(J)
+    return smallest < 0.0 or smallest + middle < largest
+
+
+def numbers(values: Any) -> list[float]:
+    return [float(value) + 0.0 for value in values]
+
+
+def rotation(R: np.ndarray) -> list[dict[str, Any]]:
+    """A constant rotation as transforms: none, or one about an axis."""
+    from scipy.spatial.transform import Rotation
+
+    vector = Rotation.from_matrix(R).as_rotvec()
+    angle = float(np.linalg.norm(vector))
+    if angle < TINY:
+        return []
+    axis = vector / angle
+    axis[abs(axis) < TINY] = 0.0
+    letter = next((name for name, each in AXES.items() if len(name) == 1 and abs(abs(axis @ each) - 1.0) < TINY), None)
+    if letter:
+        return [{"rotate": letter, "by": math.copysign(angle, axis @ AXES[letter])}]
+    return [{"rotate": numbers(axis), "by": angle}]
+
+
+def place(R: np.ndarray, r: np.ndarray, at: str = "at", frame: str = "frame") -> dict[str, Any]:
+    """Keys that put a joint at r, turned by R."""
+    table: dict[str, Any] = {}
+    if r.any():
+        table[at] = numbers(r)
+    if turned := rotation(R):
+        table[frame] = turned
+    return table
+
+
+@dataclass
+class Sheet:
+    """The description as it grows, and what could not be taken over."""
+
+    name: str
+    file: str
+    bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    couplings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    forces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    gravity: list[float] = field(default_factory=lambda: [0.0, 0.0, -9.81])
+    left_out: list[str] = field(default_factory=list)
+    values: set[str] = field(default_factory=set)  # names that expressions know
+
+    def fresh(self, name: str, kind: str, taken: Any = (), value: bool = False) -> str:
+        """The name as the file has it, or the nearest one that the format takes; a change is said."""
+        wanted = unicodedata.normalize("NFKC", name).strip()
+        if name_fault(wanted, value):
+            wanted = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in wanted).strip("-+") or kind
+            if name_fault(wanted, value):
+                wanted = f"{kind}_{wanted}"
+        if wanted == "ground" and kind == "body":
+            wanted = "ground_body"
+        known = set(taken) | (self.values if value else set())
+        found = next(each for each in (wanted, f"{wanted}.{kind}", *(f"{wanted}.{kind}{k}" for k in range(2, 10_000))) if each not in known)
+        if found != name:
+            self.left_out.append(f"the name '{name}' of {'an' if kind[0] in 'aeiou' else 'a'} {kind}: it is '{found}' here")
+        if value:
+            self.values.add(found)
+        return found
+
+    def rubbing(self, coordinate: str, damping: float, friction: float) -> None:
+        """Damping and dry friction along one coordinate."""
+        if friction:
+            self.forces[f"{coordinate}.friction"] = {"kind": "friction", "coordinate": coordinate, "coulomb": friction, "viscous": damping}
+        elif damping:
+            self.forces[f"{coordinate}.friction"] = {"coordinate": coordinate, "damping": damping}
+
+    def stop(self, coordinate: str, lower: float, upper: float, effort: float) -> None:
+        """Limits as exponential stops whose force at the bound is the joint's effort."""
+        law = {"kind": "stop", "coordinate": coordinate, "lower": lower, "upper": upper}
+        self.forces[f"{coordinate}.stop"] = law | {"stiffness": effort or 1.0, "sharpness": STOP_SHARPNESS}
+
+    def torque(self, coordinate: str, unit: str) -> None:
+        """An input that drives one coordinate."""
+        name = self.fresh(f"{coordinate}.torque" if unit == "N.m" else f"{coordinate}.force", "input", self.inputs, value=True)
+        self.inputs[name] = {"start": 0.0, "unit": unit}
+        self.forces[f"{coordinate}.drive"] = {"coordinate": coordinate, "value": quoted(name)}
+
+    def description(self) -> dict[str, Any]:
+        """All of it as a description."""
+        whole: dict[str, Any] = {"format": "kinetree/1", "name": self.name[:200], "text": f"Read from {self.file}", "gravity": self.gravity}
+        for section in ("bodies", "joints", "couplings", "forces", "inputs", "states"):
+            if table := getattr(self, section):
+                whole[section] = table
+        return whole
+
+
+def quoted(name: str) -> str:
+    """A name as expressions write it."""
+    return name if all(part.isidentifier() for part in name.split(".")) else f"'{name}'"

@@ -1,0 +1,194 @@
+"""URDF as a description: links that fixed joints hold become one body; mimic joints become couplings.
+
+Frames agree (a link's frame is its joint's), so that coordinates, speeds and accelerations are those of other readers of the same file.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
+from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted
+
+TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar", "floating": "free"}
+MOST_LINKS = 10_000
+
+
+def refuse(file: str, found: str, hint: str = "") -> ModelError:
+    return ModelError(Problem(key="", file=file, found=found[:300], expected="a robot in URDF", hint=hint))
+
+
+def parsed(path: Path) -> Any:
+    """The robot as yourdfpy reads it, without meshes."""
+    try:
+        import yourdfpy
+        from lxml.etree import LxmlError
+    except ImportError:
+        raise refuse(str(path), "a file that needs the package yourdfpy", "install it with 'pip install kinetree[robots]'") from None
+    logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)  # what matters is said as an error here
+    plain = {"build_scene_graph": False, "build_collision_scene_graph": False, "load_meshes": False, "load_collision_meshes": False}
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            robot = yourdfpy.URDF.load(str(path), **plain).robot
+    except (LxmlError, OSError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+        reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
+        raise refuse(str(path), f"what cannot be read: {reason}") from None
+    if not robot.links or len(robot.links) > MOST_LINKS:
+        raise refuse(str(path), f"{len(robot.links)} links", f"at least one and at most {MOST_LINKS} are read")
+    return robot
+
+
+def lump_of(link: Any) -> Lump:
+    """The inertia of one link in its own axes."""
+    given = link.inertial
+    if given is None or (given.mass is None and given.inertia is None):
+        return Lump()
+    origin = np.eye(4) if given.origin is None else given.origin
+    tensor = np.zeros((3, 3)) if given.inertia is None else np.asarray(given.inertia, float)
+    return Lump(float(given.mass or 0.0), np.zeros(3), tensor).moved(origin[:3, :3], origin[:3, 3])
+
+
+def describe(path: Path, floating: bool = False, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
+    """The description of a robot and what it leaves out."""
+    robot = parsed(path)
+    sheet = Sheet(robot.name or path.stem, path.name)
+    links = {link.name: link for link in robot.links}
+    into = {joint.child: joint for joint in robot.joints}
+    for joint in robot.joints:
+        if joint.parent not in links or joint.child not in links:
+            raise refuse(str(path), f"joint '{joint.name}' between '{joint.parent}' and '{joint.child}'", "one of them is no link")
+        if joint.type != "fixed" and joint.type not in TYPES:
+            raise refuse(str(path), f"joint '{joint.name}' of type '{joint.type}'", "known are fixed, " + ", ".join(TYPES))
+    roots = [name for name in links if name not in into]
+    if len(roots) != 1 or len(into) != len(robot.joints):
+        raise refuse(str(path), f"{len(roots)} links without a parent" if len(roots) != 1 else "a link with two parents", "a tree with one root")
+    order = in_order(robot, roots[0], len(links), str(path))
+    carriers = carried(order, into, keep_fixed)
+    add_bodies(sheet, order, links, carriers, roots[0], floating)
+    names = dict(zip(order, body_names(sheet, order, carriers), strict=True))
+    add_looks(sheet, robot, order, carriers, names, path.parent)
+    for link in order[1:]:
+        if carriers[link][0] == link:
+            add_joint(sheet, into[link], carriers, names, limits, torques)
+    for joint in robot.joints:
+        if joint.mimic is not None:
+            add_mimic(sheet, joint)
+    return sheet.description(), sheet.left_out
+
+
+def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
+    """Links from the root outwards, in the order of the file."""
+    children: dict[str, list[str]] = {}
+    for joint in robot.joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+    order, stack = [], [root]
+    while stack:
+        link = stack.pop()
+        order.append(link)
+        stack.extend(reversed(children.get(link, [])))
+    if len(order) != count:
+        raise refuse(file, "joints in a circle", "a tree with one root")
+    return order
+
+
+def carried(order: list[str], into: dict[str, Any], keep_fixed: bool) -> dict[str, tuple[str, np.ndarray]]:
+    """For every link the link that carries it without a joint between them, itself at most, and its pose there."""
+    found: dict[str, tuple[str, np.ndarray]] = {}
+    for link in order:
+        joint = into.get(link)
+        if joint is None or joint.type != "fixed" or keep_fixed:
+            found[link] = link, np.eye(4)
+        else:
+            carrier, pose = found[joint.parent]
+            found[link] = carrier, pose @ pose_of(joint)
+    return found
+
+
+def pose_of(joint: Any) -> np.ndarray:
+    return np.eye(4) if joint.origin is None else joint.origin
+
+
+def add_bodies(sheet: Sheet, order: list[str], links: dict[str, Any], carriers: dict[str, Any], root: str, floating: bool) -> None:
+    """One body per link that moves by itself, and the root."""
+    lumps: dict[str, Lump] = {}
+    for link in order:
+        carrier, pose = carriers[link]
+        lumps[carrier] = lumps.get(carrier, Lump()).joined(lump_of(links[link]).moved(pose[:3, :3], pose[:3, 3]))
+    for link, lump in lumps.items():
+        if link == root and not floating and lump.mass == 0.0:
+            continue  # a root without mass is the ground itself
+        parts = [each for each in order if carriers[each][0] == link and each != link]
+        text = {"text": "carries " + ", ".join(parts)[:150]} if parts else {}
+        sheet.bodies[sheet.fresh(link, "body", sheet.bodies)] = lump.table() | text
+    if len(sheet.bodies) and (floating or lumps[root].mass):
+        first = next(iter(sheet.bodies))
+        sheet.joints["root_joint"] = {"child": first, "type": "free" if floating else "rigid"}
+
+
+def body_names(sheet: Sheet, order: list[str], carriers: dict[str, Any]) -> list[str]:
+    """The body that carries each link, or ground."""
+    moving = [link for link in order if carriers[link][0] == link]
+    names = list(sheet.bodies)
+    if len(names) < len(moving):
+        names.insert(0, "ground")
+    of = dict(zip(moving, names, strict=True))
+    return [of[carriers[link][0]] for link in order]
+
+
+def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, Any], names: dict[str, str], folder: Path) -> None:
+    """Visuals of all links on the bodies that carry them."""
+    links = {link.name: link for link in robot.links}
+    materials = {material.name: material for material in robot.materials}
+    for link in order:
+        _, pose = carriers[link]
+        for visual in links[link].visuals if names[link] in sheet.bodies else ():
+            shapes = sheet.bodies[names[link]].setdefault("shapes", [])
+            shape = visual_shape(visual, materials, folder)
+            if shape is not None and len(shapes) < MOST_SHAPES:
+                own = pose @ (np.eye(4) if visual.origin is None else visual.origin)
+                shapes.append(posed(shape, own[:3, :3], own[:3, 3]))
+    for body in sheet.bodies.values():
+        if not body.get("shapes", True):
+            del body["shapes"]
+
+
+def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[str, str], limits: bool, torques: bool) -> None:
+    """A joint with its friction, stops and drive."""
+    pose = carriers[joint.parent][1] @ pose_of(joint)
+    name = sheet.fresh(joint.name, "joint", sheet.joints)
+    kind = TYPES.get(joint.type, "rigid")
+    table = {"parent": names[joint.parent], "child": names[joint.child], "type": kind} | place(pose[:3, :3], pose[:3, 3])
+    sheet.joints[name] = table
+    if kind in ("revolute", "prismatic", "planar"):
+        axis = np.array([1.0, 0.0, 0.0]) if joint.axis is None else np.asarray(joint.axis, float)
+        table["axis"] = numbers(axis)
+    if kind not in ("revolute", "prismatic"):
+        return
+    coordinate = sheet.fresh(joint.name, "coordinate", value=True)
+    table["coordinates"] = [coordinate]
+    if joint.dynamics is not None:
+        sheet.rubbing(coordinate, float(joint.dynamics.damping or 0.0), float(joint.dynamics.friction or 0.0))
+    limit = joint.limit
+    if limits and limit is not None and joint.type != "continuous":
+        sheet.stop(coordinate, float(limit.lower or 0.0), float(limit.upper or 0.0), float(limit.effort or 0.0))
+    if torques:
+        sheet.torque(coordinate, "N.m" if kind == "revolute" else "N")
+
+
+def add_mimic(sheet: Sheet, joint: Any) -> None:
+    """A coordinate that follows another one."""
+    followed = joint.mimic.joint
+    found = {name: table["coordinates"][0] for name, table in sheet.joints.items() if "coordinates" in table}
+    if followed not in found or joint.name not in found:
+        sheet.left_out.append(f"joint '{joint.name}' follows '{followed}', which has no coordinate")
+        return
+    factor = 1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier)
+    offset = 0.0 if joint.mimic.offset is None else float(joint.mimic.offset)
+    sheet.couplings[f"{joint.name}.mimic"] = {"value": f"{quoted(found[joint.name])} - ({factor!r}*{quoted(found[followed])} + {offset!r})"}

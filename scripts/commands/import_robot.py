@@ -1,0 +1,47 @@
+"""`kinetree import`: a robot's URDF or MJCF file as a description of this format."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinetree.scripts.terminal.arguments import writable
+from kinetree.scripts.terminal.failure import BadInput
+
+
+def import_robot(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Robot: .urdf, or MJCF as .xml or .mjcf.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml beside the caller).")] = None,
+    floating: Annotated[bool, typer.Option("--floating", help="URDF: the base moves freely, by a joint 'root_joint'.")] = False,
+    limits: Annotated[bool, typer.Option("--limits", help="Make stops of the limits of joints.")] = False,
+    torques: Annotated[bool, typer.Option("--torques", help="Give every joint an input that drives it.")] = False,
+    keep_fixed: Annotated[bool, typer.Option("--keep-fixed", help="Keep rigidly attached links as bodies of their own.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a robot of another format as a description, and say what is left out."""
+    from inspect import signature
+
+    from kinetree.models import load
+    from kinetree.models.description.source import foreign_reader, is_foreign
+    from kinetree.models.foreign.toml_text import toml_text
+
+    if not is_foreign(file):
+        raise BadInput(f"{file}: expected a robot as .urdf, .xml or .mjcf")
+    path = writable(output or Path(f"{file.stem}.toml"), (".toml",), "--output")
+    assert path is not None
+    if path.exists() and output is None and not force:
+        raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
+    reader = foreign_reader(file)
+    options = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
+    known = signature(reader).parameters
+    unknown = [name for name, value in options.items() if value and name not in known]
+    if unknown:
+        raise BadInput(f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix}: such files say themselves how the base moves")
+    description, left_out = reader(**{name: value for name, value in options.items() if name in known})
+    load(description)
+    remarks = [f"{description['name']}, imported from {file.name}"] + [f"left out: {each}" for each in left_out]
+    path.write_text(toml_text(description, remarks), encoding="utf-8")
+    counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
+    typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
+    for each in left_out:
+        typer.echo(f"left out: {each}")
