@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
-from kinetree.models.description.force_parts import Force, TyreForce
+from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description
@@ -82,10 +82,3 @@ def contact_states(label: str, force: Force) -> dict[str, State]:
     for travel in travels(label, force):
         found[travel] = State(rate=0.0, unit="m")
     return found
-
-
-def travels(label: str, force: Force) -> list[str]:
-    """Names of the side travels of a force."""
-    if getattr(force, "side_stiffness", 0.0) == 0.0:
-        return []
-    return [f"{label}.travel"] if isinstance(force, TyreForce) else [f"{label}.travel_1", f"{label}.travel_2"]

@@ -98,6 +98,7 @@ class Builder:
         self.probes: list[tuple[int, ...]] = []
         self.guard_names: list[str] = []
         self.late_guards = False
+        self.early_laws: list[tuple[Node, str]] = []  # what forces need, with the keys of the description
         self.columns: list[Column] = []
         self.used: set[str] = set()
         self.inputs = inputs_of(description)
@@ -179,6 +180,10 @@ class Builder:
             rate = self.node(state.rate, f"states.{name}.rate") if name in self.description.states else Name(rate_of_state(name))
             self.define(f"der({name})", rate)
             rates.append(self.registers.compile(Name(f"der({name})")))
+        for law, key in self.early_laws:
+            if self.registers.phase_of(law) >= ACCELERATION:
+                hint = "a force cannot depend on the rate of a state that follows accelerations or forces"
+                raise ModelError(Problem(key, hint=hint, file=self.description.file))
         return rates
 
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.force_parts import Force
+from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.schema import Description
@@ -19,13 +19,15 @@ from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
+from kinetree.models.graph.tree import GROUND
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
 QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
-INPUT = "an input"
+INPUT, STATE = "an input", "a state"
+PLACE = {f"{GROUND}.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
 COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
@@ -89,7 +91,7 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name in description.inputs:
         add(known.states, name, INPUT, ("inputs", name))
     for name in description.states:
-        add(known.states, name, "a state", ("states", name))
+        add(known.states, name, STATE, ("states", name))
         known.results[f"der({name})"] = "the rate of a state"
     for name, output in description.outputs.items():
         for each in output_names(name, output):
@@ -103,7 +105,7 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         if element.kind == "volume":
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
     known.own = frozenset((*known.parameters, *known.states))
-    offered = {f"{name}.{suffix}": f"a variable of force '{name}'" for name, force in description.forces.items() for suffix in measured(force)}
+    offered = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in measured(name, force)}
     for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():
         if name not in known.own:
             known.states[name] = what
@@ -113,9 +115,10 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     return known
 
 
-def measured(force: Force) -> tuple[str, ...]:
-    """What a force element offers under names of its own."""
-    return MEASURED.get(force.kind, ())
+def measured(label: str, force: Force) -> list[str]:
+    """Names under which a force element offers what it measures."""
+    found = [f"{label}.{suffix}" for suffix in MEASURED.get(force.kind, ())]
+    return found + travels(label, force) + [f"{label}.settlement"] * (getattr(force, "soil", None) is not None)
 
 
 def name_fault(name: str, value: bool) -> str:
@@ -128,6 +131,8 @@ def name_fault(name: str, value: bool) -> str:
         return "letters in their usual form (Unicode NFKC)"
     if value and (name in RESERVED or name == "t" or keyword.iskeyword(name)):
         return f"another name: '{name}' has a meaning in expressions"
+    if value and name in PLACE:
+        return f"another name: '{name}' is the place of a contact"
     return ""
 
 
@@ -159,6 +164,8 @@ def fault(path: Path, text: Expression, known: Names, values: dict[str, float], 
             allowed += [known.states, known.results] if path[0] in RESULTS else [known.states]
         if text.scope == "input":
             allowed.append({name: what for name, what in known.states.items() if what == INPUT})
+        if text.scope == "ground":
+            allowed += [{name: what for name, what in known.states.items() if what in (INPUT, STATE)}, PLACE]
         for name in sorted(used):
             if any(name in group for group in allowed) or (name == "t" and text.scope != "parameter"):
                 continue
@@ -190,5 +197,6 @@ BEFORE = {
     "parameter": "parameters",
     "time": "parameters and t",
     "input": "parameters, t and inputs",
+    "ground": "parameters, t, inputs, states and the place of the contact (ground.x, ground.y, ground.z)",
     "state": "parameters, t, coordinates, speeds, states, inputs and outputs",
 }

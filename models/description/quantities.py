@@ -37,6 +37,12 @@ class InputExpression(Expression):
     scope = "input"
 
 
+class GroundExpression(Expression):
+    """Text of an expression over parameters, t, inputs, states and the place on the ground."""
+
+    scope = "ground"
+
+
 class LawExpression(Expression):
     """Text of an expression over parameters, t, coordinates, speeds, states, inputs and outputs."""
 
@@ -134,6 +140,7 @@ Number = Annotated[float | str, PlainValidator(lambda value: as_number(value, Ex
 TimeNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, TimeExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 InputNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, InputExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Law = Annotated[float | str, PlainValidator(lambda value: as_number(value, LawExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+GroundNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, GroundExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Vector = Annotated[
     tuple[float | str, float | str, float | str],
     PlainValidator(lambda value: as_vector(value, Expression, 3)),

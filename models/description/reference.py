@@ -21,6 +21,7 @@ WORDS = {
     quantities.TimeNumber: "number of t",
     quantities.InputNumber: "number of t and inputs",
     quantities.Law: "law",
+    quantities.GroundNumber: "number of the place",
     quantities.Vector: "3 numbers",
     quantities.LawVector: "3 laws",
     quantities.Tensor: "6 numbers",
@@ -67,6 +68,7 @@ What stands in the column "value":
 * *number*: a number, or the text of an expression over parameters;
 * *number of t*: the expression may contain the time t too;
 * *number of t and inputs*: the expression may contain the time and inputs;
+* *number of the place*: parameters, t, inputs, first-order states, and where a contact touches: `ground.x`, `ground.y`, `ground.z`;
 * *law*: also coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages also accelerations
   `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from kinetree.models.description.dimensions import Clash, Dimension, alike, dimension_of, infer
 from kinetree.models.description.errors import shown
-from kinetree.models.description.joint_units import form_units
+from kinetree.models.description.joint_units import form_units, rate_unit
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.si import Measured
 from kinetree.models.description.units import UnitError, coherent, fits, parse_unit
@@ -117,14 +117,15 @@ def numbers_of(value: Any, path: Path, expected: tuple[str, ...]) -> Iterator[tu
 def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
     """The declared units, narrowed by what stands beside the number: the coordinate of a force, the way of a transform, the exponent of a contact."""
     d = checker.description
-    if path[0] in ("parameters", "inputs", "states", "outputs") and len(path) > 2 and path[2] in ("value", "min", "max", "start"):
-        unit = getattr(getattr(d, str(path[0]))[path[1]], "unit", "")
-        return (unit,) if good(unit) else ()
-    if path[0] == "forces" and path[2] == "stiffness" and getattr(d.forces[str(path[1])], "exponent", 1.0) != 1.0:
+    section, name, key = ([str(part) for part in path] + ["", "", ""])[:3]
+    if section in ("parameters", "inputs", "states", "outputs") and key in ("value", "min", "max", "start", "rate"):
+        unit = getattr(d, section)[name].unit
+        return () if not good(unit) else (rate_unit(unit),) if key == "rate" else (unit,)
+    if section == "forces" and key == "stiffness" and getattr(d.forces[name], "exponent", 1.0) != 1.0:
         return ()
-    if path[0] == "joints" and path[1] in checker.forms:
+    if section == "joints" and name in checker.forms:
         return joint_number(checker, path, declared)
-    owner = getattr(d, str(path[0])).get(path[1]) if path[0] in ("forces", "actuators", "hydraulics") else None
+    owner = getattr(d, section).get(name) if section in ("forces", "actuators", "hydraulics") else None
     coordinate = getattr(owner, "coordinate", None)
     if len(declared) == 2 and coordinate is not None:
         angle = coordinate_units(checker).get(coordinate) == "rad"

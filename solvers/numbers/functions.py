@@ -1,7 +1,8 @@
 """Functions of lanes and duals: what kernels call on plain numbers, for the wide ones.
 
 Lanes: square root, absolute value and rounding at once, sine and cosine by polynomials, all else lane by lane.
-Duals: f(a)' = f'(a) a', lane functions have slopes zero where they are flat.
+Duals: f(a)' = f'(a) a', lane functions have slopes zero where they are flat. Where a root, a power or an angle has no finite slope, at zero, it
+counts as flat: the length of a vector that vanishes is smallest there, and a law that multiplies it by the vector has slopes.
 """
 
 import builtins
@@ -78,7 +79,7 @@ def lanes_sqrt(a):
 @overloaded(math.sqrt, DUAL)
 def dual_sqrt(a):
     root = math.sqrt(value_of(a))
-    return dual_of(root, slopes_of(a) * (0.5 / root))
+    return dual_of(root, slopes_of(a) * (0.5 / root if root > 0.0 else 0.0))
 
 
 @overloaded(builtins.abs, LANES)
@@ -231,7 +232,7 @@ def dual_pow(a, b):
     base = value_of(first)
     power = value_of(second)
     value = math.pow(base, power)
-    by_base = power * math.pow(base, power - 1.0) if power != 0.0 else 0.0
+    by_base = power * math.pow(base, power - 1.0) if power >= 1.0 or (power != 0.0 and base != 0.0) else 0.0
     by_power = value * math.log(base) if base > 0.0 else 0.0
     return dual_of(value, by_base * slopes_of(first) + by_power * slopes_of(second))
 
@@ -243,4 +244,5 @@ def dual_atan2(a, b):
     y = value_of(first)
     x = value_of(second)
     square = x * x + y * y
-    return dual_of(math.atan2(y, x), (x / square) * slopes_of(first) - (y / square) * slopes_of(second))
+    share = 1.0 / square if square > 0.0 else 0.0
+    return dual_of(math.atan2(y, x), (x * share) * slopes_of(first) - (y * share) * slopes_of(second))
