@@ -1,7 +1,13 @@
-"""Where compiled artefacts are kept, and the hash of all kernel sources that names them. Imports nothing heavy."""
+"""Where compiled artefacts are kept, and the hash of all kernel sources that names them. Imports nothing heavy.
+
+The folder belongs to its user alone: who could write into it could plant code. Where it cannot be made or is not safe, a temporary one serves.
+"""
 
 import hashlib
 import os
+import stat
+import sys
+import tempfile
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +17,46 @@ SOURCES = Path(__file__).parent
 
 def cache_root() -> Path:
     """Folder for everything Kinetree compiles or remembers on this machine."""
-    base = os.environ.get("KINETREE_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "kinetree")
-    return Path(base)
+    named = os.environ.get("KINETREE_CACHE")
+    return usable(Path(named) if named else default_root())
+
+
+def default_root() -> Path:
+    """The folder for caches of this system and user."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("kinetree", appauthor=False)
+
+
+@lru_cache(maxsize=8)
+def usable(wanted: Path) -> Path:
+    """The folder, made and the user's own; else a temporary one, which is said."""
+    try:
+        if not wanted.is_absolute() and str(wanted).startswith("~"):
+            raise OSError("the user has no home folder")
+        return own(wanted.absolute())
+    except OSError as error:
+        name = f"kinetree-{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', 'user')}"
+        try:
+            other = own(Path(tempfile.gettempdir()) / name)
+        except OSError:
+            other = Path(tempfile.mkdtemp(prefix="kinetree-"))
+        reason = error.strerror or str(error)
+        print(f"{wanted} cannot be used as cache ({reason}); {other} is used: set KINETREE_CACHE to a folder of yours", file=sys.stderr)
+        return other
+
+
+def own(folder: Path) -> Path:
+    """The folder once it is made, can be written, and nobody else can write into it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid"):
+        found = folder.stat()
+        if found.st_uid not in (os.getuid(), 0):
+            raise OSError("it belongs to another user")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            folder.chmod(found.st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
+    with tempfile.TemporaryFile(dir=folder):
+        return folder
 
 
 def hash_of(paths: Iterable[Path]) -> str:
@@ -26,11 +70,17 @@ def hash_of(paths: Iterable[Path]) -> str:
 
 @lru_cache(maxsize=1)
 def sources_hash() -> str:
-    """Hash over all kernel sources as they were when first asked: the key of every compiled artefact."""
+    """Hash over all kernel sources as they were when first asked: the key of what numba compiles when it is called."""
     return hash_of(SOURCES.rglob("*.py"))
 
 
 @lru_cache(maxsize=1)
 def engine_hash() -> str:
-    """Hash over the sources of the engine library, which knows nothing of the linear chains."""
-    return hash_of(path for path in SOURCES.rglob("*.py") if path.parent.name != "chain")
+    """Hash over the sources of the engine library, which knows nothing of the linear chains, nor where and when it is built."""
+    return hash_of(path for path in SOURCES.rglob("*.py") if of_engine(path.relative_to(SOURCES)))
+
+
+def of_engine(path: Path) -> bool:
+    if path.parent.name == "library":
+        return path.name == "compile.py"
+    return path.parent.name != "chain" and path.name != "cache.py"

@@ -29,6 +29,7 @@ MODEL_INTS = (
     Field("e_factor", "ne", "register of the factor of a coordinate, or -1 for 1"),
     Field("u_kind", "nu", "Column kind of the tangent column of speed j"),
     Field("u_body", "nu", "body whose joint has speed j"),
+    Field("u_rotor", "nu", "register of the inertia of the motor reflected to speed j, or -1"),
     Field("u_q", "nu", "coordinate whose derivative is speed j, or -1 (quaternion joints)"),
     Field("b_mass", "N+1", "register of the mass"),
     Field("b_com", "N+1", "register of the centre of mass (3), body frame"),
@@ -95,6 +96,7 @@ WORK = (
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
     Field("body", "32*(N+1)", "derived constants of bodies"),
     Field("elem", "16*ne", "derived constants of elements"),
+    Field("rotor", "nu", "inertia of the motor reflected to speed j"),
     Field("row", "72*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
@@ -156,7 +158,7 @@ WORK = (
     Field("ydot", "nq+nu+nx", "its rate"),
 )
 # flags, derived constants, numbers of things: the same for all states that are evaluated together, never wide numbers
-PLAIN = ("head", "body", "elem", "loop_pivot", "loop_found", "loop_rank")
+PLAIN = ("head", "body", "elem", "rotor", "loop_pivot", "loop_found", "loop_rank")
 LITERAL = (
     "G",
     "itr",

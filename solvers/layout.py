@@ -32,6 +32,7 @@ class Status(IntEnum):
     SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
+    ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
     STAGE_NEVER_ENDS = 17
 

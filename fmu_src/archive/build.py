@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import unicodedata
+from collections.abc import Callable, Sequence
 from importlib.metadata import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
+from kinetree.fmu.archive.binaries import Binaries, binaries, place_of, platforms_of, silent
 from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2
+from kinetree.fmu.archive.container import write_archive
 from kinetree.fmu.archive.documentation import index_html
 from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.description.loader import generated, is_generated, read
+from kinetree.solvers.library.platforms import this_platform
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
@@ -39,18 +41,30 @@ def build_fmu(
     integrator: str = "auto",
     step: float | None = None,
     tolerance: float | None = None,
+    platforms: str | Sequence[str] | None = None,
+    say: Callable[[str], None] = silent,
 ) -> Path:
-    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0)."""
+    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0).
+
+    `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
+    """
     from kinetree.fmu.unit import fmu_unit
 
     files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
-    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files)
+    carried = binaries_for(Path(path), backend, fmi, platforms, say)
+    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried)
 
 
 def pack_unit(
-    unit: Any, path: str | Path, backend: str = "python", fmi: int | str = 2, files: dict[str, bytes] | None = None, shell: Path | None = None
+    unit: Any,
+    path: str | Path,
+    backend: str = "python",
+    fmi: int | str = 2,
+    files: dict[str, bytes] | None = None,
+    carried: Binaries | None = None,
+    shell: Path | None = None,
 ) -> Path:
-    """Pack a compiled unit; `shell` is the binary to carry instead of the one of this machine."""
+    """Pack a compiled unit with the binaries that it is to carry; `shell`: one binary for this machine in their place."""
     path, version = Path(path), int(float(fmi))
     check_request(path, backend, version)
     table = variable_table(unit)
@@ -60,12 +74,16 @@ def pack_unit(
     content = payload(unit, table, token)
     resources = {"model.kinetree": content, **(files or {})}
     page = index_html(unit, table, notes(unit, backend, version, facts))
-    binary = shell or shell_of_this_machine(backend)
+    own = this_platform()
+    if shell is not None and own is not None:
+        carried = {own: shell}
+    elif carried is None:
+        carried = binaries_for(path, backend, fmi, None)
     if backend == "python":
-        pack_slave(path, facts.identifier, resources | {"description.xml": xml}, binary, page)
+        pack_slave(path, facts.identifier, resources | {"description.xml": xml}, carried, page)
     else:
-        own = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
-        pack_native(path, facts.identifier, xml, resources | own, binary, page, version)
+        named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
+        pack_native(path, facts.identifier, xml, resources | named, carried, page, version)
     return path
 
 
@@ -137,53 +155,42 @@ def licence_text() -> bytes:
     return b"Kinetree, BSD-3-Clause\n"
 
 
-def shell_of_this_machine(backend: str) -> Path | None:
-    """The binary with the engine; the Python back end can do without."""
-    from kinetree.fmu.native.shell import shell_library
-
+def binaries_for(path: Path, backend: str, fmi: int | str, platforms: str | Sequence[str] | None, say: Callable[[str], None] = silent) -> Binaries:
+    """The binaries of an archive; the Python back end can do without one for this machine."""
+    check_request(path, backend, int(float(fmi)))
+    wanted = platforms_of(platforms)
     try:
-        return shell_library()
+        return binaries(wanted, say)
     except FmuError:
-        if backend == "native":
+        if backend == "native" or wanted is not None:
             raise
-        return None
+        return {}
 
 
-def pack_slave(path: Path, identifier: str, resources: dict[str, bytes], binary: Path | None, page: str) -> None:
-    """The archive of the Python back end; pythonfmu writes it, the icon is added."""
-    from kinetree.fmu.slave.pack import pack_python
+def pack_slave(path: Path, identifier: str, resources: dict[str, bytes], carried: Binaries, page: str) -> None:
+    """The archive of the Python back end; pythonfmu writes it, documentation and icon are added."""
+    from kinetree.fmu.slave.pack import python_entries
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:
-        documentation = Path(scratch) / "documentation"
-        (documentation / "licenses").mkdir(parents=True)
-        (documentation / "index.html").write_text(page, encoding="utf-8")
-        (documentation / "licenses" / "license.txt").write_bytes(licence_text())
-        work = Path(scratch) / "build"
-        work.mkdir()
-        pack_python(path, work, identifier, resources, binary, documentation)
-    with ZipFile(path, "a") as archive:
-        archive.writestr("model.png", ICON.read_bytes())
+    write_archive(path, python_entries(identifier, resources, carried) | about(page) | {"model.png": ICON.read_bytes()})
 
 
-def pack_native(path: Path, identifier: str, xml: bytes, resources: dict[str, bytes], binary: Path | None, page: str, version: int) -> None:
+def about(page: str) -> dict[str, bytes | str | Path]:
+    """Documentation and licence."""
+    return {"documentation/index.html": page, "documentation/licenses/license.txt": licence_text()}
+
+
+def pack_native(path: Path, identifier: str, xml: bytes, resources: dict[str, bytes], carried: Binaries, page: str, version: int) -> None:
     """The archive of the native back end."""
-    if binary is None:
+    if not carried:
         raise FmuError("there is no engine library for this machine")
-    platform = "linux64" if version == 2 else "x86_64-linux"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with ZipFile(path, "w", ZIP_DEFLATED, compresslevel=4) as archive:
-        archive.writestr("modelDescription.xml", xml)
-        archive.write(binary, f"binaries/{platform}/{identifier}.so")
-        for name, content in resources.items():
-            archive.writestr(f"resources/{name}", content)
-        archive.writestr("documentation/index.html", page)
-        archive.writestr("documentation/licenses/license.txt", licence_text())
-        if version == 2:
-            archive.writestr("model.png", ICON.read_bytes())
-        else:
-            archive.writestr("terminalsAndIcons/icon.png", ICON.read_bytes())
-            archive.writestr("terminalsAndIcons/terminalsAndIcons.xml", TERMINALS)
+    content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
+    content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
+    content |= {f"resources/{name}": data for name, data in resources.items()} | about(page)
+    if version == 2:
+        content["model.png"] = ICON.read_bytes()
+    else:
+        content |= {"terminalsAndIcons/icon.png": ICON.read_bytes(), "terminalsAndIcons/terminalsAndIcons.xml": TERMINALS}
+    write_archive(path, content)
 
 
 __all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

@@ -44,6 +44,7 @@ static void put(Instance *in, const Variable *v, double value) {
 
 int instance_reset(Instance *in) {
     in->engine = best_engine();
+    if (!in->engine) return say(in, LEVEL_ERROR, "this archive was packed for newer processors than the one of this machine");
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
     in->start_time = 0;

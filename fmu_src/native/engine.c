@@ -12,8 +12,10 @@
         return ints[U_MATRIX_STEPS] ? matrix_advance(&name, ints, floats, work, t) : kt_unit_advance##suffix(ints, floats, work, option, t); \
     }
 
+#ifdef KINETREE_BASE
 DECLARE_ALL()
 TABLE(baseline, )
+#endif
 
 #ifdef KINETREE_V3
 DECLARE_ALL(_v3)
@@ -25,16 +27,38 @@ DECLARE_ALL(_v4)
 TABLE(with_avx512, _v4)
 #endif
 
-#define HAS(feature) __builtin_cpu_supports(feature)
+#if defined(KINETREE_V3) || defined(KINETREE_V4)
+#include <cpuid.h>
 
+/* 0: any processor; 1: AVX2 and FMA units; 2: AVX-512, each with registers that the system keeps. */
+static int processor(void) {
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid_count(1, 0, &a, &b, &c, &d)) return 0;
+    const unsigned fma = 1u << 12, movbe = 1u << 22, saved = 1u << 27, f16c = 1u << 29;
+    if ((c & (fma | movbe | saved | f16c)) != (fma | movbe | saved | f16c)) return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+    const unsigned bmi1 = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8;
+    if ((b & (bmi1 | avx2 | bmi2)) != (bmi1 | avx2 | bmi2)) return 0;
+    const unsigned wide = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31; /* F, DQ, CD, BW, VL */
+    return (low & 0xE6) == 0xE6 && (b & wide) == wide ? 2 : 1;
+}
+#endif
+
+/* NULL where the library holds nothing that this processor could run. */
 EXPORTED const Engine *best_engine(void) {
-#ifdef KINETREE_V3
-    __builtin_cpu_init();
-    if (!(HAS("avx2") && HAS("fma") && HAS("bmi") && HAS("bmi2"))) return &baseline;
+#if defined(KINETREE_V3) || defined(KINETREE_V4)
+    int found = processor();
+#endif
 #ifdef KINETREE_V4
-    if (HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl")) return &with_avx512;
+    if (found == 2) return &with_avx512;
 #endif
-    return &with_avx2;
+#ifdef KINETREE_V3
+    if (found >= 1) return &with_avx2;
 #endif
+#ifdef KINETREE_BASE
     return &baseline;
+#else
+    return NULL;
+#endif
 }

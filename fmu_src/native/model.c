@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
 #include "engine.h"
 
 enum { TOKEN_SIZE = 36 };
@@ -88,8 +92,18 @@ static const char *lay_out(Model *m, size_t size) {
     return places(m, strings);
 }
 
+/* Paths are UTF-8 everywhere. */
+static FILE *open_file(const char *path) {
+#ifdef _WIN32
+    wchar_t wide[4096];
+    return MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 4096) ? _wfopen(wide, L"rb") : NULL;
+#else
+    return fopen(path, "rb");
+#endif
+}
+
 static const char *read_file(Model *m, const char *path) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_file(path);
     if (!file) return NAMED("cannot be opened");
     fseek(file, 0, SEEK_END);
     long size = ftell(file);

@@ -1,4 +1,4 @@
-"""Builds the one binary of all native FMUs: the C shell linked with the engine's object code for every processor level.
+"""Builds the one binary of all native FMUs for a platform: the C shell linked with the engine's object code for every processor level.
 
 The binary holds no model, so it is built once per engine and kept by content; packing an FMU copies it under another name.
 """
@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -20,12 +17,14 @@ from kinetree.fmu.archive import matrix_steps
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.layout import Status
-from kinetree.solvers.library.build import LibraryError, build, compiler, object_path
-from kinetree.solvers.library.levels import levels_of
+from kinetree.solvers.library.build import object_path, objects_for, silent
+from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
+from kinetree.solvers.library.store import library_folder, place, sound, written
+from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
 
 HERE = Path(__file__).parent
-SUFFIXES = ("", "_v3", "_v4")  # of the entries for each processor level
-FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter")
+FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
 
 
@@ -62,22 +61,29 @@ def shell_hash(objects: Sequence[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def run(command: Sequence[str]) -> None:
-    """Run a tool; what it says becomes the error."""
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise FmuError(f"{command[0]} failed: {done.stderr.strip()[:2000]}")
+def shell_library(target: Platform | None = None, say: Callable[[str], None] = silent) -> Path:
+    """The binary for a platform, this machine's by default; built when it is not there yet."""
+    target = target or this_platform()
+    if target is None:
+        raise FmuError(f"no FMU can run on a machine like this yet: there are binaries for {', '.join(PLATFORMS)}")
+    try:
+        return linked(objects_for(target, say), target, levels_for(target), say)
+    except LibraryError as error:
+        raise FmuError(f"the binary for {target.name} cannot be built: {error}") from error
 
 
-def shell_library() -> Path:
-    """The binary for this machine; built when it is not there yet."""
-    objects = [object_path("core", level) for level in levels_of("core")]
-    if not all(path.exists() for path in objects):
-        try:
-            build()
-        except LibraryError as error:
-            raise FmuError(f"the engine library cannot be built: {error}") from error
-    return linked(objects)
+def ready(target: Platform) -> Path | None:
+    """The binary for a platform if it has been built already."""
+    objects = [object_path(target, level) for level in levels_for(target)]
+    if not all(sound(path) for path in objects):
+        return None
+    path = shell_path(objects, target)
+    return path if sound(path) else None
+
+
+def shell_path(objects: Sequence[Path], target: Platform | None) -> Path:
+    name = f"shell-{shell_hash(objects)}" + (f"-{target.name}{target.extension}" if target else ".so")
+    return place(name) if target else objects[0].parent / name
 
 
 def bound(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Callable[[int, float], int]:
@@ -89,30 +95,35 @@ def bound(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> 
     return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
 
 
-def linked(objects: Sequence[Path]) -> Path:
-    """The shell linked with engine objects: the baseline first, then those for newer processors, if any."""
-    path = objects[0].parent / f"shell-{shell_hash(objects)}.so"
-    if path.exists():
+def linked(objects: Sequence[Path], target: Platform | None = None, levels: Sequence[str] = ("",), say: Callable[[str], None] = silent) -> Path:
+    """The shell linked with engine objects, one for each processor level."""
+    path = shell_path(objects, target)
+    if sound(path):
         return path
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        folder = Path(scratch)
+    path = (library_folder() if target else objects[0].parent) / path.name
+    own = target is None or target == this_platform()
+    say(f"linking the binary for {target.name}" if target else "linking")
+    with written(path) as draft:
+        folder = draft.parent
         (folder / "unit_layout.h").write_text(layout_header())
-        code = [str(objects[0])]
-        define = []
-        for given, suffix in zip(objects[1:], SUFFIXES[1:], strict=False):
-            renamed = folder / f"engine{suffix}.o"
-            renames = [option for name in ENTRIES for option in ("--redefine-sym", f"kt_unit_{name}=kt_unit_{name}{suffix}")]
-            keep = [option for name in ENTRIES for option in ("--keep-global-symbol", f"kt_unit_{name}{suffix}")]
-            run(["objcopy", *renames, str(given), str(renamed)])
-            run(["objcopy", *keep, str(renamed)])
-            code.append(str(renamed))
-            define.append(f"-DKINETREE{suffix.upper()}")
-        out = folder / "shell.so"
-        includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
         # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
         exports = folder / "exports.map"
         exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
-        link = ["-shared", "-fPIC", "-s", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
-        run([compiler(), *FLAGS, *define, *includes, *map(str, sources()), *code, *link, "-o", str(out)])
-        os.replace(out, path)
+        define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels]
+        includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
+        elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
+        link = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
+        run(
+            [
+                *(compiler() if own else cross_compiler(target.zig)),
+                *FLAGS,
+                *define,
+                *includes,
+                *map(str, sources()),
+                *map(str, objects),
+                *link,
+                "-o",
+                str(draft),
+            ]
+        )
     return path

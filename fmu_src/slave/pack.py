@@ -6,8 +6,11 @@ import hashlib
 import re
 import shutil
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
+from kinetree.fmu.archive.binaries import Binaries
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
@@ -57,25 +60,29 @@ def write_kernels(folder: Path, package: str) -> Path:
     return home
 
 
-def pack_python(path: Path, folder: Path, identifier: str, files: dict[str, bytes], library: Path | None, documentation: Path) -> None:
-    """Build the archive in a scratch folder; `files` go into resources."""
+def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) -> dict[str, bytes]:
+    """Entries of the archive as pythonfmu makes it; `files` go into resources, and the binaries as engines beside them."""
     from pythonfmu.builder import FmuBuilder
 
     module, text, package = script_text(identifier)
-    script = folder / f"{module}.py"
-    script.write_text(text, encoding="utf-8")
-    project = [write_kernels(folder, package)]
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-        project.append(folder / name)
-    if library is not None:
-        place = folder / "linux64"
-        place.mkdir()
-        shutil.copyfile(library, place / "engine.so")
-        project.append(place)
     before = list(sys.path)
-    try:
-        FmuBuilder.build_FMU(script, dest=path, project_files=project, documentation_folder=documentation, needsExecutionTool="false")
-    finally:
-        sys.path[:] = before
-        sys.modules.pop(module, None)
+    with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:
+        folder = Path(scratch)
+        script = folder / f"{module}.py"
+        script.write_text(text, encoding="utf-8")
+        project = [write_kernels(folder, package)]
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+            project.append(folder / name)
+        for target, binary in carried.items():
+            place = folder / target.name
+            place.mkdir()
+            shutil.copyfile(binary, place / f"engine{target.extension}")
+            project.append(place)
+        try:
+            packed = FmuBuilder.build_FMU(script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false")
+        finally:
+            sys.path[:] = before
+            sys.modules.pop(module, None)
+        with zipfile.ZipFile(packed) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}

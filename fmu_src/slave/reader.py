@@ -14,7 +14,8 @@ from functools import cache
 from importlib import import_module
 
 IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}  # written by the builder: names, places in the head of the work block, messages by status
-LIBRARIES = {"Linux": ("linux64", "engine.so"), "Windows": ("win64", "engine.dll")}
+X86, ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
+LIBRARIES = {("Linux", X86): ("linux64", "engine.so"), ("Windows", X86): ("win64", "engine.dll"), ("Linux", ARM): ("aarch64-linux", "engine.so")}
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
 HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13
 
@@ -54,14 +55,16 @@ class Model:
 
 def native(folder, model):
     """Entries of the engine library as work -> entry -> call(option, t); None where the archive has none for this platform."""
-    place = LIBRARIES.get(platform.system())
+    system, machine = platform.system(), platform.machine().lower()
+    place = next((where for (name, machines), where in LIBRARIES.items() if name == system and machine in machines), None)
     path = os.path.join(folder, *place) if place else ""
-    machine = platform.machine().lower() in ("x86_64", "amd64")
-    if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not machine or not os.path.exists(path):
+    if os.environ.get("KINETREE_FMU_ENGINE") == "kernels" or not os.path.exists(path):
         return None
     library = ctypes.CDLL(path)
     library.best_engine.restype = ctypes.POINTER(ctypes.c_void_p)
     table = library.best_engine()
+    if not table:
+        return None  # code for newer processors only
     kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double)
     entries = {name: kind(table[k]) for k, name in enumerate(ENTRIES)}
     ints, floats = model.ints.buffer_info()[0], model.floats.buffer_info()[0]

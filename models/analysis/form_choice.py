@@ -48,6 +48,8 @@ def measured_times(system: System) -> dict[str, float]:
 def measure(system: System) -> dict[str, float]:
     """Median time of one evaluation by every form worth trying, along a slow motion as in an integration."""
     predicted = system.costs()
+    if system.rotors:
+        del predicted["LGR"]
     cheapest = min(predicted.values())
     tried = [name for name, flops in predicted.items() if flops <= HOPELESS * cheapest and storage(system, name) <= MEMORY]
     return {name: evaluation_time(system, name) for name in dict.fromkeys([*tried, "DEC"])}

@@ -200,7 +200,7 @@ class Builder:
 
     def add_joints(self) -> dict[str, list[int]]:
         """Elements, patterns and column kinds of all tree joints."""
-        c: dict[str, list[int]] = {k: [] for k in ("e_kind", "e_q", "e_u", "e_axis", "e_amount", "e_factor", "u_kind", "u_body", "u_q")}
+        c: dict[str, list[int]] = {k: [] for k in ("e_kind", "e_q", "e_u", "e_axis", "e_amount", "e_factor", "u_kind", "u_body", "u_rotor", "u_q")}
         c |= {"joint": [L.Joint.FIXED], "q_at": [0, 0], "u_at": [0, 0], "e_at": [0, 0]}
         for i, joint in enumerate(self.topology.joint, 1):
             form = self.forms[joint]
@@ -208,9 +208,11 @@ class Builder:
             q, u = c["q_at"][-1], c["u_at"][-1]
             for element in elements:
                 self.add_element(c, element, q, u, f"joints.{joint}")
-            c["joint"].append(pattern(elements))
+            c["joint"].append(pattern(elements, bool(form.rotors)))
             c["u_kind"] += column_kinds(elements, len(form.speeds))
             c["u_body"] += [i] * len(form.speeds)
+            rotors = form.rotors if len(form.rotors) == len(form.speeds) else ()
+            c["u_rotor"] += [self.register(each, f"joints.{joint}.rotor_inertia") for each in rotors] or [NONE] * len(form.speeds)
             c["u_q"] += [NONE] * len(form.speeds) if form.quaternion else [q + k for k in range(len(form.speeds))]
             c["q_at"].append(q + len(form.coordinates))
             c["u_at"].append(u + len(form.speeds))

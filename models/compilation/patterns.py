@@ -6,8 +6,8 @@ from kinetree.models.description.joints import ElementForm
 from kinetree.solvers import layout as L
 
 
-def pattern(elements: tuple[ElementForm, ...]) -> int:
-    """The pattern of `layout.Joint` a sequence of elements has."""
+def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
+    """The pattern of `layout.Joint` a sequence of elements has; a ball with motors is eliminated freedom by freedom."""
     moving = [k for k, e in enumerate(elements) if e.kind not in (L.Element.SHIFT, L.Element.ROTATE)]
     if not moving:
         return L.Joint.FIXED
@@ -20,6 +20,8 @@ def pattern(elements: tuple[ElementForm, ...]) -> int:
         return L.Joint.REVOLUTE
     if last.kind == L.Element.SHIFT_Q and last.factor == 1.0:
         return L.Joint.PRISMATIC
+    if rotors:
+        return L.Joint.GENERAL
     return {L.Element.BALL: L.Joint.SPHERICAL, L.Element.FREE: L.Joint.FREE}.get(last.kind, L.Joint.GENERAL)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.quantities import AXES, Expression
@@ -66,13 +66,21 @@ class JointForm:
     starts: tuple[Amount, ...] = ()
     start_speeds: tuple[Amount, ...] = ()
     quaternion: bool = False
+    rotors: tuple[Amount, ...] = ()  # inertias of motors reflected to the speeds; none: no motors
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
     """Expand a joint; raises JointProblem where it contradicts itself."""
     if (joint.type is None) == (joint.transforms is None):
         raise JointProblem("", "neither type nor transforms" if joint.type is None else "both type and transforms", "one of type and transforms")
-    return from_transforms(joint) if joint.type is None else from_type(joint, name)
+    form = from_transforms(joint) if joint.type is None else from_type(joint, name)
+    if joint.rotor_inertia is None:
+        return form
+    if form.elements and form.elements[-1].kind == Element.FREE:
+        raise JointProblem("rotor_inertia", "a motor", "none at a free joint")
+    if len(joint.rotor_inertia) != len(form.speeds):
+        raise JointProblem("rotor_inertia", f"{len(joint.rotor_inertia)} numbers", f"{len(form.speeds)}, one per speed")
+    return replace(form, rotors=joint.rotor_inertia)
 
 
 def speed_name(coordinate: str) -> str:

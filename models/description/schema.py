@@ -51,6 +51,7 @@ class JointSpec(Named):
     start: Numbers | None = Field(None, description="Coordinates at the start; spherical w, x, y, z; free x, y, z, w, x, y, z")
     speed: Numbers | None = Field(None, description="Speeds at the start; of spherical and free joints in child axes")
     transforms: tuple[Transform, ...] | None = Field(None, description="Elementary transforms")
+    rotor_inertia: Numbers | None = Field(None, description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]")
     cut: bool | None = Field(None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
 
 

@@ -170,11 +170,22 @@ class Reader:
             table |= {"type": "free", "start": numbers(q[:7])}
         elif model.jnt_type[first] == BALL:
             anchor = model.jnt_pos[first]
+            self.rotors(table, joints)
             table |= {"type": "spherical"} | place(R, R @ anchor + r) | ({"child_at": numbers(anchor)} if anchor.any() else {})
         else:
             transforms = [{"shift": numbers(r)}] if r.any() else []
             turned = place(R, np.zeros(3)).get("frame", [])
+            self.rotors(table, joints)
             table["transforms"] = [*transforms, *turned, *(each for joint in joints for each in self.moving(joint))]
+
+    def rotors(self, table: dict[str, Any], joints: list[int]) -> None:
+        """Reflected inertias of the motors."""
+        model = self.model
+        found = [
+            float(value) for joint in joints for value in model.dof_armature[model.jnt_dofadr[joint] :][: 3 if model.jnt_type[joint] == BALL else 1]
+        ]
+        if any(found):
+            table["rotor_inertia"] = found
 
     def moving(self, joint: int) -> list[dict[str, Any]]:
         """A hinge about its anchor or a slide, measured from the reference of the model."""

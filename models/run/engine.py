@@ -6,13 +6,10 @@ KINETREE_ENGINE=library|jit forces one of them.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-
-from kinetree.solvers.entries import LIBRARIES
 
 Call = Callable[[int, float], int]
 
@@ -29,21 +26,12 @@ def kind() -> str:
         return "jit"  # kernels run in plain Python
     from kinetree.solvers.library.load import load_library
 
-    if not all(load_library(name) for name in LIBRARIES):
-        build_once()
+    if load_library("core") is None:
+        from kinetree.solvers.library.announce import build_once
+
+        build_once("core")
         load_library.cache_clear()
-    return "library" if all(load_library(name) for name in LIBRARIES) else "jit"
-
-
-def build_once() -> None:
-    """Build the library when it is first needed; without a C compiler the jitted kernels serve, which start slowly."""
-    from kinetree.solvers.library.build import LibraryError, build
-
-    print("Kinetree prepares its engine for this machine: once, about two minutes ...", file=sys.stderr, flush=True)
-    try:
-        build()
-    except LibraryError as error:
-        print(f"{error}; going on without it, which starts slowly", file=sys.stderr, flush=True)
+    return "library" if load_library("core") else "jit"
 
 
 def connect(*names: str) -> None:

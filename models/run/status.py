@@ -35,6 +35,9 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.NO_CONVERGENCE: "an iteration did not converge",
         Status.TOO_MANY_STEPS: "too many steps",
         Status.SINGULAR_BODY: f"body '{body}' has no invertible mass matrix, which this method needs",
+        Status.ROTOR: f"speed '{compiled.speeds[item]}' drives a rotor, for which the forms of the first kind (LGR) have no place: take another one"
+        if 0 <= item < len(compiled.speeds)
+        else "rotors of motors",
         Status.INCONSISTENT: open_loop(item, compiled),
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
     }

@@ -229,7 +229,14 @@ class System(Closure):
             times = measured_times(self)
             return min(times, key=times.__getitem__)
         costs = self.costs()
+        if self.rotors:  # the form of the first kind has no place for them
+            del costs["LGR"]
         return min(costs, key=costs.__getitem__)
+
+    @property
+    def rotors(self) -> bool:
+        """Whether motors at joints have inertia of their own."""
+        return any(joint.rotor_inertia is not None for joint in self.description.joints.values())
 
     # -- motion ---------------------------------------------------------------------------------------------------------------------------
     def simulate(

@@ -19,7 +19,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.native.shell import fmi_headers
 from kinetree.models import load
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers.library.build import compiler
+from kinetree.solvers.library.tools import compiler
 
 HERE = Path(__file__).parent
 STEP = 1e-3
@@ -54,7 +54,7 @@ def minimal_native(path: Path) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
         library = Path(scratch) / "m.so"
         flags = ["-std=c11", "-O2", "-shared", "-fPIC", "-w", f"-I{fmi_headers()}"]
-        subprocess.run([compiler(), *flags, str(HERE / "minimal_fmu.c"), "-o", str(library)], check=True)
+        subprocess.run([*compiler(), *flags, str(HERE / "minimal_fmu.c"), "-o", str(library)], check=True)
         with ZipFile(path, "w") as archive:
             archive.write(library, "binaries/linux64/minimal.so")
             archive.writestr("modelDescription.xml", MINIMAL)

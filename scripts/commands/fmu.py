@@ -17,6 +17,9 @@ def fmu(
     integrator: Annotated[str, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
+    platforms: Annotated[
+        str | None, typer.Option("--platforms", help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).")
+    ] = None,
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
     quiet: Quiet = False,
@@ -35,7 +38,23 @@ def fmu(
         mechanism = mechanism.linear()
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
-    build_fmu(mechanism, path, backend, version, integrator, step, tolerance)
+    say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
+    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say)
     if quiet:
         return
+    typer.echo(carried(path))
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
+
+
+def carried(path: Path) -> str:
+    """For which platforms an archive has binaries, and how to get the others."""
+    from zipfile import ZipFile
+
+    from kinetree.solvers.library.platforms import PLATFORMS
+
+    with ZipFile(path) as archive:
+        folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/") and name.count("/") == 2}
+    there = [name for name, each in PLATFORMS.items() if {name, each.tuple} & folders]
+    absent = [name for name in PLATFORMS if name not in there]
+    more = f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)" if absent else ""
+    return f"for {', '.join(there)}{more}"

@@ -36,7 +36,7 @@ def eliminate_rotations(model, ws, i, count):
         c = j * L.COLUMN
         a = get3(ws.col, c + L.C_A)
         un = sv(J, a)
-        D = dot3(a, un)
+        D = dot3(a, un) + ws.rotor[j]
         if not every(D > tiny):
             return L.Status.SINGULAR_JOINT
         uf = mtv(H, a)
@@ -66,7 +66,7 @@ def eliminate_columns(model, ws, i):
         el = get3(ws.col, c + L.C_L)
         un = add3(sv(J, a), mv(H, el))
         uf = add3(mtv(H, a), sv(M, el))
-        D = dot3(a, un) + dot3(el, uf)
+        D = dot3(a, un) + dot3(el, uf) + ws.rotor[j]
         if not every(D > tiny_j * dot3(a, a) + tiny_m * dot3(el, el)):
             return L.Status.SINGULAR_JOINT
         inv = 1.0 / D

@@ -7,8 +7,10 @@ from kinetree.solvers.kernel import kernel
 
 @kernel
 def kinetic(model, ws):
-    """Sum of vᵀ M v / 2 over the bodies."""
+    """Sum of vᵀ M v / 2 over the bodies, and of the rotors of motors."""
     total = 0.0
+    for j in range(ws.u.size):
+        total += 0.5 * ws.rotor[j] * ws.u[j] * ws.u[j]
     for i in range(1, model.parent.size):
         at = i * L.ROW
         R = get9(ws.row, at + L.W_R)

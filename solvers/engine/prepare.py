@@ -35,6 +35,8 @@ def prepare(model, ws):
         prepare_element(model, ws, e)
     for i in range(1, model.parent.size):
         fold_constants(model, ws, i)
+    for j in range(model.u_rotor.size):
+        ws.rotor[j] = ws.val[model.u_rotor[j]] if model.u_rotor[j] >= 0 else 0.0
     for k in range(model.l_kind.size):
         ws.loop_rank[k] = model.l_rank[k]
     return 0

@@ -53,9 +53,8 @@ def literal_reactions(ints, floats, work, option, t):
     ws = work_view(ints, work)
     if option == Method.LGR:
         return 0  # R = Zλ came with the accelerations
-    if option == Method.ABM:
-        return abm_form.abm_reactions(model, ws)
-    return newton_euler.reactions(model, ws)
+    status = abm_form.abm_reactions(model, ws) if option == Method.ABM else newton_euler.reactions(model, ws)
+    return newton_euler.take_off_rotors(model, ws) if status == 0 else status
 
 
 @entry

@@ -1,14 +1,19 @@
-"""`python -m kinetree.solvers.library build`: compile the engine once, so that nobody waits for it later."""
+"""`python -m kinetree.solvers.library build [PLATFORM ...]`: compile the engine once, so that nobody waits for it later.
+
+Platforms named besides are those whose code FMUs carry: linux64, win64, aarch64-linux.
+"""
 
 import sys
 import time
 
-from kinetree.solvers.library.build import LibraryError, build
+from kinetree.solvers.library.build import build, objects_for
+from kinetree.solvers.library.platforms import PLATFORMS
+from kinetree.solvers.library.tools import LibraryError
 
 
 def main() -> int:
-    if sys.argv[1:] != ["build"]:
-        print("usage: python -m kinetree.solvers.library build", file=sys.stderr)
+    if sys.argv[1:2] != ["build"] or not set(sys.argv[2:]) <= set(PLATFORMS):
+        print(f"usage: python -m kinetree.solvers.library build [{' '.join(PLATFORMS)}]", file=sys.stderr)
         return 2
     started = time.perf_counter()
 
@@ -17,6 +22,8 @@ def main() -> int:
 
     try:
         print(build(say))
+        for name in sys.argv[2:]:
+            objects_for(PLATFORMS[name], say)
     except LibraryError as error:
         print(error, file=sys.stderr)
         return 1

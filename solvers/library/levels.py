@@ -1,23 +1,32 @@
 """Processor levels for which the engine is compiled, and the one this machine has.
 
-KINETREE_LEVELS=machine builds for this machine alone: for working on kernels; FMUs packed then need a machine like it.
+KINETREE_LEVELS=machine has FMUs carry this machine's level alone: for working on kernels; they then need a machine like it.
 """
 
 import os
+import platform
 from functools import lru_cache
 from pathlib import Path
 
 # baseline; with AVX2 and FMA units; with AVX-512
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
+SUFFIXES = {"x86-64-v3": "_v3", "x86-64-v4": "_v4"}  # of the names of entries, so that one library can hold several levels
 FLAGS = {
     "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
 }
 
 
+def suffix_of(name: str) -> str:
+    """What the names of entries of a level end with."""
+    return SUFFIXES.get(name, "")
+
+
 @lru_cache(maxsize=1)
 def level() -> str:
     """The highest processor level whose instructions this machine has."""
+    if platform.machine().lower() in ("aarch64", "arm64"):
+        return "generic"
     try:
         flags = set(next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")).split())
     except (OSError, StopIteration):
@@ -30,7 +39,6 @@ def level() -> str:
     return best
 
 
-def levels_of(library: str) -> tuple[str, ...]:
-    """Levels a library is compiled for: FMUs carry the core to other machines, everything else stays here."""
-    everywhere = library == "core" and os.environ.get("KINETREE_LEVELS") != "machine"
-    return LEVELS if everywhere else (level(),)
+def packed_levels() -> tuple[str, ...]:
+    """Levels that FMUs carry for platforms like this machine's: baseline first, so that they run on any of them."""
+    return (level(),) if os.environ.get("KINETREE_LEVELS") == "machine" or level() not in LEVELS else LEVELS

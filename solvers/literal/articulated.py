@@ -31,13 +31,14 @@ def joint_columns(model, ws, i, K):
 
 @kernel
 def factor_joint(model, ws, i, K):
-    """Factor A_iᵀM*_iA_i = LᵀL into ws.Y; a pivot below the rounding noise of the inertias that met in body i is reported."""
+    """Factor A_iᵀM*_iA_i + rotors = LᵀL into ws.Y; a pivot below the rounding noise of the inertias that met in body i is reported."""
     first = model.u_at[i]
     n = model.u_at[i + 1] - first
     at = 36 * i
     for r in range(n):
         for c in range(r + 1):
             ws.Y[at + 6 * r + c] = dot6(get6(ws.A, 6 * (first + r)), get6(K, 6 * (first + c)))
+        ws.Y[at + 7 * r] += ws.rotor[first + r]
     if not factor_rows(ws.Y, at, 6, n, 0):
         ws.head[L.K_ITEM] = i
         return L.Status.SINGULAR_JOINT.value

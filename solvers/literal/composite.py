@@ -48,6 +48,8 @@ def project_row(model, ws, i, j):
         row = model.m_at[i] + (s - model.u_at[i]) * model.eta[i] + model.eta[model.parent[j]] - model.u_at[j]
         for t in range(model.u_at[j], model.u_at[j + 1] if i != j else s + 1):
             ws.Mr[row + t] = dot6(get6(ws.U, 6 * s), get6(ws.A, 6 * t))
+        if i == j:
+            ws.Mr[row + s] += ws.rotor[s]
 
 
 @kernel

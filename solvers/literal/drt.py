@@ -23,6 +23,9 @@ def drt(model, ws):
     for i in range(1, model.parent.size):
         fill_row(model, ws, i)
         add_body(model, ws, i)
+    for i in range(1, model.parent.size):
+        for s in range(model.u_at[i], model.u_at[i + 1]):
+            ws.Mr[model.m_at[i] + (s - model.u_at[i]) * model.eta[i] + model.eta[model.parent[i]] + s - model.u_at[i]] += ws.rotor[s]
     status = factor_mass(model, ws)
     if status == 0:
         for s in range(ws.udot.size):

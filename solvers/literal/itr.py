@@ -66,6 +66,8 @@ def multiply(out, model, ws, x):
             put6(ws.Fs, 6 * i, body_mv(ws, i, get6(ws.w, 6 * i)))
         sweep_down(ws.Fs, model, ws)
         project(out, model, ws, ws.Fs)
+        for s in range(out.size):
+            out[s] += ws.rotor[s] * x[s]
     else:
         multiply_mass(out, model, ws, x)
 

@@ -16,6 +16,10 @@ NOISE = 1e-13  # moments of inertia about the centre of mass below this part of 
 @kernel
 def inverse_inertias(model, ws):
     """Fill ten numbers per body of ws.Ms with what M_i⁻¹ is made of: 1/m, centre of mass r, inverse of the tensor Jc about it."""
+    for s in range(ws.rotor.size):
+        if ws.rotor[s] != 0.0:  # [AᵀR = -rotor q̈] would couple the multipliers of all joints
+            ws.head[L.K_ITEM] = s
+            return L.Status.ROTOR.value
     for i in range(1, model.parent.size):
         at = i * L.BODY
         m = ws.body[at + L.B_MASS]

@@ -89,6 +89,17 @@ def inverse_dynamics(model, ws):
     """Generalised forces that are needed, besides the applied ones, for the rates ws.udot: left in ws.Q; fills ws.reaction too."""
     reactions(model, ws)
     project(ws.Q, model, ws, ws.reaction)
+    for s in range(ws.Q.size):
+        ws.Q[s] += ws.rotor[s] * ws.udot[s]
+    return 0
+
+
+@kernel
+def take_off_rotors(model, ws):
+    """R_i += A_i(A_iᵀA_i)⁻¹ rotor q̈: the share of R_i that drives the motors' rotors is no reaction, AᵀR = 0 again."""
+    for i in range(1, model.parent.size):
+        for s in range(model.u_at[i], model.u_at[i + 1]):
+            put6(ws.reaction, 6 * i, axpy6(ws.rotor[s] * ws.udot[s], get6(ws.Ap, 6 * s), get6(ws.reaction, 6 * i)))
     return 0
 
 
@@ -102,7 +113,9 @@ def carried_momenta(model, ws):
 
 @kernel
 def momenta(model, ws):
-    """Fill ws.p = BᵀMv from evaluated velocities; leaves p* in ws.ps."""
+    """Fill ws.p = BᵀMv, and the rotors' share, from evaluated velocities; leaves p* in ws.ps."""
     carried_momenta(model, ws)
     project(ws.p, model, ws, ws.ps)
+    for s in range(ws.p.size):
+        ws.p[s] += ws.rotor[s] * ws.u[s]
     return 0

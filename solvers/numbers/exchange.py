@@ -53,6 +53,8 @@ def copy_plain(ws, wide):
         wide.body[k] = ws.body[k]
     for k in range(ws.elem.size):
         wide.elem[k] = ws.elem[k]
+    for k in range(ws.rotor.size):
+        wide.rotor[k] = ws.rotor[k]
     for k in range(ws.loop_rank.size):
         wide.loop_rank[k] = ws.loop_rank[k]
 

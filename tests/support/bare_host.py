@@ -8,7 +8,7 @@ from pathlib import Path
 from fmpy import read_model_description
 
 from kinetree.fmu.native.shell import fmi_headers
-from kinetree.solvers.library.build import compiler
+from kinetree.solvers.library.tools import compiler
 
 SOURCE = Path(__file__).parents[1] / "data" / "bare_host.c"
 
@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parents[1] / "data" / "bare_host.c"
 def bare_runner(path: Path, folder: Path, variable: str) -> Callable[..., dict[str, list[str]]]:
     """run(command, step, count, file, place): lines "name value" of the host's output, by name; `variable` is the one it reads."""
     program = folder / "bare_host"
-    subprocess.run([compiler(), "-std=c11", "-O1", f"-I{fmi_headers()}", str(SOURCE), "-o", str(program), "-ldl", "-lpthread"], check=True)
+    subprocess.run([*compiler(), "-std=c11", "-O1", f"-I{fmi_headers()}", str(SOURCE), "-o", str(program), "-ldl", "-lpthread"], check=True)
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
     description = read_model_description(str(folder))

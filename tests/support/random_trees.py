@@ -250,6 +250,7 @@ def instance(tree: Tree, groups=GROUPS) -> Instance:
 
 
 def fill_constants(tree: Tree, elements: list[Element], ws: SimpleNamespace) -> None:
+    ws.rotor[:] = 0.0
     for e, element in enumerate(elements):
         at = e * L.ELEMENT
         ws.elem[at + L.E_AXIS : at + L.E_AXIS + 3] = element.axis

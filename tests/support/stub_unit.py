@@ -13,7 +13,7 @@ from kinetree.models import load
 from kinetree.models.compilation.builder import Column
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import cache_root
-from kinetree.solvers.library.build import compiler
+from kinetree.solvers.library.tools import compiler
 
 SOURCE = Path(__file__).parents[1] / "data" / "stub_engine.c"
 
@@ -85,7 +85,7 @@ def stub_shell() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "unit_layout.h").write_text(layout_header())
     code = folder / "engine.o"
-    command = [compiler(), "-std=c11", "-O2", "-fPIC", f"-I{folder}", "-c", str(SOURCE), "-o", str(code)]
+    command = [*compiler(), "-std=c11", "-O2", "-fPIC", f"-I{folder}", "-c", str(SOURCE), "-o", str(code)]
     subprocess.run(command, check=True)
     return linked([code])
 

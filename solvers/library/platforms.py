@@ -1,0 +1,51 @@
+"""Platforms that FMUs can carry a binary for, all of them built on one machine: LLVM emits for any, zig links for any."""
+
+from __future__ import annotations
+
+import platform
+from typing import NamedTuple
+
+from kinetree.solvers.library.levels import LEVELS, packed_levels
+
+
+class Platform(NamedTuple):
+    """A system and a processor."""
+
+    name: str  # its folder in archives of FMI 2.0
+    tuple: str  # its folder in archives of FMI 3.0
+    triple: str  # LLVM's
+    zig: str  # zig's; the C library named is the oldest one that serves
+    levels: tuple[str, ...]  # processors it gets code for, the least first
+    extension: str
+    system: str  # as Python names it
+    machines: tuple[str, ...]
+
+
+PLATFORMS = {
+    each.name: each
+    for each in (
+        Platform("linux64", "x86_64-linux", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu.2.17", LEVELS, ".so", "Linux", ("x86_64", "amd64")),
+        Platform("win64", "x86_64-windows", "x86_64-pc-windows-gnu", "x86_64-windows-gnu", LEVELS[:2], ".dll", "Windows", ("x86_64", "amd64")),
+        Platform(
+            "aarch64-linux",
+            "aarch64-linux",
+            "aarch64-unknown-linux-gnu",
+            "aarch64-linux-gnu.2.17",
+            ("generic",),
+            ".so",
+            "Linux",
+            ("aarch64", "arm64"),
+        ),
+    )
+}
+
+
+def this_platform() -> Platform | None:
+    """The platform of this machine, if it is one of them."""
+    found = (p for p in PLATFORMS.values() if p.system == platform.system() and platform.machine().lower() in p.machines)
+    return next(found, None)
+
+
+def levels_for(target: Platform) -> tuple[str, ...]:
+    """Levels of the code for a platform."""
+    return packed_levels() if target == this_platform() else target.levels
