@@ -44,6 +44,9 @@ def states_of(description: Description) -> dict[str, State]:
     found = dict(description.states)
     for label, force in description.forces.items():
         found |= {free_name(name, description.own_names): state for name, state in contact_states(label, force).items()}
+    for label, output in description.outputs.items():
+        if output.quantity == "dissipated_energy":
+            found[label] = State(rate=0.0, unit="J", text=output.text, display_unit=output.display_unit)
     for label, actuator in description.actuators.items():
         if actuator.chambers is not None and stands(actuator, description):
             for side in "ab":

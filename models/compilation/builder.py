@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.algebra import E
+    from kinetree.models.compilation.books import Book
 
 NONE = -1
 
@@ -92,6 +97,8 @@ class Builder:
         self.late: list[tuple[int, ...]] = []
         self.forces: list[list[int]] = []
         self.potentials: list[int] = []
+        self.potential_of: dict[str, E] = {}
+        self.books: dict[str, Book] = {}  # what outputs can be told about force elements
         self.guards: list[tuple[int, int, int, int]] = []
         self.actions: list[tuple[int, int, int]] = []
         self.latches: list[tuple[int, int]] = []
@@ -100,6 +107,7 @@ class Builder:
         self.late_guards = False
         self.early_laws: list[tuple[Node, str]] = []  # what forces need, with the keys of the description
         self.columns: list[Column] = []
+        self.deferred: list[Callable[[], None]] = []  # outputs that are made once all force elements are known
         self.used: set[str] = set()
         self.inputs = inputs_of(description)
         self.states = states_of(description)

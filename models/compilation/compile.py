@@ -10,11 +10,12 @@ from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.algebra import E, choose, function
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder, Compiled
+from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
-from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
+from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
@@ -60,6 +61,8 @@ def assemble(builder: Builder) -> Compiled:
         LOWER[force.kind](builder, label, force)
     add_actuators(builder)
     add_hydraulics(builder)
+    add_deferred(builder)
+    add_losses(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_guards(builder)

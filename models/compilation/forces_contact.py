@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_basic import define_force
 from kinetree.models.compilation.hidden import hidden, rate_of_state
@@ -43,6 +44,7 @@ class Ground:
         key = f"forces.{label}"
         given, height = vector_of(builder, force.normal, f"{key}.normal").unit(), builder.node(force.height, f"{key}.height")
         settled = name(builder.made(f"{label}.settlement")) if force.soil is not None else const(0.0)
+        self.soft = force.soil is not None
         self.flat = not names(height) & PLACE.keys()
         if self.flat:
             self.normal = self.away = given
@@ -97,6 +99,23 @@ def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E
         load = load - damping * name(rate_of_state(settled))
     define_force(builder, label, load, potential)
     return name(f"force('{label}')")
+
+
+def contact_book(builder: Builder, label: str, body: int, ground: Ground, sides: Vector, speed: Vector, slip: Vector, own: Vector = NOWHERE) -> None:
+    """What outputs can be told about a contact: the load acts at `speed`, the sides at `slip`; both contain `own`, at which a leg extends."""
+    load, depth = name(f"force('{label}')"), name(hidden(label, "penetration"))
+    potential = builder.potential_of[label]
+
+    def power() -> E:
+        return load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own))
+
+    def dissipation() -> E:
+        slope = E(differentiate(potential.node, lambda leaf: ONE if leaf is depth.node else None))
+        settling = name(rate_of_state(builder.made(f"{label}.settlement"))) if ground.soft else const(0.0)
+        sinking = ground.sinking(speed)
+        return load * sinking - slope * (sinking - settling) - sides.dot(slip)
+
+    builder.books[label] = Book(power, dissipation, potential, body, lambda: ground.away.times(load).plus(sides), clearance=-depth)
 
 
 def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
@@ -156,12 +175,13 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
     place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
     ground = Ground(builder, label, force, place)
     load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
-    arm = NOWHERE
+    arm, slip = NOWHERE, speed
     if force.radius != 0.0:
         arm = ground.normal.times(-radius)
-        speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
-    sides = sliding(builder, label, force, load, speed.across(ground.normal)) if force.friction != 0.0 else (const(0.0),) * 3
-    add_load(builder, body, registers(builder, point), ground.away.times(load), Vector(*sides), arm)
+        slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
+    sides = Vector(*sliding(builder, label, force, load, slip.across(ground.normal))) if force.friction != 0.0 else NOWHERE
+    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
+    contact_book(builder, label, body, ground, sides, speed, slip)
 
 
 def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
@@ -173,9 +193,10 @@ def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
     side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
     arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
-    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
-    sides = side_forces(builder, label, force, load, [speed.dot(side)])
-    add_load(builder, body, registers(builder, point), ground.away.times(load), side.times(sides[0]), arm)
+    slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
+    sides = side.times(side_forces(builder, label, force, load, [slip.dot(side)])[0])
+    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
+    contact_book(builder, label, body, ground, sides, speed, slip)
 
 
 def add_jack(builder: Builder, label: str, force: JackForce) -> None:
@@ -186,13 +207,15 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
     axis = direction(builder, hidden(label, "axis"), body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
     arm = axis.times(E(node))
-    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(axis.times(rate_of(builder, node, f"{key}.extension")))
+    own = axis.times(rate_of(builder, node, f"{key}.extension"))
+    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
     ground = Ground(builder, label, force, place.plus(arm))
     load = normal_force(builder, label, force, ground.depth, ground.sinking(speed))
     axes = plane(ground.normal)
     sides = side_forces(builder, label, force, load, [speed.dot(each) for each in axes])
     across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
     add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
+    contact_book(builder, label, body, ground, across, speed, speed, own)
 
 
 def plane(normal: Vector) -> list[Vector]:

@@ -14,6 +14,7 @@ from kinetree.models.description.errors import suggestion
 from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
+from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.schema import Description
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
@@ -28,7 +29,6 @@ QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write i
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT, STATE = "an input", "a state"
 PLACE = {f"{GROUND}.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
-COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
 MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
@@ -59,9 +59,8 @@ class Names:
 
 def output_names(name: str, output: Output) -> list[str]:
     """Names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has components."""
-    if output.quantity not in COMPONENTS or output.axis is not None:
-        return [name]
-    return [f"{name}[{k}]" for k in range(1, COMPONENTS[output.quantity] + 1)]
+    count = QUANTITIES[output.quantity].components if output.quantity is not None else 1
+    return [name] if count == 1 or output.axis is not None else [f"{name}[{k}]" for k in range(1, count + 1)]
 
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:

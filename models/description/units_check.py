@@ -16,8 +16,9 @@ from kinetree.models.description.dimensions import Clash, Dimension, alike, dime
 from kinetree.models.description.errors import shown
 from kinetree.models.description.joint_units import form_units, rate_unit
 from kinetree.models.description.quantities import Expression
+from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.si import Measured
-from kinetree.models.description.units import UnitError, coherent, fits, parse_unit
+from kinetree.models.description.units import UnitError, fits, parse_unit
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.nodes import Leaf, leaves
 from kinetree.models.expressions.text import ExpressionError, columns, parse
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 BRACKETS = re.compile(r"\[([^\]]+)\]")
-QUANTITY_UNITS = {
-    "position": "m", "velocity": "m/s", "acceleration": "m/s2", "orientation": "1", "angular_velocity": "rad/s", "angular_acceleration": "rad/s2",
-    "distance": "m", "distance_rate": "m/s", "energy": "J", "kinetic_energy": "J", "potential_energy": "J",
-}  # fmt: skip
 
 
 @lru_cache(maxsize=1024)
@@ -54,8 +51,9 @@ class Units:
         self.declared = {name for name, value in {**given, **d.outputs}.items() if good(value.unit)}
         self.known |= {name: value.unit for name, value in given.items() if good(value.unit)}
         for name, output in d.outputs.items():
-            if good(output.unit or QUANTITY_UNITS.get(output.quantity or "", "")):
-                self.known.setdefault(name, output.unit or QUANTITY_UNITS[output.quantity or ""])
+            unit = output.unit or measured_unit(checker, output)
+            if good(unit):
+                self.known.setdefault(name, unit)
 
     def dimension(self, key: str) -> Dimension | None:
         """Of a name, or of its time derivative."""
@@ -189,9 +187,10 @@ def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
 
 def measured_unit(checker: Checker, output: Output) -> str:
     """The SI unit of a measured quantity."""
-    if output.quantity == "reaction":
-        return "N" if output.part == "force" else "N.m"
-    if output.quantity == "force" and output.force is not None:
-        coordinate = getattr(checker.description.forces.get(output.force), "coordinate", None)
-        return "N.m" if coordinate_units(checker).get(coordinate or "") == "rad" else "N"
-    return coherent(QUANTITY_UNITS.get(output.quantity or "", ""))
+    moment = output.part == "moment"
+    if output.quantity == "force" and output.axis is None:
+        coordinate = getattr(checker.description.forces.get(output.force or ""), "coordinate", None)
+        moment = coordinate_units(checker).get(coordinate or "") == "rad"
+    if output.quantity in ("force", "reaction"):
+        return "N.m" if moment else "N"
+    return QUANTITIES[output.quantity].unit if output.quantity is not None else ""

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Law, Number, Vector
+from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.si import in_si
 
 
@@ -49,25 +50,26 @@ class Input(Named):
     max: Number | None = Field(None, description="Largest value expected")
 
 
-Quantity = Literal[
-    "position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration", "distance", "distance_rate",
-    "reaction", "force", "energy", "kinetic_energy", "potential_energy",
-]  # fmt: skip
+Quantity = Literal[tuple(QUANTITIES)]  # type: ignore[valid-type]
 
 
 class Output(Named):
     """A number reported: an expression (`value`) or a measured `quantity`."""
 
     value: Law | None = Field(None, description="Expression")
-    quantity: Quantity | None = Field(None, description="Measured quantity")
+    quantity: Quantity | None = Field(None, description="Measured quantity")  # type: ignore[valid-type]
     body: str | None = Field(None, description="Measured body")
-    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]")
+    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes")
+    bodies: tuple[str, ...] | None = Field(None, description="Bodies that are taken together; left out: all")
+    about: Literal["point", "centre"] = Field("point", description="What an angular momentum is about: a fixed point, or the centre of mass")
     between: tuple[Point, Point] | None = Field(None, description="Two points, for distance and distance_rate")
-    joint: str | None = Field(None, description="Joint, for reaction")
-    part: Literal["force", "moment"] = Field("force", description="What of a reaction")
-    force: str | None = Field(None, description="Force element, for force")
+    joint: str | None = Field(None, description="Joint, for reaction and power")
+    part: Literal["force", "moment"] = Field("force", description="What of a reaction or of a force element")
+    force: str | None = Field(None, description="Force element")
+    actuator: str | None = Field(None, description="Actuator, for power")
     axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
-    frame: Literal["ground", "body"] = Field("ground", description="Axes in which a vector is taken")
+    frame: str = Field("ground", description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body")
+    reference: Point | None = Field(None, description="Measured against this point, as it is seen from its body; left out: from the ground")
     unit: str = Field("", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
     display_unit: str = Field("", description="The same; left out: `unit` as it was written")
 

@@ -118,6 +118,8 @@ def force_stands(force: Force, bodies: dict, coordinates: set[str]) -> bool:
 def output_stands(output: Output, bodies: dict, joints: dict, forces: dict) -> bool:
     """Whether what a quantity measures is still there; expressions are judged when they are compiled."""
     there = {"ground", *bodies}
-    ends = {point.body for point in output.between or ()}
-    named = (output.body is None or output.body in there) and (output.joint is None or output.joint in joints)
-    return ends <= there and named and (output.force is None or output.force in forces)
+    named = {output.body, output.reference.body if output.reference else None, *(point.body for point in output.between or ())}
+    named |= {output.frame} - {"body"}
+    bodies_left = output.bodies is None or not set(output.bodies).isdisjoint(bodies)
+    joint_left = output.joint is None or output.joint in joints
+    return named <= {None, *there} and bodies_left and joint_left and (output.force is None or output.force in forces)
