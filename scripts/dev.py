@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,peers,robots,dev"
+EXTRAS = "plots,tables,view,studio,peers,robots,docs,dev"
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 
@@ -129,6 +129,21 @@ def install_tbb() -> None:
             return
 
 
+def install_browser() -> None:
+    """Chromium, in which the tests look at pages; where it cannot be installed those tests say that they are skipped."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get") or shutil.which("chromium"):
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
+    for each in (command, ["apt-get", "update", "-qq"], command):
+        try:
+            finished = subprocess.run(each, env=environment, capture_output=True, timeout=300)
+        except (OSError, subprocess.TimeoutExpired):
+            return
+        if finished.returncode == 0 and each is command:
+            return
+
+
 def build_engine() -> None:
     """The kernels compiled ahead of time, kept by content: done once per state of the sources."""
     if (ROOT / "solvers" / "library" / "__main__.py").exists():
@@ -140,6 +155,7 @@ def setup(options: argparse.Namespace | None = None) -> int:
         check_compiler()
         make_environment()
         install_tbb()
+        install_browser()
     build_engine()
     return 0
 

@@ -30,6 +30,7 @@ class ChainResult(Result):
     """Coordinates and speeds of a chain over time."""
 
     EXTRA = ("stage", "energy")
+    chain: ChainSystem | None = None
 
 
 class ChainSystem:
@@ -165,6 +166,7 @@ class ChainSystem:
         options: Any = SimpleNamespace(start_time=float(times[0]), stop_time=float(times[-1]))
         table = np.column_stack((x, v, self._outputs(times, x, v, inputs), np.zeros(times.size), energy))
         result = ChainResult(unit, times, table, options)
+        result.chain = self
         result.statistics = {"seconds": seconds, "steps": float(times.size - 1), "events": 0.0}
         return result
 

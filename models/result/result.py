@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinetree.models.run.replay import Replay
     from kinetree.models.run.simulation import Options
     from kinetree.models.run.unit import Run, Unit
+    from kinetree.models.scene.show import Animation
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,11 @@ class Result:
         """Names of the columns that are evaluated when they are asked for."""
         return tuple(self._replay.units) if self._replay else ()
 
+    @property
+    def replay(self) -> Replay | None:
+        """Evaluates recorded rows again; chains have none."""
+        return self._replay
+
     def __getitem__(self, name: str) -> np.ndarray:
         if name == "time":
             return self.time
@@ -117,8 +123,12 @@ class Result:
             return self._table[:, self._index[name]]
         found = self._known(name)
         if self._replay is not None and not self._derived:
-            self._derived = self._replay.evaluate(self.time, {each: self._table[:, k] for each, k in self._index.items()})
+            self._derived = self._replay.evaluate(self.time, self.columns())
         return self._derived[found]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """All recorded columns by name, as views."""
+        return {each: self._table[:, k] for each, k in self._index.items()}
 
     def _known(self, name: str) -> str:
         """The name of a derived column; force('JOINT') is the force that a joint transmits."""
@@ -162,6 +172,10 @@ class Result:
         """Unit of a column, always of SI; empty where none is known."""
         return self._units[name] if name in self._units else self._replay.units.get(name, "") if self._replay else ""
 
+    def display_unit(self, name: str) -> str:
+        """The unit that the description asks a column to be shown in; empty where it leaves the choice."""
+        return self._shown.get(name, "")
+
     def shown(self, name: str) -> tuple[np.ndarray, str]:
         """A column in the unit in which it is shown, and that unit."""
         text = self._shown.get(name, "")
@@ -189,6 +203,26 @@ class Result:
         from kinetree.models.result.plots import plot
 
         return plot(self, path, None if names is None else self.select(names), **options)
+
+    def animate(self, path: str | Path | None = None) -> Animation:
+        """The moving mechanism in three dimensions with its plots: shown in notebooks, written to `path` (.html, .mp4, .gif) when one is given."""
+        from kinetree.models.scene.show import Animation, run_data
+
+        made = Animation(run_data(self))
+        if path is not None:
+            made.save(path)
+        return made
+
+    def to_dataframe(self, names: str | Iterable[str] | None = None):
+        """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
+        try:
+            from pandas import DataFrame, Index
+        except ImportError:
+            raise ValueError("data frames need pandas: pip install kinetree[tables]") from None
+        chosen = self.select(names)
+        frame = DataFrame({name: self[name] for name in chosen}, index=Index(self.time, name="time"))
+        frame.attrs["units"] = {"time": "s", **{name: self.unit(name) for name in chosen}}
+        return frame
 
     def table(self, kind: str = "max_deviation") -> dict:
         """Summary per stage: values at its "start", at its "end", or the largest deviations ("max_deviation")."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 Call = Callable[[int, float], int]
+LONG_WORK = 20_000  # whole numbers in the structure of a mechanism whose evaluation takes so long that other threads should run meanwhile
 
 
 @lru_cache(maxsize=1)
@@ -55,6 +56,19 @@ def pointer_entry(name: str) -> Callable[..., int] | None:
     from kinetree.solvers.entries import as_pointer_function
 
     return as_pointer_function(name)
+
+
+def quick(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, option: int) -> Callable[[float], int]:
+    """The entry on given blocks with a fixed option, as cheap to call as Python allows: call(t) -> status.
+
+    The call keeps other Python threads waiting, which costs less than letting them run in between where the work takes microseconds.
+    """
+    if kind() == "library" and ints.size < LONG_WORK:
+        from kinetree.solvers.library.load import held_function
+
+        return partial(held_function(name), ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option)
+    call = bind(name, ints, floats, work)
+    return lambda t: call(option, t)
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 import numpy as np
 
 from kinetree.models.compilation.blocks import allocate, with_groups
 from kinetree.models.compilation.builder import Compiled
-from kinetree.models.run.engine import Call, bind
+from kinetree.models.run.engine import Call, bind, quick
 from kinetree.models.run.status import check_status
 from kinetree.solvers import layout as L
+
+FINITE = 1  # option of `accelerations`: refuse states that are not finite
 
 Numbers = Sequence[float] | np.ndarray
 
@@ -26,6 +28,7 @@ class Instance:
         self._calls: dict[str, Call] = {}
         self._wide: dict[int, list[np.ndarray]] = {}
         self.ws.added[:] = 0.0
+        self._quick: Callable[[float], int] | None = None
         self.call("prepare")
         self.set_inputs(None)
 
@@ -40,6 +43,46 @@ class Instance:
         status = self.entry(name)(option, t)
         if status != 0:
             check_status(status, self.ws.head, self.compiled)
+
+    def solve(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
+        """u̇ of a state without inputs and extra loads; the result is the workspace's own array. The engine itself looks for what is not finite."""
+        ws = self.ws
+        if self._quick is None:
+            self._quick = quick("accelerations", self.ints, self.compiled.floats, self.work, FINITE)
+        try:
+            fits = len(q) == ws.q.size and len(u) == ws.u.size
+            ws.q[:] = q
+            ws.u[:] = u
+        except (ValueError, TypeError):
+            fits = False
+        if not fits:
+            ws.q[:], ws.u[:] = shaped(q, ws.q.size, "q"), shaped(u, ws.u.size, "u")
+        ws.added[:] = 0.0
+        ws.head[L.K_EXTRA] = 0.0
+        if ws.x.size:
+            ws.x[:] = ws.val[self.compiled.start_x : self.compiled.start_x + ws.x.size]
+        status = self._quick(t)
+        if status != 0:
+            shaped(q, ws.q.size, "q"), shaped(u, ws.u.size, "u")
+            check_status(status, ws.head, self.compiled)
+        return ws.udot
+
+    def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
+        """evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as they are."""
+        ws, compiled = self.ws, self.compiled
+        own_q, own_u, result, head = ws.q, ws.u, ws.udot, ws.head
+        call = quick("accelerations", self.ints, compiled.floats, self.work, FINITE)
+
+        def evaluate(t: float, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
+            own_q[:] = q
+            own_u[:] = u
+            status = call(t)
+            if status != 0:
+                shaped(q, own_q.size, "q"), shaped(u, own_u.size, "u")
+                check_status(status, head, compiled)
+            udot[:] = result
+
+        return evaluate
 
     def wide(self, stride: int) -> np.ndarray:
         """A workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` takes it back for the next one who asks."""

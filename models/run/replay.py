@@ -5,7 +5,8 @@ A row of the result holds coordinates, speeds and states; the parameters, inputs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,38 +44,57 @@ class Replay:
             return
         self._given.append((row, stage, values))
 
+    def assume(self, columns: Mapping[str, np.ndarray], rows: int) -> None:
+        """Rows that were not kept, as those of a file: parameters and inputs as the description has them, locked coordinates from columns."""
+        stages = np.asarray(columns.get("stage", np.zeros(rows))).astype(int)
+        for row in np.flatnonzero(np.diff(stages, prepend=-1)):
+            stage = int(stages[row])
+            instance = Instance(self.unit.compiled[stage])
+            for name, register in instance.compiled.registers.items():
+                if name.startswith("locked(") and name[7:-1] in columns:
+                    instance.ws.val[register] = columns[name[7:-1]][row]
+            self._given.append((int(row), stage, instance.ws.val[self._places[stage]]))
+
+    def visit(self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]) -> Iterator[tuple[int, int, Instance]]:
+        """Every wanted row with its stage and an instance that was evaluated there; rows ascend."""
+        firsts = [row for row, _, _ in self._given]
+        instances: dict[int, Instance] = {}
+        states: dict[int, list[np.ndarray]] = {}
+        present = -1
+        for row in rows:
+            k = bisect_right(firsts, row) - 1
+            _, stage, values = self._given[k]
+            if stage not in instances:
+                c = self.unit.compiled[stage]
+                instances[stage] = Instance(c)
+                states[stage] = [np.array([columns[name] for name in names]).reshape(-1, time.size) for names in (c.coordinates, c.speeds, c.states)]
+            instance = instances[stage]
+            if k != present:
+                present = k
+                instance.ws.val[self._places[stage]] = values
+                instance.call("prepare")
+            ws = instance.ws
+            ws.q[:], ws.u[:], ws.x[:] = (part[:, row] for part in states[stage])
+            instance.call("outputs", 0, float(time[row]))
+            yield row, stage, instance
+
     def evaluate(self, time: np.ndarray, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """All additional columns; what the present structure of a row lacks is not a number."""
         found = {name: np.full(time.size, np.nan) for name in self.units}
-        ends = [row for row, _, _ in self._given[1:]] + [time.size]
-        instances: dict[int, Instance] = {}
-        for (first, stage, values), end in zip(self._given, ends, strict=True):
-            if stage not in instances:
-                instances[stage] = Instance(self.unit.compiled[stage])
-            instance = instances[stage]
-            instance.ws.val[self._places[stage]] = values
-            instance.call("prepare")
-            self._rows(found, instance, stage, time, columns, range(first, min(end, time.size)))
-        return found
-
-    def _rows(self, found: dict[str, np.ndarray], instance: Instance, stage: int, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: range):
-        """Evaluate some rows of one stage."""
-        c, ws, joints = instance.compiled, instance.ws, self.unit.stages[stage].description.joints
-        state = [np.array([columns[name] for name in names]).reshape(-1, time.size) for names in (c.coordinates, c.speeds, c.states)]
-        rates = [(f"der({name})", k) for k, name in enumerate(c.speeds)]
-        second = [(f"der({name})", k) for k, name in enumerate(c.states)]
-        forces = [(name, c.registers[name]) for name in self.units if name.startswith("force(") and name in c.registers]
-        for row in rows:
-            ws.q[:], ws.u[:], ws.x[:] = (part[:, row] for part in state)
-            instance.call("outputs", 0, float(time[row]))
-            for names, source in ((rates, ws.udot), (second, ws.xdot), (forces, ws.val)):
+        wanted: dict[int, tuple[list[tuple[str, int]], ...]] = {}
+        for row, stage, instance in self.visit(time, columns, range(time.size)):
+            c, ws = instance.compiled, instance.ws
+            if stage not in wanted:
+                rates, second = ([(f"der({name})", k) for k, name in enumerate(names) if f"der({name})" in found] for names in (c.speeds, c.states))
+                wanted[stage] = rates, second, [(name, c.registers[name]) for name in found if name.startswith("force(") and name in c.registers]
+            for names, source in zip(wanted[stage], (ws.udot, ws.xdot, ws.val), strict=True):
                 for name, k in names:
-                    if name in found:
-                        found[name][row] = source[k]
-            for joint, wrench in joint_reactions(instance, joints).items():
+                    found[name][row] = source[k]
+            for joint, wrench in joint_reactions(instance, self.unit.stages[stage].description.joints).items():
                 for name, value in zip(reaction_names(joint), (np.linalg.norm(wrench[:3]), *wrench), strict=True):
                     if name in found:
                         found[name][row] = value
+        return found
 
 
 def kept_registers(unit: Unit, stage: int) -> np.ndarray:

@@ -26,7 +26,11 @@ class Closure:
     compiled: Compiled
     description: Description
     n: int
-    _fast: Instance
+
+    @property
+    def _fast(self) -> Instance:
+        raise NotImplementedError
+
     _assembled: tuple[np.ndarray, np.ndarray] | None = None
 
     def _closed(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

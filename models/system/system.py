@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ LAGRANGE = {
     "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
 }  # fmt: skip
 HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
+NO_GROUPS: frozenset[str] = frozenset()
 LINEAR = frozenset({"literal"})
 PATH = frozenset({"literal", "path"})
 SIBLING = frozenset({"literal", "sibling"})
@@ -53,6 +55,13 @@ def entry_name(method: str) -> str:
     return method.lower().replace("-", "_")
 
 
+class Workspaces(threading.local):
+    """What evaluations write into: every thread that asks a system has workspaces of its own."""
+
+    def __init__(self, compiled: Compiled):
+        self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: Instance(compiled)}
+
+
 class System(Closure):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
@@ -66,8 +75,7 @@ class System(Closure):
         self.bodies = compiled.bodies
         self.parents = compiled.parents
         self.n = len(compiled.speeds)
-        self._fast = Instance(compiled)
-        self._instances: dict[frozenset[str], Instance] = {}
+        self._own = Workspaces(compiled)
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial coordinates and speeds."""
@@ -77,11 +85,17 @@ class System(Closure):
             q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         return self._closed(q, val[c.start_u : c.start_u + self.n].copy())
 
+    @property
+    def _fast(self) -> Instance:
+        """The calling thread's workspace of the default engine."""
+        return self._own.by_groups[NO_GROUPS]
+
     def _with(self, groups: frozenset[str]) -> Instance:
-        """An instance whose workspace has the arrays that a literal form needs."""
-        if groups not in self._instances:
-            self._instances[groups] = Instance(self.compiled, groups)
-        return self._instances[groups]
+        """The calling thread's instance whose workspace has the arrays that a literal form needs."""
+        instances = self._own.by_groups
+        if groups not in instances:
+            instances[groups] = Instance(self.compiled, groups)
+        return instances[groups]
 
     # -- Lagrangian variables -------------------------------------------------------------------------------------------------------------
     def accelerations(
@@ -98,6 +112,8 @@ class System(Closure):
 
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
+        if inputs is None and loads is None and tau is None and method in ("auto", "DEC") and not self.compiled.inputs:
+            return self._fast.solve(t, q, u).copy()
         return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
 
     def accelerations_many(
@@ -120,6 +136,12 @@ class System(Closure):
         from kinetree.models.analysis.many import accelerations_many
 
         return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
+
+    def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
+        """evaluate(t, q, u, udot): accelerations written into the caller's array, with inputs at their start values; for one thread."""
+        instance = Instance(self.compiled)
+        instance.set_state(*self.start())
+        return instance.evaluator()
 
     def derivatives(
         self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None, loads=None

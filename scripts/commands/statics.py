@@ -1,10 +1,11 @@
 """`kinetree statics`: where a mechanism rests."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of
+from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of, writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +20,7 @@ def statics(
     then: Annotated[
         list[str] | None, typer.Option("--then", metavar="NAME=VALUE,...", help="Go on from there with other values; may be repeated.")
     ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Page with the mechanism at rest and its small motions in three dimensions.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
@@ -29,7 +31,12 @@ def statics(
     steps: list[dict[str, float]] = [{}, *(numbers(step.split(","), "--then") for step in then or ())]
     for name in (name for step in steps for name in step):
         one_of(name, (*system.description.parameters, *system.compiled.inputs), "--then")
+    writable(html, (".html", ".htm"), "--html")
     found = system.equilibria(steps, given)
+    if html is not None:
+        from kinetree.models.scene.show import Animation, rest_data
+
+        Animation(rest_data(system, found, ["at rest", *(then or ())])).save(html)
     if json:
         from json import dumps
 
@@ -42,6 +49,8 @@ def statics(
     console = Console(highlight=False, soft_wrap=True)
     for step, each in zip(("", *(then or ())), found, strict=True):
         show(console, f"{system.name} {step}".strip(), each)
+    if html is not None:
+        console.print(f"written: {html}")
 
 
 def show(console: "Console", title: str, found: "Equilibrium") -> None:

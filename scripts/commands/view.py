@@ -1,32 +1,122 @@
-"""`kinetree view`: look into a result file."""
+"""`kinetree view`: look into a result file, and see a mechanism move."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinetree.scripts.terminal.arguments import one_of, writable
+from kinetree.scripts.terminal.arguments import Settings, numbers, writable
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.progress import progress
+
+if TYPE_CHECKING:
+    from kinetree.scripts.reports.recorded import Recorded
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def view(
-    file: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file: .csv, .parquet, .h5 or .mat.")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Variables; left out: all of them.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture: .png, .pdf or .svg.")] = None,
+    file: Annotated[str, typer.Argument(metavar="RESULT|MODEL", help="Result (.csv, .parquet, .h5, .mat), description, or lib:NAME.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Page with the moving mechanism and its plots, one file.")] = None,
+    video: Annotated[Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The description that a result file belongs to.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")] = None,
     deviation: Annotated[bool, typer.Option("--deviation", help="Draw deviations from the start.")] = False,
+    stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run of a description in s.")] = None,
+    settings: Settings = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print start, end and extremes as JSON.")] = False,
 ) -> None:
-    """Show start, end and extremes of the variables of a result, and draw them."""
-    from rich.console import Console
+    """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
+    from kinetree.scripts.reports.recorded import READERS
 
+    writable(plot, PICTURES, "--plot")
+    writable(html, (".html", ".htm"), "--html")
+    writable(video, (".mp4", ".gif"), "--video")
+    recorded = None
+    if Path(file).suffix.lower() in READERS:
+        recorded = read(Path(file), names, plot, deviation, json)
+        if html is None and video is None and not show:
+            return
+        if model is None:
+            raise BadInput(f"{file}: a result file holds columns only; --model FILE names the description that moves by them")
+    elif names or plot or deviation or json:
+        raise BadInput(f"{file}: variables are shown of a result file; kinetree run {file} -o result.csv makes one")
+    source = model or file
+    target = html or (None if video else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
+    data = scene(source, numbers(settings), stop_time, recorded)
+    write(data, target, video)
+    if show and target:
+        import webbrowser
+
+        webbrowser.open(target.resolve().as_uri())
+
+
+def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: bool, json: bool) -> "Recorded":
+    """Print and draw the wanted columns of a result file."""
     from kinetree.scripts.reports.recorded import Recorded
-    from kinetree.scripts.reports.summary import columns_table
+    from kinetree.scripts.reports.summary import columns_table, extremes, show_table
 
-    writable(plot, (".png", ".pdf", ".svg"), "--plot")
-    recorded = Recorded(file)
-    wanted = tuple(one_of(name, recorded.names, "variable") for name in names or ())
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(columns_table(recorded, wanted or recorded.names, f"{file}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
+    recorded = Recorded(path)
+    wanted = recorded.select(patterns)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]),
+                          "variables": {name: extremes(recorded, name) for name in wanted}}, indent=2))  # fmt: skip
+    else:
+        show_table(columns_table(recorded, wanted, f"{path}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
     if plot:
         from kinetree.models.result.plots import plot as draw
 
-        draw(recorded, plot, wanted or None, deviation=deviation)  # type: ignore[arg-type]
-        console.print(f"written: {plot}")
+        draw(recorded, plot, wanted if patterns else None, deviation=deviation)  # type: ignore[arg-type]
+        if not json:
+            typer.echo(f"written: {plot}")
+    return recorded
+
+
+def scene(source: str, settings: dict[str, float], stop_time: float | None, recorded: "Recorded | None") -> dict[str, Any]:
+    """The scene of a description that runs now, or that moves by the columns of a file."""
+    from kinetree.models import load
+    from kinetree.models.scene.show import run_data
+
+    mechanism = load(source, **settings)
+    if mechanism.description.chain is not None:
+        return run_data(mechanism.chain().simulate(stop_time))
+    system = mechanism.compile()
+    if recorded is not None:
+        return recorded_data(system, recorded)
+    from kinetree.scripts.commands.run import end_of
+
+    try:
+        with progress(system.name, end_of(system, stop_time)) as told:
+            result = system.simulate(stop_time, progress=told)
+    except ArithmeticError as error:  # what was computed until then is shown
+        result = getattr(error, "result", None)
+        if result is None or len(result) < 2:
+            raise
+        typer.echo(f"kinetree: {error}; shown until then", err=True)
+    return run_data(result)
+
+
+def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
+    """A mechanism that moves by the columns of a file."""
+    from kinetree.models.scene.motion import of_columns
+    from kinetree.models.scene.scene import Scene
+
+    known = {name: recorded[name] for name in recorded.names}
+    missing = [name for name in system.coordinates if name not in known]
+    if missing:
+        raise BadInput(f"{recorded.name}: no columns of the coordinates {', '.join(missing[:5])} of {system.name}")
+    recorded.stage_names = tuple(stage.name for stage in system.stages)
+    return Scene(system.description, of_columns(system, recorded.time, known), recorded).data()  # type: ignore[arg-type]
+
+
+def write(data: dict[str, Any], html: Path | None, video: Path | None) -> None:
+    from kinetree.models.scene.show import Animation
+
+    made = Animation(data)
+    for path in filter(None, (html, video)):
+        made.save(path)
+        typer.echo(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB)")

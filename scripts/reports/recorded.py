@@ -1,13 +1,15 @@
 """A result file read back: what `Result.save`, fmpy and Modelica tools write (CSV, Parquet, HDF5, MAT version 4)."""
 
 import csv
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.models.result.files import needed
 from kinetree.models.result.result import Event, Result
+from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
 
 Columns = dict[str, tuple[np.ndarray, str]]  # values and unit by name, the time first
@@ -36,6 +38,8 @@ class Recorded:
         self.events: list[Event] = []
         self._columns = columns
 
+        self.stage_names: tuple[str, ...] = ()
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._columns)
@@ -43,8 +47,22 @@ class Recorded:
     def __getitem__(self, name: str) -> np.ndarray:
         return self._columns[name][0]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
     def unit(self, name: str) -> str:
         return self._columns[name][1]
+
+    def select(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
+        """Names in any case of letters, * for any text; all of them where none is given."""
+        found: dict[str, None] = {}
+        for pattern in patterns or ("*",):
+            shape = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
+            matches = [name for name in self.names if name == pattern] or [name for name in self.names if shape.fullmatch(name)]
+            if not matches:
+                one_of(pattern, self.names, "variable")
+            found |= dict.fromkeys(matches)
+        return tuple(found)
 
 
 def read_csv(path: Path) -> Columns:

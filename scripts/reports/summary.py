@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kinetree.models.description.units import parse_unit
+from kinetree.models.result.readable import DUST, fitting, written
+
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 COLUMNS = 24  # variables beyond this many are in the files only
@@ -22,25 +26,48 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     for heading in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(heading, justify="right" if heading else "left")
     for name in names:
-        values, unit = result.shown(name)
-        column = np.asarray(values)
-        numbers = (f"{value:.6g}" for value in (column[0], column[-1], column.min(), column.max()))
-        table.add_row(escape(name), *numbers, escape(unit))
+        values = extremes(result, name)
+        unit, numbers = values.pop("unit"), np.array(list(values.values()), dtype=float)
+        if asked := result.display_unit(name):
+            numbers, factor, shown, unit = parse_unit(asked).from_si(numbers), 1.0, asked, asked
+        else:
+            factor, shown = fitting(str(unit), numbers)
+        largest = float(np.abs(numbers).max(initial=0.0))
+        dust = max(largest * 1e-9, DUST.get(str(unit), 0.0))
+        texts = (written(0.0 if abs(value) < dust else value * factor, 6) for value in numbers)
+        table.add_row(escape(name), *texts, escape(shown))
     return table
+
+
+def show_table(table: "Table") -> "Console":
+    """Print a table as wide as it needs to be: names are not cut."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.width = max(console.width, Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum)
+    console.print(table)
+    return console
+
+
+def extremes(result: Any, name: str) -> dict[str, float | str]:
+    """Start, end, smallest and largest value of a column; what is not a number is left out."""
+    import numpy as np
+
+    column = np.asarray(result[name], dtype=float)
+    known = column[np.isfinite(column)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (float("nan"),) * 2
+    return {"start": float(column[0]), "end": float(column[-1]), "smallest": low, "largest": high, "unit": result.unit(name)}
 
 
 def summary(system: Any, result: Any, written: list[Path]) -> None:
     """Outputs and coordinates at start and end with their extremes, events, cost, files."""
-    from rich.console import Console
     from rich.markup import escape
-    from rich.measure import Measurement
 
-    console = Console(highlight=False, soft_wrap=True)
     names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
     table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")
-    console.width = max(console.width, Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum)  # names are not cut
-    console.print(table)
+    console = show_table(table)
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     for event in result.events[:EVENTS]:

@@ -6,7 +6,7 @@ from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import prepare as prepare_constants
 from kinetree.solvers.engine.reactions import reactions as dec_reactions
-from kinetree.solvers.kernel import entry
+from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.views import model_view, work_view
 
@@ -19,9 +19,11 @@ def prepare(ints, floats, work, option, t):
 
 @entry
 def accelerations(ints, floats, work, option, t):
-    """u̇ and ẋ of the state in q, u, x."""
+    """u̇ and ẋ of the state in q, u, x; with option 1 only of a finite one."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
+    if option == 1 and not finite(ws):
+        return L.Status.NOT_A_NUMBER
     status = load(model, ws, t)
     if status != 0:
         return status
@@ -29,6 +31,17 @@ def accelerations(ints, floats, work, option, t):
     if status != 0:
         return status
     return finish(model, ws)
+
+
+@kernel
+def finite(ws):
+    """Whether coordinates and speeds are finite: what is not makes the sum of zeros something else."""
+    total = 0.0
+    for k in range(ws.q.size):
+        total += 0.0 * ws.q[k]
+    for k in range(ws.u.size):
+        total += 0.0 * ws.u[k]
+    return total == 0.0
 
 
 @entry

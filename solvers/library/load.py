@@ -40,6 +40,13 @@ def connect(entry: str) -> None:
     cell.value = ctypes.cast(function(entry), ctypes.c_void_p).value
 
 
+def held_function(entry: str):
+    """An entry point that is called without letting other Python threads run meanwhile."""
+    f = getattr(ctypes.PyDLL(str(library_path(library_of(entry), level()))), f"kt_{entry}{suffix_of(level())}")
+    f.restype, f.argtypes = ctypes.c_int32, function(entry).argtypes
+    return f
+
+
 def function(entry: str):
     """An entry point with its C signature."""
     f = getattr(needed_library(library_of(entry)), f"kt_{entry}{suffix_of(level())}")

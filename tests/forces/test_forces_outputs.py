@@ -14,6 +14,7 @@ JOINTS = {
     "K": {"parent": "a", "child": "b", "at": [0, 0, -1], "type": "spherical", "start": [0.8, 0.6, 0, 0], "speed": [1, -1, 0.5]},
     "F": {"child": "c", "type": "free", "start": [0, 0, 0.3, 1, 0, 0, 0], "speed": [1, 0, 0, 0.2, -0.3, 0.1]},
 }
+ABOVE_B = {"body": "b", "point": [0, 0, 0.1]}
 ON_B = {"body": "b", "point": [0, 0, -0.1]}
 FORCES = {
     "s": {"coordinate": "q1", "stiffness": 10, "damping": 0.5},
@@ -25,7 +26,7 @@ FORCES = {
     "g": {"body": "c", "radius": 0.1, "stiffness": 1e3, "exponent": 1.5, "damping": 10, "friction": 0.3, "height": "0.1*ground.x**2"},
     "tyre": {"kind": "tyre", "body": "c", "point": [0.1, 0, 0], "radius": 0.1, "stiffness": 500, "side_stiffness": 50, "friction": 0.4},
     "soil": {"kind": "jack", "body": "c", "extension": "0.1 + 0.01*t", "stiffness": 900, "damping": 5, "soil": {"strength": 1, "viscosity": 500}},
-    "rail": {"between": [{"body": "a"}, {"body": "b", "point": [0, 0, 0.1]}], "axis": "z", "stiffness": 50, "clearance": 0.01, "begin": -3, "friction": 0.1},
+    "rail": {"between": [{"body": "a"}, ABOVE_B], "axis": "z", "stiffness": 50, "clearance": 0.01, "begin": -3, "friction": 0.1},
 }  # fmt: skip
 
 

@@ -14,15 +14,15 @@ MACHINE = """<mujoco model="machine">
 <option gravity="0.3 0 -9.81"/>
 <worldbody>
  <body name="column" pos="0 0 1" euler="10 20 0">
-  <joint name="turn" type="hinge" axis="0 0 1" pos="0.1 0 0" damping="0.2"/>
-  <joint name="lift" type="slide" axis="0 1 1" ref="0.1" stiffness="30" springref="0.05"/>
+  <joint name="turn" type="hinge" axis="0 0 1" pos="0.1 0 0" damping="0.2" armature="0.3"/>
+  <joint name="lift" type="slide" axis="0 1 1" ref="0.1" stiffness="30" springref="0.05" armature="0.4"/>
   <inertial pos="0.1 0 0.2" mass="2" fullinertia="0.2 0.3 0.25 0.01 0.02 0.03"/>
   <body name="plate" pos="0.3 0 0" euler="0 0 30" gravcomp="0.5">
    <inertial pos="0 0.1 0" mass="1" diaginertia="0.1 0.1 0.15" euler="30 0 0"/>
    <body name="arm" pos="0 0.2 0">
     <joint name="a-1" type="hinge" axis="1 0 0" ref="20"/>
     <joint name="a-2" type="hinge" axis="0 1 0" pos="0 0 -0.1"/>
-    <joint name="ball" type="ball" pos="0 0 0.1"/>
+    <joint name="ball" type="ball" pos="0 0 0.1" armature="0.05"/>
     <inertial pos="0 0 -0.3" mass="1.5" diaginertia="0.1 0.12 0.05"/>
    </body>
   </body>

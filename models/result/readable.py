@@ -1,0 +1,52 @@
+"""Numbers as an engineer writes them: units that fit their size, as many digits as matter, no dust."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+SCALED = {
+    "m": ("", "m", "µ"),
+    "rad": ("", "m", "µ"),
+    "m/s": ("", "m"),
+    "rad/s": ("", "m"),
+    "N": ("M", "k", ""),
+    "N.m": ("M", "k", ""),
+    "J": ("M", "k", ""),
+    "W": ("M", "k", ""),
+    "s": ("", "m"),
+}
+BAR = 1e5
+DUST = {"m": 1e-9, "rad": 1e-9, "m/s": 1e-9, "rad/s": 1e-9, "m/s2": 1e-8, "rad/s2": 1e-8, "N": 1e-6, "N.m": 1e-6, "Pa": 1e-3}  # rounding of runs
+
+
+def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
+    """Factor and unit in which the largest of the values has one to three digits before the point, as far as the unit is scaled at all."""
+    known = np.abs(np.asarray(values, dtype=float))
+    known = known[np.isfinite(known)]
+    largest = float(known.max(initial=0.0))
+    if unit == "Pa":
+        return (1.0 / BAR, "bar") if largest >= 0.01 * BAR else (1.0, unit)
+    if unit not in SCALED or largest == 0.0:
+        return 1.0, unit
+    allowed = SCALED[unit]
+    for size, prefix in PREFIXES:
+        if prefix in allowed and (
+            largest >= size * (0.1 if prefix == "" and unit in ("m", "rad", "m/s", "rad/s", "s") else 1.0) or prefix == allowed[-1]
+        ):
+            return 1.0 / size, prefix + unit
+    return 1.0, unit
+
+
+def written(value: float, digits: int = 5) -> str:
+    """A number with so many digits that matter."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else f"{value:g}"
+    if value == 0.0:
+        return "0"
+    text = f"{value:.{digits}g}"
+    if "e" in text and 1e-4 <= abs(value) < 1e7:
+        text = f"{value:.0f}"
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")

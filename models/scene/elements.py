@@ -1,0 +1,123 @@
+"""Force elements, drives and contacts as they are drawn: what stretches between two points, wheels, legs, points of contact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.schema import Description
+from kinetree.models.scene.automatic import DARK, METAL, ROD
+from kinetree.models.scene.motion import Motion
+from kinetree.models.scene.places import Numbers
+from kinetree.models.scene.shapes import Part, along, matrix, part
+
+TYRE, OIL, SPRING, ROPE, RAIL = "#2b2f36", "#d9b13b", "#2f8f8b", "#8a6543", "#7d8894"
+BARREL = 0.62  # of the shortest length seen, where a cylinder does not tell its own
+WIDTH = 0.45  # of a tyre by its radius
+
+
+def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
+    """A point of a body over time, ground axes."""
+    if body == "ground":
+        return np.tile(point, (motion.time.size, 1))
+    pose = motion.poses[body]
+    return pose[:, :3] + np.array([matrix(q) @ point for q in pose[:, 3:]])
+
+
+def stretched(description: Description, numbers: Numbers, motion: Motion, size: float) -> list[dict[str, Any]]:
+    """Springs, struts, ropes and cylinders between two points."""
+    found = []
+    parts = {**description.forces, **description.actuators, **description.hydraulics}
+    for label, force in parts.items():
+        ends = getattr(force, "between", None)
+        kind = getattr(force, "kind", "actuator")
+        if ends is None or kind in ("pair", "rail"):
+            continue
+        a, b = ({"body": end.body, "point": numbers.vector(end.point).tolist()} for end in ends)
+        if a["body"] not in motion.poses and a["body"] != "ground" or b["body"] not in motion.poses and b["body"] != "ground":
+            continue
+        lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
+        known = lengths[np.isfinite(lengths)]
+        low = float(known.min()) if known.size else 0.0
+        found.append(
+            {"name": label, "a": a, "b": b, "rest": float(known.mean()) if known.size else 0.0, **line_look(force, kind, numbers, size, low)}
+        )
+    return found
+
+
+def line_look(force: Any, kind: str, numbers: Numbers, size: float, low: float) -> dict[str, Any]:
+    """What one of them looks like."""
+    if kind == "line":
+        if force.tension_only:
+            return {"kind": "rope", "radius": 0.35 * ROD * size, "colour": ROPE}
+        elastic = force.law is not None or numbers.number(force.stiffness, 1.0) != 0.0
+        if force.value is None and elastic:
+            return {"kind": "spring", "radius": 1.6 * ROD * size, "colour": SPRING}
+    area = getattr(force, "area_a", None) or getattr(getattr(force, "chambers", None), "area_a", None)
+    bore = np.sqrt(numbers.number(area) / np.pi) if area is not None else 0.0
+    radius = float(np.clip(1.25 * bore, 1.1 * ROD * size, 3.0 * ROD * size))
+    own = getattr(force, "shortest", None) or getattr(getattr(force, "chambers", None), "shortest", None)
+    shortest = numbers.number(own) if own is not None else 0.0
+    barrel = 0.9 * shortest if 0.0 < shortest <= low else BARREL * low
+    return {"kind": "cylinder", "radius": radius, "barrel": float(barrel), "colour": OIL}
+
+
+def standing(description: Description, numbers: Numbers, size: float) -> tuple[dict[str, list[Part]], list[dict[str, Any]]]:
+    """Wheels, legs and rails as parts of bodies, and the points where the ground is touched."""
+    parts: dict[str, list[Part]] = {}
+    contacts = []
+    for label, force in description.forces.items():
+        if force.kind not in ("contact", "tyre", "jack", "rail"):
+            continue
+        if force.kind == "rail":
+            body, pieces = rail(force, numbers, size)
+            parts.setdefault(body, []).extend(pieces)
+            continue
+        point, normal = numbers.vector(force.point), numbers.vector(force.normal)
+        normal = normal / (np.linalg.norm(normal) or 1.0)
+        radius = 0.0
+        if force.kind == "tyre":
+            radius = numbers.number(force.radius)
+            parts.setdefault(force.body, []).extend(wheel(point, numbers.vector(force.side), radius))
+        elif force.kind == "jack":
+            axis = numbers.vector(force.axis)
+            axis = axis / (np.linalg.norm(axis) or 1.0)
+            extension = numbers.number(force.extension)
+            parts.setdefault(force.body, []).extend(leg(point, axis, extension, size))
+            point = point + extension * axis
+        else:
+            radius = numbers.number(force.radius)
+        height = numbers.known(force.height)
+        contacts.append({"name": label, "body": force.body, "point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": height})
+    return parts, contacts
+
+
+def wheel(middle: np.ndarray, axle: np.ndarray, radius: float) -> list[Part]:
+    """Tyre and rim."""
+    R = along(axle)
+    return [part("wheel", (radius, WIDTH * radius), middle, R, TYRE), part("cylinder", (0.55 * radius, 0.9 * WIDTH * radius), middle, R, METAL)]
+
+
+def leg(foot: np.ndarray, axis: np.ndarray, extension: float, size: float) -> list[Part]:
+    """Housing, leg and plate of an outrigger jack."""
+    width = 1.6 * ROD * size
+    house = 0.06 * size
+    end = foot + extension * axis
+    R = along(axis)
+    return [
+        part("box", (2.2 * width, 2.2 * width, 2 * house), foot - 0.4 * house * axis, R, DARK),
+        part("cylinder", (0.7 * width, extension + house), foot + 0.5 * (extension - house) * axis, R, METAL),
+        part("cylinder", (2.2 * width, 0.5 * width), end - 0.25 * width * axis, R, DARK),
+    ]
+
+
+def rail(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
+    """A guide rail on its body."""
+    start, axis = numbers.vector(force.between[0].point), numbers.vector(force.axis)
+    axis = axis / (np.linalg.norm(axis) or 1.0)
+    begin = numbers.number(force.begin)
+    end = numbers.number(force.end) if force.end is not None else begin + 0.5 * size
+    middle = start + 0.5 * (begin + end) * axis
+    width = 0.6 * ROD * size
+    return force.between[0].body, [part("box", (width, width, abs(end - begin)), middle, along(axis), RAIL)]

@@ -1,0 +1,63 @@
+"""A scene as one HTML file that needs nothing beside it: data, scripts and three.js, the library that draws, stand inside.
+
+three.js comes out of an installed package (NiceGUI carries it as one module); nothing is loaded when the page is made or looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "page"
+SCRIPTS = ("build.js", "stand.js", "motion.js", "plots.js", "page.js")
+CARRIER = "nicegui"
+PLACES = ("elements/scene/dist/index.js", "elements/scene/lib/index.js")
+NEEDED = ("THREE", "OrbitControls")
+
+
+@lru_cache(maxsize=1)
+def three() -> str:
+    """The library as a script that sets KINETREE_THREE; its module's exports become the properties of an object."""
+    found = find_spec(CARRIER)
+    places = [Path(folder) / place for folder in (found.submodule_search_locations or () if found else ()) for place in PLACES]
+    path = next((place for place in places if place.exists()), None)
+    if path is None:
+        raise ValueError("three dimensions need three.js out of the package nicegui: pip install kinetree[view]")
+    text = re.sub(r"//# sourceMappingURL=\S*", "", path.read_text(encoding="utf-8")).rstrip()
+    exports = re.search(r"export\s*\{([^{}]*)\}\s*;?$", text)
+    if exports is None:
+        raise ValueError(f"{path.name} of the package {CARRIER} is not the module that was expected: pip install --upgrade kinetree[view]")
+    names = dict(reversed(part.split(" as ")) if " as " in part else (part, part) for part in map(str.strip, exports[1].split(",")) if part)
+    missing = [name for name in NEEDED if name not in names]
+    if missing:
+        raise ValueError(f"{path.name} of the package {CARRIER} lacks {', '.join(missing)}: pip install --upgrade kinetree[view]")
+    properties = ",".join(f"{name}:{names[name]}" for name in NEEDED)
+    return f"const KINETREE_THREE=(()=>{{{text[: exports.start()]}\nreturn{{{properties}}};}})();".replace("</script", "<\\/script")
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """The page of a scene."""
+    content = json.dumps(cleaned(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")
+    parts = {
+        "TITLE": escape(str(data.get("name") or "Mechanism")),
+        "STYLE": (FOLDER / "page.css").read_text(encoding="utf-8"),
+        "DATA": content,
+        "THREE": three(),
+        "SCRIPT": "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS),
+    }
+    return re.sub(r"@([A-Z]+)@", lambda found: parts[found[1]], (FOLDER / "page.html").read_text(encoding="utf-8"))
+
+
+def cleaned(value: Any) -> Any:
+    """Floats with seven digits, which drawing needs at most; what is not finite becomes null."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if value - value == 0.0 else None
+    if isinstance(value, Mapping):
+        return {key: cleaned(each) for key, each in value.items()}
+    return [cleaned(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,110 @@
+// Clips: poses over time; the scene at an instant; paths and arrows.
+const clips = DATA.clips.map((clip) => ({ ...clip, time: unpack(clip.time, Float64Array), poses: unpack(clip.poses), vectors: clip.vectors.map((each) => each && unpack(each)), forces: clip.forces.map((each) => each && unpack(each)), origin: clip.origin && unpack(clip.origin, Float64Array), plots: clip.plots.map((plot) => ({ ...plot, values: Float64Array.from(unpack(plot.values), (v) => v + plot.base) })) }));
+let clip = clips[0], now = 0, playing = false, rate = 1, follow = -1, dirty = true, arrowSize = 1;
+const COUNT = bodies.length, q0 = new THREE.Quaternion(), q1 = new THREE.Quaternion(), followed = new THREE.Vector3(), lastFollowed = new THREE.Vector3();
+const begin = () => clip.time[0], finish = () => clip.time[clip.time.length - 1];
+function frameAt(t) { // index and part of the way to the next frame
+  let low = 0, high = clip.time.length - 1;
+  if (t >= clip.time[high]) return [high, 0];
+  while (high - low > 1) { const half = (low + high) >> 1; if (clip.time[half] <= t) low = half; else high = half; }
+  const span = clip.time[high] - clip.time[low];
+  return [low, span > 0 ? Math.max(0, (t - clip.time[low]) / span) : 0];
+}
+function pose(t) {
+  const [k, s] = frameAt(t), P = clip.poses;
+  bodies.forEach((body, b) => {
+    const i = 7 * (k * COUNT + b), last = k + 1 < clip.time.length && Number.isFinite(P[7 * ((k + 1) * COUNT + b)]), j = s > 0 && last ? 7 * ((k + 1) * COUNT + b) : i;
+    body.there = Number.isFinite(P[i]);
+    body.object.visible = body.there;
+    if (!body.there) return;
+    body.position.set(P[i] + s * (P[j] - P[i]), P[i + 1] + s * (P[j + 1] - P[i + 1]), P[i + 2] + s * (P[j + 2] - P[i + 2]));
+    q0.set(P[i + 4], P[i + 5], P[i + 6], P[i + 3]); q1.set(P[j + 4], P[j + 5], P[j + 6], P[j + 3]);
+    body.turn.slerpQuaternions(q0, q1, s);
+    body.object.position.copy(body.position); body.object.quaternion.copy(body.turn);
+  });
+  if (clip.origin) { origin.set(clip.origin[3 * k], clip.origin[3 * k + 1], clip.origin[3 * k + 2]); base.position.copy(origin).negate(); }
+  const a = new THREE.Vector3(), b = new THREE.Vector3();
+  lines.forEach((line) => {
+    line.object.visible = !!(place(line.a.body, line.a.point, a) && place(line.b.body, line.b.point, b));
+    if (!line.object.visible) return;
+    b.sub(a);
+    const length = b.length();
+    line.object.position.copy(a);
+    if (length > 0) line.object.quaternion.setFromUnitVectors(Z, b.divideScalar(length));
+    line.fit(length);
+  });
+  drawArrows(k);
+  paths.forEach((path) => {
+    path.past.geometry.setDrawRange(0, k + 1);
+    path.dot.visible = path.shown && shown.paths && !!place(path.body, path.point, path.dot.position);
+    path.past.visible = path.whole.visible = path.shown && shown.paths;
+  });
+}
+function largest(kind) { // of all arrows of a kind, for a common scale
+  let most = 0;
+  const take = (x, y = 0, z = 0) => { const size = Math.hypot(x, y, z); if (size > most && Number.isFinite(size)) most = size; };
+  arrows.forEach((each, k) => { if ((each.kind === "reaction") === (kind === "reactions") && clip.vectors[k]) for (let i = 0; i < clip.vectors[k].length; i += 3) take(clip.vectors[k][i], clip.vectors[k][i + 1], clip.vectors[k][i + 2]); });
+  if (kind === "forces") DATA.lines.forEach((line, k) => clip.forces[k] && clip.forces[k].forEach((f) => take(f)));
+  return most || 1;
+}
+const scales = {};
+function drawArrows(k) {
+  const start = new THREE.Vector3(), vector = new THREE.Vector3(), other = new THREE.Vector3(), thick = 0.006 * SIZE;
+  for (const kind of ["forces", "reactions"]) scales[kind] ??= (0.2 * SIZE) / largest(kind);
+  arrows.forEach((each, n) => {
+    const kind = each.kind === "reaction" ? "reactions" : "forces", values = clip.vectors[n];
+    each.object.visible = false;
+    if (!shown[kind] || !values || !place(each.body, each.point, start)) return;
+    if (each.kind === "contact" && each.height !== null) { vector.set(...each.normal); start.addScaledVector(vector, each.height - start.dot(vector)); }
+    vector.set(values[3 * k], values[3 * k + 1], values[3 * k + 2]).multiplyScalar(scales[kind] * arrowSize);
+    each.fit(start, vector, thick);
+  });
+  ends.forEach((each) => {
+    const index = DATA.lines.indexOf(each.line), values = clip.forces[index];
+    each.object.visible = false;
+    if (!shown.forces || !values || !place(each.line.a.body, each.line.a.point, start) || !place(each.line.b.body, each.line.b.point, other)) return;
+    vector.copy(each.end ? other : start).sub(each.end ? start : other).normalize().multiplyScalar(values[k] * scales.forces * arrowSize);
+    each.fit(each.end ? other : start, vector, thick);
+  });
+}
+function tracePaths() {
+  const p = new THREE.Vector3(), q = new THREE.Quaternion(), P = clip.poses;
+  paths.forEach((path) => {
+    const b = numberOf.get(path.body), points = new Float32Array(3 * clip.time.length);
+    let last = [0, 0, 0];
+    for (let k = 0; k < clip.time.length; k++) {
+      const i = 7 * (k * COUNT + b);
+      if (Number.isFinite(P[i])) { q.set(P[i + 4], P[i + 5], P[i + 6], P[i + 3]); p.set(...path.point).applyQuaternion(q); last = [p.x + P[i], p.y + P[i + 1], p.z + P[i + 2]]; }
+      points.set(last, 3 * k);
+    }
+    for (const line of [path.past, path.whole]) { line.geometry.setAttribute("position", new THREE.BufferAttribute(points, 3)); line.geometry.attributes.position.needsUpdate = true; }
+  });
+}
+function visibility() {
+  for (const kind of ["joints", "frames", "com"]) kinds[kind].forEach((object) => { object.visible = shown[kind]; });
+  kinds.labels.forEach((label) => { label.hidden = !shown.labels; });
+  labels.hidden = !shown.labels;
+  floor.visible = shown.floor;
+  dirty = true;
+}
+function placeLabels() {
+  if (!shown.labels) return;
+  const box = canvas.getBoundingClientRect(), p = new THREE.Vector3();
+  bodies.forEach((body) => {
+    p.set(...body.com).applyQuaternion(body.turn).add(body.position).project(camera);
+    body.label.hidden = !body.there || p.z > 1;
+    body.label.style.transform = `translate(${((p.x + 1) / 2) * box.width + 8}px, ${((1 - p.y) / 2) * box.height - 8}px)`;
+  });
+}
+function followBody() {
+  const body = bodies[follow];
+  if (!body || !body.there) return;
+  followed.set(...body.com).applyQuaternion(body.turn).add(body.position);
+  const step = followed.clone().sub(lastFollowed);
+  camera.position.add(step); controls.target.add(step); lastFollowed.copy(followed);
+}
+function render() {
+  if (!renderer) return;
+  renderer.render(world, camera);
+  placeLabels();
+}

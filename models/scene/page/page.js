@@ -1,0 +1,126 @@
+// The page: time, buttons, switches, keys.
+const $ = (id) => document.getElementById(id);
+function setTime(t) {
+  now = Math.min(Math.max(t, begin()), finish());
+  $("time").value = now;
+  const span = finish() - begin(), digits = span > 0 ? Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(span)) - 1)) : 3;
+  $("clock").textContent = `${now.toFixed(digits)} s`;
+  const stage = clip.marks.stages.filter((each) => each.time <= now + 1e-12).pop();
+  $("stage").hidden = !stage || !stage.name;
+  $("stage").textContent = stage ? stage.name : "";
+  pose(now);
+  followBody();
+  open.forEach(drawStrip);
+  dirty = true;
+}
+function play(on) {
+  playing = on && finish() > begin();
+  if (playing && now >= finish()) setTime(begin());
+  $("play-shape").setAttribute("d", playing ? "M5 3h3.6v14H5zM11.4 3H15v14h-3.6z" : "M5 3l12 7-12 7z");
+}
+function useClip(k) {
+  clip = clips[k];
+  $("clip").value = k;
+  delete scales.forces; delete scales.reactions;
+  Object.assign($("time"), { min: begin(), max: finish() });
+  const span = finish() - begin() || 1, part = (t) => (100 * (t - begin())) / span;
+  $("bands").innerHTML = ""; $("ticks").innerHTML = "";
+  clip.marks.stages.forEach((stage, n) => { const i = document.createElement("i"), end = n + 1 < clip.marks.stages.length ? clip.marks.stages[n + 1].time : finish(); i.style.left = `${part(stage.time)}%`; i.style.width = `calc(${part(end) - part(stage.time)}% - 1px)`; i.title = stage.name; $("bands").append(i); });
+  clip.marks.events.forEach((event) => { const i = document.createElement("i"); i.style.left = `${part(event.time)}%`; i.title = event.name; $("ticks").append(i); });
+  open.forEach((strip) => strip.box.remove());
+  open = [];
+  tracePaths();
+  clip.plots.filter((plot) => plot.shown).forEach(addStrip);
+  hint();
+  const rates = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], wish = clip.rate || Math.max(span / 20, Math.min(1, span / 4));
+  rate = clip.rate || rates.reduce((best, each) => Math.abs(Math.log(each / wish)) < Math.abs(Math.log(best / wish)) ? each : best);
+  $("speed").replaceChildren(...[...new Set([...rates, rate])].sort((a, b) => a - b).map((each) => new Option(each < 1 ? `1:${Number((1 / each).toPrecision(3))}` : `${Number(each.toPrecision(3))}×`, each, each === rate, each === rate)));
+  setTime(begin());
+}
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  paint();
+  refreshPlots();
+  dirty = true;
+}
+function panels() {
+  const plots = $("panel-plots").getAttribute("aria-pressed") === "true" && clips.some((each) => each.plots.length);
+  main.classList.toggle("bare", !plots);
+  $("view").hidden = $("panel-view").getAttribute("aria-pressed") !== "true";
+  resize(); refreshPlots(); dirty = true;
+}
+const toggle = (button) => { button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true"); panels(); };
+const NAMES = { joints: "Joints", paths: "Paths", forces: "Forces", reactions: "Reactions", frames: "Frames", com: "Centres of mass", labels: "Names", floor: "Ground" };
+function buildPage() {
+  $("title").textContent = DATA.name || "Mechanism";
+  $("text").textContent = DATA.text || "";
+  $("text").title = DATA.text || "";
+  const have = { paths: paths.length, forces: arrows.some((a) => a.kind !== "reaction") || ends.length, reactions: arrows.some((a) => a.kind === "reaction"), floor: DATA.ground !== null };
+  for (const [kind, name] of Object.entries(NAMES)) {
+    if (kind in have && !have[kind]) continue;
+    const label = document.createElement("label"), box = document.createElement("input");
+    box.type = "checkbox"; box.checked = shown[kind]; box.id = `show-${kind}`;
+    box.onchange = () => { shown[kind] = box.checked; visibility(); setTime(now); };
+    label.append(box, name);
+    $("switches").append(label);
+  }
+  $("traces-box").hidden = !paths.length;
+  paths.forEach((path) => {
+    const label = document.createElement("label"), box = document.createElement("input"), swatch = document.createElement("span");
+    box.type = "checkbox"; box.checked = path.shown; swatch.className = "swatch"; swatch.style.background = path.colour;
+    box.onchange = () => { path.shown = box.checked; setTime(now); };
+    label.append(box, swatch, path.name);
+    $("traces").append(label);
+  });
+  $("follow").append(new Option("nothing", -1), ...bodies.map((body, k) => new Option(body.name, k)));
+  $("follow").onchange = () => { follow = Number($("follow").value); if (follow >= 0 && bodies[follow].there) { const b = bodies[follow]; lastFollowed.set(...b.com).applyQuaternion(b.turn).add(b.position); } };
+  $("arrow-size").oninput = () => { arrowSize = 10 ** Number($("arrow-size").value); setTime(now); };
+  $("clip").hidden = clips.length < 2;
+  $("clip").append(...clips.map((each, k) => new Option(each.name, k)));
+  $("clip").onchange = () => { useClip(Number($("clip").value)); play(true); };
+  $("time").oninput = () => { play(false); setTime(Number($("time").value)); };
+  $("play").onclick = () => play(!playing);
+  $("speed").onchange = () => { rate = Number($("speed").value); };
+  $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  $("panel-plots").onclick = () => toggle($("panel-plots"));
+  $("panel-view").onclick = () => toggle($("panel-view"));
+  $("panel-plots").hidden = !clips.some((each) => each.plots.length);
+  document.querySelectorAll("[data-view]").forEach((button) => { button.onclick = () => { look(button.dataset.view); dirty = true; }; });
+  document.onkeydown = (event) => {
+    if (event.target.closest("input[type=search], select, button") && event.key === " ") return;
+    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), v: () => toggle($("panel-view")), t: () => $("theme").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
+    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { keys[event.key](); event.preventDefault(); }
+  };
+  controls.addEventListener("change", () => { dirty = true; });
+  new ResizeObserver(() => { resize(); refreshPlots(); dirty = true; }).observe(main);
+}
+let last = 0, frames = 0;
+function tick(stamp) {
+  const passed = Math.min((stamp - last) / 1000, 0.1);
+  last = stamp;
+  if (playing) {
+    if (now >= finish()) { if (clip.still) play(false); else setTime(begin()); } else setTime(now + passed * rate);
+  }
+  controls.update();
+  if (dirty) { dirty = false; render(); frames++; }
+  requestAnimationFrame(tick);
+}
+function start() {
+  const asked = new URLSearchParams(location.search).get("theme") || DATA.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  document.documentElement.dataset.theme = asked;
+  if (!bodies.length) main.classList.add("flat");
+  if (matchMedia("(max-width: 760px)").matches) shown.labels = false;
+  buildPage();
+  panels();
+  visibility();
+  paint();
+  resize();
+  useClip(0);
+  look();
+  if (DATA.follow !== null && DATA.follow !== undefined) { follow = DATA.follow; $("follow").value = follow; }
+  setTime(begin());
+  play(!matchMedia("(prefers-reduced-motion: reduce)").matches && !DATA.paused);
+  requestAnimationFrame(tick);
+}
+start();
+window.kinetree = { pose, seek: (t) => { play(false); setTime(t); render(); }, play, theme, useClip, look, get time() { return now; }, get span() { return [begin(), finish()]; }, get frames() { return frames; }, shown, visibility, render, bodies, redraw: () => { setTime(now); render(); } };

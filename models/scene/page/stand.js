@@ -1,0 +1,119 @@
+// The scene: lights, ground, bodies; poses of an instant.
+const canvas = document.getElementById("scene"), labels = document.getElementById("labels"), main = document.querySelector("main");
+const world = new THREE.Scene(), origin = new THREE.Vector3();
+const kinds = { joints: [], axes: [], frames: [], com: [], paths: [], forces: [], reactions: [], labels: [] };
+const shown = { joints: true, paths: true, forces: true, reactions: false, frames: false, com: false, labels: false, floor: true };
+const bodies = DATA.bodies.map((body) => {
+  const object = new THREE.Group(), joints = new THREE.Group(), frame = axes(0.12 * SIZE), centre = com(0.016 * SIZE);
+  body.parts.forEach((part) => object.add(solid(part, body.colour)));
+  body.joints.forEach((part) => joints.add(solid(part, "#3b434c")));
+  centre.position.set(...body.com);
+  const label = document.createElement("span");
+  label.textContent = body.name;
+  labels.append(label);
+  object.add(joints, frame, centre);
+  world.add(object);
+  kinds.joints.push(joints); kinds.frames.push(frame); if (body.mass > 0) kinds.com.push(centre); else centre.visible = false; kinds.labels.push(label);
+  return { ...body, object, label, position: new THREE.Vector3(), turn: new THREE.Quaternion(), there: false };
+});
+const numberOf = new Map(bodies.map((body, k) => [body.name, k]));
+const base = new THREE.Group(), bearings = new THREE.Group(), groundFrame = axes(0.16 * SIZE);
+DATA.scenery.forEach((part) => base.add(solid(part, "#9aa4ae")));
+DATA.bearings.forEach((part) => bearings.add(solid(part, "#3b434c")));
+base.add(bearings, groundFrame); world.add(base);
+kinds.joints.push(bearings); kinds.frames.push(groundFrame);
+const place = (body, point, out = new THREE.Vector3()) => { out.set(point[0], point[1], point[2]); if (body === "ground") return out.sub(origin); const b = bodies[numberOf.get(body)]; return b && b.there ? out.applyQuaternion(b.turn).add(b.position) : null; };
+
+const lines = DATA.lines.map((line) => { const [object, fit] = stretching(line); world.add(object); return { ...line, object, fit }; });
+DATA.lines.forEach((line) => [line.a, line.b].forEach((end) => { if (end.body === "ground") bearings.add(solid({ kind: "box", size: [3.4, 3.4, 2.2].map((x) => x * 0.014 * SIZE), at: end.point, turn: [1, 0, 0, 0], opacity: 1 }, "#59636e")); }));
+const arrows = DATA.arrows.map((each) => { const [object, fit] = arrow(each.kind === "reaction" ? "#8a63c4" : "#d2452f"); object.traverse((o) => { o.castShadow = false; }); world.add(object); (each.kind === "reaction" ? kinds.reactions : kinds.forces).push(object); return { ...each, object, fit }; });
+const ends = DATA.lines.flatMap((line) => line.force ? [0, 1].map((end) => { const [object, fit] = arrow("#d2452f"); world.add(object); kinds.forces.push(object); return { line, end, object, fit }; }) : []);
+const PATHS = ["#1f6fb5", "#d2452f", "#3c9a55", "#a35fb8", "#c98a1b", "#2a9d9a"];
+const paths = DATA.traces.map((trace, k) => {
+  const make = (opacity) => { const line = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: PATHS[k % PATHS.length], transparent: true, opacity, fog: false })); line.frustumCulled = false; world.add(line); return line; };
+  const dot = new THREE.Mesh(new THREE.SphereGeometry(0.009 * SIZE, 16, 12), new THREE.MeshBasicMaterial({ color: PATHS[k % PATHS.length] }));
+  world.add(dot);
+  return { ...trace, colour: PATHS[k % PATHS.length], past: make(1), whole: make(0.28), dot };
+});
+
+const sky = new THREE.HemisphereLight("#ffffff", "#b9bec6", 1.9), sun = new THREE.DirectionalLight("#fff8ee", 1.7), fill = new THREE.DirectionalLight("#dfe8ff", 0.7);
+const middle = V(DATA.middle), reach = Math.max(DATA.reach, 0.3 * SIZE);
+{ // the sun stands above and beside
+  const side = Math.abs(UP.z) > 0.9 ? new THREE.Vector3(0.5, -0.6, 0) : Math.abs(UP.y) > 0.9 ? new THREE.Vector3(0.5, 0, 0.6) : new THREE.Vector3(0, 0.5, 0.6);
+  sun.position.copy(middle).addScaledVector(UP, 2.4 * reach).addScaledVector(side, 2 * reach);
+  fill.position.copy(middle).addScaledVector(UP, 0.6 * reach).addScaledVector(side, -3 * reach);
+  sky.position.copy(UP);
+  sun.target.position.copy(middle); fill.target.position.copy(middle);
+  sun.castShadow = true;
+  sun.shadow.mapSize.set(2048, 2048);
+  Object.assign(sun.shadow.camera, { left: -1.7 * reach, right: 1.7 * reach, top: 1.7 * reach, bottom: -1.7 * reach, near: 0.1 * reach, far: 8 * reach });
+  sun.shadow.bias = -0.0004; sun.shadow.normalBias = 0.004 * reach; sun.shadow.radius = 4;
+  world.add(sky, sun, sun.target, fill, fill.target);
+}
+const floor = new THREE.Group();
+let floorPlane = null, grids = [];
+if (DATA.ground !== null) {
+  const cell = 10 ** Math.floor(Math.log10(Math.max(reach, SIZE))) / 2, half = Math.ceil((7 * reach) / cell) * cell;
+  floorPlane = new THREE.Mesh(new THREE.CircleGeometry(half, 72), new THREE.MeshStandardMaterial({ roughness: 1, metalness: 0 }));
+  floorPlane.receiveShadow = true;
+  floorPlane.position.z = -0.0015 * reach;
+  floor.add(floorPlane);
+  const points = [];
+  for (let s = -half; s <= half + 1e-9 * half; s += cell) { const r = Math.sqrt(Math.max(half * half - s * s, 0)); points.push(s, -r, 0, s, r, 0, -r, s, 0, r, s, 0); }
+  const made = new THREE.LineSegments(new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(points, 3)), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 }));
+  grids.push(made); floor.add(made);
+  floor.quaternion.setFromUnitVectors(Z, UP);
+  floor.position.copy(middle).addScaledVector(UP, DATA.ground - middle.dot(UP));
+  world.add(floor);
+  world.fog = new THREE.Fog("#ffffff", 6 * reach, 17 * reach);
+}
+let renderer = null;
+try {
+  renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+  renderer.shadowMap.enabled = true;
+  renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+} catch (error) {
+  document.getElementById("message").hidden = false;
+  document.getElementById("message").textContent = "This browser offers no WebGL, so that the scene cannot be drawn; the plots work all the same.";
+}
+const camera = new THREE.PerspectiveCamera(32, 1, 0.005 * reach, 80 * reach);
+camera.up.copy(UP);
+const controls = new OrbitControls(camera, canvas);
+controls.enableDamping = true; controls.dampingFactor = 0.12; controls.screenSpacePanning = true; controls.maxDistance = 25 * reach;
+function look(which = "home") {
+  const ways = { x: [1, 0, 0], y: [0, -1, 0], z: [0, 0, 1] };
+  let way;
+  if (which !== "home") way = V(ways[which]);
+  else {
+    const normal = DATA.normal ? V(DATA.normal) : null;
+    const across = Math.abs(UP.z) > 0.9 ? new THREE.Vector3(0.62, -1, 0) : new THREE.Vector3(0.45, 0, 1);
+    if (normal && Math.abs(normal.dot(UP)) < 0.5) { // plane mechanisms are seen from the front, a little from above and beside
+      if (normal.dot(across) < 0) normal.negate();
+      way = normal.addScaledVector(new THREE.Vector3().crossVectors(UP, normal), 0.3);
+    } else way = across.addScaledVector(UP, -across.dot(UP));
+    way.normalize().addScaledVector(UP, 0.36);
+  }
+  if (Math.abs(way.dot(UP)) > 0.999 * way.length()) way.addScaledVector(Math.abs(UP.x) > 0.9 ? new THREE.Vector3(0, 1e-3, 0) : new THREE.Vector3(0, -1e-3, 1e-3), 1);
+  const narrow = Math.min(1, camera.aspect), distance = (1.06 * reach) / Math.sin((camera.fov * Math.PI) / 360) / Math.max(narrow, 0.35);
+  controls.target.copy(middle);
+  if (world.fog) { world.fog.near = 1.1 * distance; world.fog.far = 3.6 * distance; }
+  camera.position.copy(middle).addScaledVector(way.normalize(), distance);
+  controls.update();
+}
+function paint() { // colours of the theme
+  const style = getComputedStyle(document.documentElement), colour = (name) => new THREE.Color(style.getPropertyValue(name).trim());
+  world.background = colour("--sky");
+  if (world.fog) world.fog.color.copy(world.background);
+  if (floorPlane) floorPlane.material.color.copy(colour("--floor"));
+  grids.forEach((grid) => grid.material.color.copy(colour("--grid")));
+  const dark = document.documentElement.dataset.theme === "dark";
+  sky.intensity = dark ? 1.7 : 1.9; sun.intensity = dark ? 1.9 : 1.7;
+}
+function resize() {
+  const box = canvas.parentElement.getBoundingClientRect();
+  if (!renderer || !box.width || !box.height) return;
+  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+  renderer.setSize(box.width, box.height, false);
+  camera.aspect = box.width / box.height;
+  camera.updateProjectionMatrix();
+}

@@ -1,0 +1,297 @@
+"""A scene as plain data: bodies with their parts, poses over time, what stretches between them, arrows, traces, plots, marks in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.models.description.schema import Description
+from kinetree.models.scene import automatic, elements
+from kinetree.models.scene.curves import curves, marks, packed
+from kinetree.models.scene.motion import Motion
+from kinetree.models.scene.places import Numbers, Place, held_points, places
+from kinetree.models.scene.shapes import Part, given_part, matrix
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+PALETTE = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c", "#7f9140", "#6b7fc2")
+FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
+FAR = 1.3  # sizes from the middle that the first view shows, at most
+LOOKED = 80  # frames that decide what is seen
+TRACES, SHOWN = 12, 2  # of a page, and of those at first
+
+
+class Scene:
+    """Everything that is drawn; `data()` is what the page reads."""
+
+    def __init__(self, description: Description, motion: Motion, result: Result | None = None, folder: Path | None = None):
+        self.description, self.motion, self.result = description, motion, result
+        self.numbers = Numbers(description)
+        self.folder = folder or (Path(description.file).parent if description.file and not description.file.startswith("lib:") else Path())
+        self.places = [p for p in places(description, self.numbers) if {p.parent, p.child} <= {"ground", *motion.poses}]
+        self.bodies = [name for name in motion.poses if name in description.bodies]
+        self.points = self._points()
+        self.given = self._given()
+        self.size = self._size()
+        self.up, self.weight = self._up()
+        self.parts, self.joints = self._parts()
+        self.middle, self.reach = self._view()
+
+    # -- what there is ----------------------------------------------------------------------------------------------------------------------
+    def _points(self) -> dict[str, list[np.ndarray]]:
+        """Points of every body: those of joints first."""
+        found: dict[str, list[np.ndarray]] = {name: [] for name in ("ground", *self.bodies)}
+        self.jointed = dict.fromkeys(found, 0)
+        for place in self.places:
+            if not place.count("free"):
+                found[place.parent].append(place.on_parent)
+                found[place.child].append(place.on_child)
+                self.jointed[place.parent] += 1
+                self.jointed[place.child] += 1
+        for body, points in held_points(self.description, self.numbers).items():
+            if body in found:
+                found[body] += points
+        return found
+
+    def _given(self) -> dict[str, list[Part]]:
+        found = {}
+        for name in self.bodies:
+            body = self.description.bodies[name]
+            shapes = [*([body.shape] if body.shape is not None else []), *body.shapes]
+            found[name] = [given_part(shape, self.numbers, self.folder, body.at if shape is body.shape else None) for shape in shapes]
+        return found
+
+    def at_start(self, body: str, points: list[np.ndarray]) -> list[np.ndarray]:
+        """Points of a body in ground axes in the first frame in which it is there."""
+        if body == "ground":
+            return points
+        there = np.flatnonzero(np.isfinite(self.motion.poses[body][:, 0]))
+        if not there.size:
+            return []
+        pose = self.motion.poses[body][there[0]]
+        return [pose[:3] + matrix(pose[3:]) @ point for point in points]
+
+    def _size(self) -> float:
+        """Largest extent at the start: of joints, centres of mass and given shapes; what holds from far away, as an orbit, is left out."""
+        seen, core = [], []
+        for name in self.bodies:
+            com = self.numbers.vector(self.description.bodies[name].com)
+            own = self.at_start(name, [com, *automatic.shape_points(self.given[name])])
+            core += own
+            seen += [*own, *self.at_start(name, self.points[name])]
+        inner, found = extent(core), extent([*seen, *self.points["ground"]])
+        self.host = 0 if inner > 0.0 and found > FARAWAY * inner else None
+        if self.host is not None:
+            found = inner
+            for name in self.bodies:
+                com = self.numbers.vector(self.description.bodies[name].com)
+                near = [bool(np.linalg.norm(point - com) < FARAWAY * inner) for point in self.points[name]]
+                self.jointed[name] = sum(near[: self.jointed[name]])
+                self.points[name] = [point for point, kept in zip(self.points[name], near, strict=True) if kept]
+            self.places = [place for place in self.places if place.parent != "ground"]
+        if found <= 1e-9:
+            found = max((extent(pose[np.isfinite(pose[:, 0]), :3]) for pose in self.motion.poses.values()), default=0.0)
+        return found if found > 1e-9 else 1.0
+
+    def _up(self) -> tuple[np.ndarray, bool]:
+        """Against gravity; without gravity z, or y for mechanisms in the plane of x and y."""
+        gravity = self.numbers.vector(self.description.gravity)
+        strength = float(np.linalg.norm(gravity))
+        self.normal = self._plane()
+        if strength > 1e-9:
+            return -gravity / strength, True
+        flat = self.normal is not None and abs(self.normal[2]) > 0.9
+        return np.array([0.0, 1.0, 0.0]) if flat else np.array([0.0, 0.0, 1.0]), False
+
+    def _plane(self) -> np.ndarray | None:
+        """Normal of the plane in which everything moves, if there is one."""
+        turns, slides = [], []
+        for place in self.places:
+            R = np.eye(3)
+            if place.parent != "ground":
+                pose = self.motion.poses[place.parent]
+                there = np.flatnonzero(np.isfinite(pose[:, 0]))
+                R = matrix(pose[there[0], 3:]) if there.size else R
+            turns += [R @ move.axis for move in place.moves if move.kind == "turn"]
+            slides += [R @ move.axis for move in place.moves if move.kind == "slide"]
+            if place.count("ball") or place.count("free"):
+                return None
+        if not turns:
+            return None
+        n = turns[0]
+        plane = all(np.linalg.norm(np.cross(n, each)) < 1e-3 for each in turns) and all(abs(n @ each) < 1e-3 for each in slides)
+        return n if plane else None
+
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Where coordinates were during the run."""
+        if self.result is None:
+            return {}
+        names = [move.coordinate for place in self.places for move in place.moves if move.coordinate in self.result]
+        return {name: (float(np.nanmin(self.result[name])), float(np.nanmax(self.result[name]))) for name in names}
+
+    def _parts(self) -> tuple[dict[str, list[Part]], dict[str, list[Part]]]:
+        """Parts of bodies and of the ground, and those that show joints."""
+        size, ranges = self.size, self.ranges()
+        standing, self.contacts = elements.standing(self.description, self.numbers, size)
+        parts: dict[str, list[Part]] = {"ground": [given_part(each, self.numbers, self.folder) for each in self.description.scenery]}
+        joints: dict[str, list[Part]] = {name: [] for name in ("ground", *self.bodies)}
+        for name in self.bodies:
+            body = self.description.bodies[name]
+            own = [] if not self.given[name] and name in standing and not self.points[name] else self.given[name]
+            made = automatic.body_parts(body, own, self.points[name], self.jointed[name], self.numbers, size)
+            parts[name] = [*made, *standing.get(name, ())]
+        parts["ground"] += standing.get("ground", ())
+        for place in self.places:
+            clearance = max((thickness(self.given[each], point) for each, point in ends(place) if each in self.given), default=0.0)
+            for body, pieces in automatic.joint_parts(place, ranges, size, clearance, not self.given.get(place.child)).items():
+                joints[body] += pieces
+            if self.weight and self.host is None:
+                joints["ground"] += automatic.pedestal(place, self.up if self.hangs(place) else -self.up, size)
+        return parts, joints
+
+    def hangs(self, place: Place) -> bool:
+        """Whether the child of a joint on the ground is below it at the start."""
+        if place.child not in self.bodies:
+            return False
+        com = self.at_start(place.child, [self.numbers.vector(self.description.bodies[place.child].com)])
+        arm = com[0] - place.on_parent if com else np.zeros(3)
+        return float(arm @ self.up) < -0.7 * float(np.linalg.norm(arm)) < 0.0
+
+    def _view(self) -> tuple[np.ndarray, float]:
+        """Middle and radius of what is seen over the run, as far as it stays near."""
+        frames = np.unique(np.linspace(0, self.motion.time.size - 1, min(LOOKED, self.motion.time.size)).astype(int))
+        seen = []
+        host = self.motion.poses[self.bodies[self.host]][:, :3] if self.host is not None else np.zeros((self.motion.time.size, 3))
+        for name in self.bodies:
+            corners = np.array([*automatic.shape_points(self.parts[name]), *self.points[name]])
+            for pose, away in zip(self.motion.poses[name][frames], host[frames], strict=True):
+                if np.isfinite(pose[0]):
+                    seen.append(pose[:3] - away + corners @ matrix(pose[3:]).T)
+        if not seen:
+            return np.zeros(3), self.size
+        first = np.vstack([self.at_start(name, [*automatic.shape_points(self.parts[name])]) for name in self.bodies]) - host[0]
+        start = 0.5 * (first.min(axis=0) + first.max(axis=0))
+        self.cloud = np.vstack(seen)
+        near = self.cloud[np.linalg.norm(self.cloud - start, axis=1) < FAR * self.size]
+        low, high = near.min(axis=0), near.max(axis=0)
+        return 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
+
+    def ground_height(self) -> float | None:
+        """Height of the ground plane along `up`: where contacts have it, else below everything; none in free space."""
+        known = [c["height"] for c in self.contacts if c["height"] is not None and np.array(c["normal"]) @ self.up > 0.999]
+        if known:
+            return float(min(known))
+        if not self.weight or not self.bodies or self.host is not None:
+            return None
+        heights = self.cloud @ self.up
+        lowest = float(heights[np.linalg.norm(self.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
+        feet = min((float(np.array(piece["at"]) @ self.up) for piece in self.joints["ground"]), default=lowest)
+        return min(lowest, feet) - 0.03 * self.size
+
+    # -- what moves -------------------------------------------------------------------------------------------------------------------------
+    def traces(self) -> list[dict[str, Any]]:
+        """Points whose paths can be shown: outputs of positions first, then ends of the tree."""
+        found: list[dict[str, Any]] = []
+        seen: list[tuple[str, np.ndarray]] = []
+
+        def add(name: str, body: str, point: np.ndarray) -> None:
+            near = any(other == body and np.linalg.norm(point - at) < 1e-6 * self.size for other, at in seen)
+            if body in self.motion.poses and not near and len(found) < TRACES:
+                seen.append((body, point))
+                found.append({"name": name, "body": body, "point": point.tolist(), "shown": len(found) < SHOWN})
+
+        for name, output in self.description.outputs.items():
+            if output.quantity in ("position", "velocity") and output.body is not None:
+                add(name, output.body, self.numbers.vector(output.point))
+        parents = {place.parent for place in self.places}
+        for name in self.bodies:
+            if name not in parents:
+                points = self.points[name][self.jointed[name] :]
+                add(name, name, points[0] if points else self.numbers.vector(self.description.bodies[name].com))
+        return found
+
+    def arrows(self) -> list[dict[str, Any]]:
+        """Reactions of joints and forces of contacts."""
+        found: list[dict[str, Any]] = []
+        for place in self.places:
+            if place.joint in self.motion.reactions and not place.count("free"):
+                found.append({"name": place.joint, "kind": "reaction", "body": place.child, "point": place.on_child.tolist()})
+        for contact in self.contacts:
+            if contact["name"] in self.motion.forces:
+                found.append({"kind": "contact", **contact})
+        return found
+
+    def vectors(self, arrow: dict[str, Any], motion: Motion) -> str | None:
+        """What an arrow shows over time, ground axes."""
+        if arrow["kind"] == "reaction":
+            values = motion.reactions.get(arrow["name"])
+        else:
+            size = motion.forces.get(arrow["name"])
+            values = None if size is None else size[:, np.newaxis] * np.array(arrow["normal"])
+        return None if values is None else packed(np.nan_to_num(values))
+
+    def clip(self, clip: Clip, arrows: list[dict[str, Any]], lines: list[dict[str, Any]]) -> dict[str, Any]:
+        """One motion: poses, arrows, plots and marks over its time."""
+        motion = clip.motion
+        poses = np.zeros((motion.time.size, len(self.bodies), 7))
+        for k, name in enumerate(self.bodies):
+            poses[:, k] = motion.poses[name]
+        origin = poses[:, self.host, :3].copy() if self.host is not None else None
+        if origin is not None:
+            poses[:, :, :3] -= origin[:, np.newaxis]
+        forces = (motion.forces.get(line["name"]) for line in lines)
+        return {
+            "name": clip.name, "time": packed(motion.time, "<f8"), "poses": packed(poses),
+            "origin": None if origin is None else packed(origin, "<f8"),
+            "vectors": [self.vectors(arrow, motion) for arrow in arrows],
+            "forces": [None if values is None else packed(np.nan_to_num(values)) for values in forces],
+            "plots": curves(clip.result, motion, self.description), "marks": marks(clip.result, motion), "rate": clip.rate,
+        }  # fmt: skip
+
+    def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
+        """The scene as the page reads it; `more` motions beside the first can be chosen there."""
+        d = self.description
+        bodies = [
+            {"name": name, "text": d.bodies[name].text, "colour": PALETTE[k % len(PALETTE)], "parts": self.parts[name], "joints": self.joints[name],
+             "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
+            for k, name in enumerate(self.bodies)
+        ]  # fmt: skip
+        lines, arrows = elements.stretched(d, self.numbers, self.motion, self.size), self.arrows()
+        return {
+            "name": d.name, "text": d.text, "size": self.size, "middle": self.middle.tolist(), "reach": self.reach, "up": self.up.tolist(),
+            "normal": None if self.normal is None else self.normal.tolist(), "ground": self.ground_height(), "bodies": bodies,
+            "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "arrows": arrows, "traces": self.traces(),
+            "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A motion that a page can play."""
+
+    name: str
+    motion: Motion
+    result: Result | None = None
+    rate: float | None = None  # seconds of the motion per second of play
+
+
+def extent(points: Sequence[np.ndarray] | np.ndarray) -> float:
+    """Largest side of the box about points."""
+    return float(np.ptp(np.array(points), axis=0).max()) if len(points) > 1 else 0.0
+
+
+def ends(place: Place) -> tuple[tuple[str, np.ndarray], ...]:
+    return (place.parent, place.on_parent), (place.child, place.on_child)
+
+
+def thickness(pieces: list[Part], point: np.ndarray) -> float:
+    """Half the thickness of the part around a joint, so that its pin shows."""
+    from kinetree.models.scene.shapes import distance_outside, half_extents
+
+    inside = [float(np.sort(half_extents(piece))[0]) for piece in pieces if piece["kind"] != "mesh" and distance_outside(piece, point) < 1e-9]
+    return max(inside, default=0.0)

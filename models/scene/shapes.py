@@ -1,0 +1,158 @@
+"""Shapes of a description as parts: plain data with numbers, what the page and the pictures draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.description.colours import rgb
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.schema import Shape
+from kinetree.models.scene.places import Numbers, turned
+
+Part = dict[str, Any]  # kind, size, at (3), turn (w, x, y, z), colour, opacity; of a mesh: points and triangles
+MOST_TRIANGLES = 200_000  # of one mesh
+
+
+def part(kind: str, size: Sequence[float], at: np.ndarray, R: np.ndarray, colour: str = "", opacity: float = 1.0, **more: Any) -> Part:
+    """One part in the frame of its body."""
+    return {"kind": kind, "size": [float(each) for each in size], "at": at.tolist(), "turn": quaternion(R).tolist(), "colour": colour,
+            "opacity": opacity, **more}  # fmt: skip
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    """Unit quaternion w, x, y, z of a rotation matrix, by its largest component."""
+    trace = np.trace(R)
+    squares = 0.25 * np.array([1.0 + trace, *(1.0 - trace + 2.0 * np.diag(R))])
+    k = int(squares.argmax())
+    e = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    if k == 0:
+        q = np.array([squares[0], *(0.25 * e)])
+    else:
+        i, j, m = k - 1, k % 3, (k + 1) % 3
+        q = np.empty(4)
+        q[0], q[k] = 0.25 * e[i], squares[k]
+        q[1 + j], q[1 + m] = 0.25 * (R[i, j] + R[j, i]), 0.25 * (R[i, m] + R[m, i])
+    return q / np.linalg.norm(q)
+
+
+def along(axis: np.ndarray) -> np.ndarray:
+    """A rotation that takes z to a direction."""
+    u = axis / (np.linalg.norm(axis) or 1.0)
+    side = np.cross(np.array([0.0, 0.0, 1.0]), u)
+    sine = np.linalg.norm(side)
+    if sine < 1e-12:
+        return np.diag([1.0, 1.0, 1.0]) if u[2] >= 0.0 else np.diag([1.0, -1.0, -1.0])
+    return turned(side, float(np.arctan2(sine, u[2])))
+
+
+def given_part(shape: Shape, numbers: Numbers, folder: Path, at: Sequence[Any] | None = None) -> Part:
+    """A shape of the description as a part."""
+    R = np.eye(3)
+    if shape.axis is not None:
+        R = along(numbers.vector(shape.axis))
+    elif shape.rotate is not None:
+        x, y, z = numbers.vector(shape.rotate)
+        R = turned(np.array([0.0, 0.0, 1.0]), z) @ turned(np.array([0.0, 1.0, 0.0]), y) @ turned(np.array([1.0, 0.0, 0.0]), x)
+    place = numbers.vector(shape.at if at is None or "at" in shape.model_fields_set else at)
+    look = place, R, rgb(shape.colour) or "" if shape.colour else "", numbers.number(shape.opacity, 1.0)
+    if shape.extrusion is not None:
+        return part("mesh", (), *look, **extruded([numbers.vector(corner) for corner in shape.extrusion], numbers.number(shape.height)))
+    if shape.mesh is not None:
+        return part("mesh", (), *look, **read_mesh(folder / shape.mesh, numbers.number(shape.scale, 1.0)))
+    for kind in ("box", "cylinder", "capsule"):
+        if getattr(shape, kind) is not None:
+            return part(kind, numbers.vector(getattr(shape, kind)), *look)
+    return part("sphere", (numbers.number(shape.sphere),), *look)
+
+
+def read_mesh(path: Path, scale: float) -> Part:
+    """Triangles of a file, read by trimesh."""
+    try:
+        import trimesh
+    except ImportError:
+        raise ValueError(f"{path.name}: meshes need trimesh: pip install kinetree[view]") from None
+    if not path.is_file():
+        raise ModelError(Problem("mesh", f"'{path.name}', no such file in {path.parent}", "a file with a mesh"))
+    try:
+        mesh = trimesh.load(path, force="mesh")
+        points, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=int)
+    except Exception as error:  # whatever the readers of the formats raise
+        raise ModelError(Problem("mesh", f"'{path.name}' ({str(error)[:120]})", "a file with a mesh that can be read")) from None
+    if not len(triangles) or len(triangles) > MOST_TRIANGLES:
+        raise ModelError(Problem("mesh", f"'{path.name}' with {len(triangles)} triangles", f"1 to {MOST_TRIANGLES}"))
+    return {"points": (points * scale).round(7).ravel().tolist(), "triangles": triangles.ravel().tolist()}
+
+
+def extruded(corners: Sequence[np.ndarray], height: float) -> Part:
+    """A prism over an outline, half of it on each side of z = 0."""
+    flat = np.array(corners)
+    if signed_area(flat) < 0.0:
+        flat = flat[::-1]
+    n, ears = len(flat), triangulated(flat)
+    points = np.vstack([np.column_stack([flat, np.full(n, z)]) for z in (-height / 2, height / 2)])
+    triangles = [(c, b, a) for a, b, c in ears] + [(a + n, b + n, c + n) for a, b, c in ears]
+    for k in range(n):
+        j = (k + 1) % n
+        triangles += [(k, j, j + n), (k, j + n, k + n)]
+    return {"points": points.ravel().tolist(), "triangles": [index for triangle in triangles for index in triangle]}
+
+
+def signed_area(flat: np.ndarray) -> float:
+    x, y = flat.T
+    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+
+
+def triangulated(flat: np.ndarray) -> list[tuple[int, int, int]]:
+    """Ears cut off an outline that runs counter-clockwise, one after another."""
+    left, found = list(range(len(flat))), []
+    while len(left) > 3:
+        for k in range(len(left)):
+            a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
+            others = [flat[j] for j in left if j not in (a, b, c)]
+            if turn(flat[a], flat[b], flat[c]) > 0.0 and not any(inside(p, flat[a], flat[b], flat[c]) for p in others):
+                break
+        else:
+            k, (a, b, c) = 1, left[:3]  # an outline that crosses itself: any corner
+        found.append((a, b, c))
+        left.pop(k)
+    return [*found, (left[0], left[1], left[2])]
+
+
+def turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
+def inside(p: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> bool:
+    return turn(a, b, p) >= 0.0 and turn(b, c, p) >= 0.0 and turn(c, a, p) >= 0.0
+
+
+def half_extents(piece: Part) -> np.ndarray:
+    """Half the size of a part along its own axes."""
+    size, kind = piece["size"], piece["kind"]
+    if kind == "mesh":
+        return np.abs(np.array(piece["points"]).reshape(-1, 3)).max(axis=0)
+    if kind == "box":
+        return 0.5 * np.array(size)
+    if kind == "sphere":
+        return np.full(3, size[0])
+    return np.array([size[0], size[0], 0.5 * size[1] + (size[0] if kind == "capsule" else 0.0)])
+
+
+def matrix(q: Sequence[float]) -> np.ndarray:
+    """Rotation matrix of a unit quaternion w, x, y, z."""
+    w, x, y, z = q
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def distance_outside(piece: Part, point: np.ndarray) -> float:
+    """How far a point of the body lies outside of the box about a part."""
+    local = matrix(piece["turn"]).T @ (point - np.array(piece["at"]))
+    return float(np.linalg.norm(np.maximum(np.abs(local) - half_extents(piece), 0.0)))

@@ -1,0 +1,173 @@
+"""Moving pictures of a scene, drawn by the processor: .mp4 through the encoder that imageio-ffmpeg carries, .gif through Pillow, single pictures."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.scene.plates import beside, tools
+from kinetree.models.scene.raster import Eye, fill, stencil
+from kinetree.models.scene.shapes import along, matrix
+from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles
+
+SIZES = {".mp4": (1280, 720), ".gif": (720, 405), ".png": (1280, 720)}
+RATES = {".mp4": 30, ".gif": 15}  # frames per second
+LONGEST, SHORTEST = 20.0, 4.0  # of a film [s]
+PLOTS = 0.3  # of the width, where there are plots
+FINE = 2  # pixels drawn per pixel of the picture, each way
+ANGLE = np.radians(32.0)
+SKY, FLOOR, GRID = rgb_of("#e9edf2"), rgb_of("#d9dfe6"), rgb_of("#b9c3cd")
+GAMMA = (255.0 * np.linspace(0.0, 1.0, 4096) ** (1 / 2.2)).astype(np.uint8)  # linear light to bytes
+AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
+
+
+def unpacked(text: str, kind: str = "<f4") -> np.ndarray:
+    return np.frombuffer(b64decode(text), dtype=kind).astype(float)
+
+
+class Painter:
+    """Draws one clip of a scene."""
+
+    def __init__(self, data: Mapping[str, Any], size: tuple[int, int], clip: int = 0):
+        self.data, self.clip = data, data["clips"][clip]
+        self.time = unpacked(self.clip["time"], "<f8")
+        self.poses = unpacked(self.clip["poses"]).reshape(self.time.size, len(data["bodies"]), 7)
+        origin = self.clip["origin"]
+        self.origin = np.zeros((self.time.size, 3)) if origin is None else unpacked(origin, "<f8").reshape(-1, 3)
+        self.bodies = [triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]]
+        self.number = {body["name"]: k for k, body in enumerate(data["bodies"])}
+        self.ground = triangles([*data["scenery"], *data["bearings"]], "#9aa4ae")
+        self.up = np.array(data["up"])
+        width = int(size[0] * (1.0 - PLOTS)) if any(plot["shown"] for plot in self.clip["plots"]) else size[0]
+        self.size = size
+        self.eye = self._eye((FINE * width, FINE * size[1]))
+        self.empty = self._empty()
+
+    def _eye(self, size: tuple[int, int]) -> Eye:
+        """The same first view as the page's."""
+        up, middle, reach = self.up, np.array(self.data["middle"]), max(self.data["reach"], 0.3 * self.data["size"])
+        across = np.array([0.62, -1.0, 0.0]) if abs(up[2]) > 0.9 else np.array([0.45, 0.0, 1.0]) if abs(up[1]) > 0.9 else np.array([0.0, 0.45, 1.0])
+        normal = None if self.data["normal"] is None else np.array(self.data["normal"])
+        if normal is not None and abs(normal @ up) < 0.5:
+            normal = normal * (-1.0 if normal @ across < 0.0 else 1.0)
+            way = normal + 0.3 * np.cross(up, normal)
+        else:
+            way = across - (across @ up) * up
+        way = way / np.linalg.norm(way) + 0.36 * up
+        distance = 1.06 * reach / np.sin(0.5 * ANGLE) / min(1.0, max(size[0] / size[1], 0.35))
+        side = np.array([0.5, -0.6, 0.0]) if abs(up[2]) > 0.9 else np.array([0.5, 0.0, 0.6]) if abs(up[1]) > 0.9 else np.array([0.0, 0.5, 0.6])
+        sun = 2.4 * up + 2.0 * side
+        self.sun = sun / np.linalg.norm(sun)
+        return Eye(middle + distance * way / np.linalg.norm(way), middle, up, float(ANGLE), size)
+
+    def _empty(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sky and floor, and where the floor is seen."""
+        width, height = self.eye.size
+        x, y = np.meshgrid((np.arange(width) - 0.5 * width) / self.eye.scale, (0.5 * height - np.arange(height)) / self.eye.scale)
+        rays = np.stack([x, y, np.full_like(x, -1.0)], axis=-1) @ self.eye.axes
+        image = np.tile(SKY.astype(np.float32), (height, width, 1))
+        floor = np.zeros((height, width), dtype=bool)
+        if self.data["ground"] is None:
+            return image, floor
+        fall = rays @ self.up
+        reach = max(self.data["reach"], 0.3 * self.data["size"])
+        depth = np.where(fall < -1e-9, (self.data["ground"] - self.eye.place @ self.up) / np.minimum(fall, -1e-9), np.inf)
+        away = np.linalg.norm(self.eye.place - np.array(self.data["middle"]))
+        fog = np.clip((depth * np.linalg.norm(rays, axis=-1) - 1.1 * away) / (2.5 * away), 0.0, 1.0)
+        floor = np.isfinite(depth) & (fog < 1.0) & (depth > 0.0)
+        places = self.eye.place + rays * np.where(floor, depth, 0.0)[..., np.newaxis]
+        cell = 10.0 ** np.floor(np.log10(max(reach, self.data["size"]))) / 2.0
+        plane = along(self.up)
+        lines = np.zeros_like(floor)
+        for axis in (plane[:, 0], plane[:, 1]):
+            s = (places - np.array(self.data["middle"])) @ axis / cell
+            step = np.abs(np.gradient(s, axis=1)) + np.abs(np.gradient(s, axis=0))
+            lines |= (np.abs(s - np.round(s)) < 0.75 * step) & (step < 0.4)
+        colour = np.where((lines & floor)[..., np.newaxis], GRID, FLOOR)
+        image[floor] = (colour * (1.0 - fog[..., np.newaxis]) + SKY * fog[..., np.newaxis])[floor]
+        return image, floor
+
+    def pieces(self, k: int) -> Iterator[Triangles]:
+        """Everything that stands in frame k, ground axes."""
+        corners, normals, colours = self.ground
+        yield corners - self.origin[k], normals, colours
+        for pose, (corners, normals, colours) in zip(self.poses[k], self.bodies, strict=True):
+            if np.isfinite(pose[0]):
+                R = matrix(pose[3:])
+                yield corners @ R.T + pose[:3], normals @ R.T, colours
+        for line in self.data["lines"]:
+            ends = [self.point(k, line[end]) for end in "ab"]
+            if all(np.isfinite(end).all() for end in ends):
+                R = along(ends[1] - ends[0])
+                corners, normals, colours = triangles(line_parts(line, float(np.linalg.norm(ends[1] - ends[0]))), line["colour"])
+                yield corners @ R.T + ends[0], normals @ R.T, colours
+
+    def point(self, k: int, end: Mapping[str, Any]) -> np.ndarray:
+        if end["body"] == "ground":
+            return np.array(end["point"]) - self.origin[k]
+        pose = self.poses[k, self.number[end["body"]]]
+        return pose[:3] + matrix(pose[3:]) @ np.array(end["point"])
+
+    def frame(self, k: int) -> np.ndarray:
+        """The picture of frame k, height x width x 3 bytes."""
+        image, floor = self.empty[0].copy(), self.empty[1]
+        nearness = np.zeros(floor.shape, dtype=np.float32)
+        mask = np.zeros(floor.shape, dtype=np.uint8)
+        everything = list(self.pieces(k))
+        if self.data["ground"] is not None:
+            for corners, _, _ in everything:
+                drop = (corners @ self.up - self.data["ground"]) / (self.sun @ self.up)
+                stencil(mask, self.eye.see(corners - np.maximum(drop, 0.0)[..., np.newaxis] * self.sun))
+            image[(mask == 1) & floor] *= SHADE
+        for corners, normals, colours in everything:
+            facing = np.sign(np.einsum("nij,nij->ni", normals, self.eye.place - corners))[..., np.newaxis]
+            ways = normals * np.where(facing == 0.0, 1.0, facing)
+            light = AMBIENT * (0.8 + 0.2 * (ways @ self.up)) + SUN * np.maximum(ways @ self.sun, 0.0)
+            fill(image, nearness, np.ascontiguousarray(self.eye.see(corners)), np.ascontiguousarray(colours[:, np.newaxis] * light[..., np.newaxis]))
+        height, width = floor.shape
+        rows = image[::FINE] + image[1::FINE]
+        small = (rows[:, ::FINE] + rows[:, 1::FINE]) * np.float32((GAMMA.size - 1) / FINE**2)
+        return GAMMA[np.minimum(small, GAMMA.size - 1).astype(np.int32)]
+
+    def picture(self, k: int) -> np.ndarray:
+        """The picture of frame k with the plots beside it, its name and its time."""
+        return beside(self.frame(k), self.data, self.clip, self.time, k, self.size)
+
+
+def film(data: Mapping[str, Any], suffix: str, clip: int = 0) -> Iterator[np.ndarray]:
+    """Pictures of a clip at the rate of the format."""
+    painter = Painter(data, SIZES[suffix], clip)
+    span = float(painter.time[-1] - painter.time[0])
+    length = float(np.clip(span, SHORTEST, LONGEST)) if span > 0.0 else 0.0
+    for s in np.linspace(0.0, 1.0, max(1, round(length * RATES[suffix]))):
+        yield painter.picture(int(np.abs(painter.time - (painter.time[0] + s * span)).argmin()))
+
+
+def write_video(data: Mapping[str, Any], path: Path) -> Path:
+    """Write .mp4 or .gif."""
+    suffix = path.suffix.lower()
+    if suffix == ".gif":
+        pictures = [tools().fromarray(picture).quantize(128) for picture in film(data, suffix)]
+        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
+        return path
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise ValueError("films need imageio-ffmpeg: pip install kinetree[view]") from None
+    writer = imageio_ffmpeg.write_frames(str(path), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
+    writer.send(None)
+    for picture in film(data, suffix):
+        writer.send(np.ascontiguousarray(picture))
+    writer.close()
+    return path
+
+
+def write_picture(data: Mapping[str, Any], path: Path, part: float = 0.0, clip: int = 0, size: tuple[int, int] = SIZES[".png"]) -> Path:
+    """One instant of a clip as .png."""
+    painter = Painter(data, size, clip)
+    tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(path)
+    return path

@@ -1,0 +1,91 @@
+"""A system as a value that many may ask: threads, quick calls, what is not a state."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+
+
+@pytest.fixture(scope="module")
+def system():
+    return load("lib:five-link").compile()
+
+
+def states(system, count, seed=0):
+    rng = np.random.default_rng(seed)
+    q, u = system.start()
+    return [(q + 0.3 * rng.normal(size=q.size), u + rng.normal(size=u.size)) for _ in range(count)]
+
+
+def test_threads_do_not_disturb_one_another(system):
+    """Each of two threads gets, for its own thousand states, what a single one gets: no workspace is shared."""
+    work = [states(system, 1000, seed) for seed in (1, 2)]
+    serial = [[system.accelerations(0.0, q, u) for q, u in part] for part in work]
+    masses = [system.mass_matrix(0.0, part[0][0]) for part in work]
+    found: dict[int, list] = {}
+
+    def ask(k: int) -> None:
+        found[k] = [system.accelerations(0.0, q, u) for q, u in work[k]]
+        assert (system.mass_matrix(0.0, work[k][0][0]) == masses[k]).all()
+        assert (system.accelerations(0.0, *work[k][0], method="CBM") == one_by_cbm[k]).all()
+
+    one_by_cbm = [system.accelerations(0.0, *part[0], method="CBM") for part in work]
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((np.array(found[k]) == np.array(serial[k])).all() for k in range(2))
+
+
+def test_evaluator_writes_what_accelerations_returns(system):
+    evaluate, udot = system.evaluator(), np.empty(system.n)
+    for q, u in states(system, 5):
+        evaluate(0.0, q, u, udot)
+        assert (udot == system.accelerations(0.0, q, u)).all()
+        assert (udot == system.accelerations(0.0, q, u, loads=np.zeros((len(system.bodies), 6)))).all()
+
+
+def test_evaluator_keeps_its_state_to_itself(system):
+    """What others ask in between, with loads and forces, does not reach it, nor the quick way of the system itself."""
+    (q, u), (other, _) = states(system, 2)
+    evaluate, udot = system.evaluator(), np.empty(system.n)
+    expected = system.accelerations(0.0, q, u)
+    system.accelerations(0.0, other, u, loads=np.ones((len(system.bodies), 6)), tau=np.ones(system.n))
+    evaluate(0.0, q, u, udot)
+    assert (udot == expected).all()
+    assert (system.accelerations(0.0, q, u) == expected).all()
+
+
+@pytest.mark.parametrize("ask", ["accelerations", "evaluator"])
+def test_states_that_are_none(system, ask):
+    q, u = system.start()
+    call = system.accelerations if ask == "accelerations" else lambda t, q, u: system.evaluator()(t, q, u, np.empty(system.n))
+    for bad, word in ((np.full(q.size, np.nan), "finite"), (np.full(q.size, np.inf), "finite"), (q[:-1], "shape"), ("state", "could not convert|invalid|shape")):
+        with pytest.raises((ValueError, TypeError), match=word):
+            call(0.0, bad, u)
+        with pytest.raises((ValueError, TypeError), match=word):
+            call(0.0, q, bad)
+
+
+def test_states_of_forces_and_inputs_have_their_start_values():
+    """The quick way is for mechanisms without inputs; first-order states stand at their starts."""
+    text = {
+        "format": "kinetree/1",
+        "bodies": {"a": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"]}},
+        "states": {"s": {"rate": "-s", "start": 3.0}},
+        "forces": {"f": {"coordinate": "x", "value": "s"}},
+    }
+    system = load(text).compile()
+    assert system.accelerations(0.0, [0.0], [0.0]) == pytest.approx([1.5])
+    system._fast.ws.x[:] = 100.0
+    assert system.accelerations(0.0, [0.0], [0.0]) == pytest.approx([1.5])
+    udot = np.empty(1)
+    system.evaluator()(0.0, np.zeros(1), np.zeros(1), udot)
+    assert udot == pytest.approx([1.5])
+    text["inputs"] = {"pull": {"start": 4.0}}
+    text["forces"]["g"] = {"coordinate": "x", "value": "pull"}
+    assert load(text).compile().accelerations(0.0, [0.0], [0.0]) == pytest.approx([3.5])

@@ -1,0 +1,79 @@
+"""Pictures without a graphics card: what is near hides what is far, the eye sees points where projection puts them, films move."""
+
+import numpy as np
+import pytest
+
+from kinetree.models import load
+from kinetree.models.scene.plates import ticks
+from kinetree.models.scene.raster import Eye, fill, stencil
+from kinetree.models.scene.shapes import part
+from kinetree.models.scene.show import run_data
+from kinetree.models.scene.triangles import surface
+from kinetree.models.scene.video import Painter, write_video
+
+VOLUMES = {
+    "box": ((1.0, 2.0, 3.0), 6.0, 1e-12),
+    "cylinder": ((0.5, 2.0), np.pi * 0.5, 0.02),
+    "sphere": ((0.7,), 4 / 3 * np.pi * 0.7**3, 0.03),
+    "capsule": ((0.5, 2.0), np.pi * 0.5 + 4 / 3 * np.pi * 0.125, 0.03),
+}
+
+
+@pytest.mark.parametrize("kind", VOLUMES)
+def test_surfaces_close_around_their_volume_and_look_outwards(kind: str):
+    """Divergence theorem: Σ det/6 over triangles that turn the right way; the polygons lie inside of round surfaces."""
+    size, volume, less = VOLUMES[kind]
+    corners, normals = surface(part(kind, size, np.zeros(3), np.eye(3)))
+    found = float(np.linalg.det(corners).sum() / 6.0)
+    assert volume * (1 - less) <= found <= volume * (1 + 1e-12)
+    assert (np.einsum("nij,nij->ni", corners, normals) > -1e-12).all()
+
+
+def test_a_point_is_seen_where_projection_puts_it():
+    """An eye 10 m away with an opening of 90 degrees: 1 m beside the middle is a tenth of half the height from the centre."""
+    eye = Eye(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]), np.pi / 2, (400, 200))
+    np.testing.assert_allclose(eye.see(np.array([[0.0, 0, 0], [1.0, 0, 0], [0, 0, 1.0]])), [[200, 100, 0.1], [210, 100, 0.1], [200, 90, 0.1]])
+    assert eye.see(np.array([0.0, -11.0, 0.0]))[2] < 0.0, "what is behind the eye is not in front"
+
+
+def test_the_nearer_triangle_hides_the_farther_one_in_any_order():
+    red, blue = np.full((1, 3, 3), [1.0, 0, 0]), np.full((1, 3, 3), [0, 0, 1.0])
+    far, near = np.array([[[0, 0, 0.1], [20, 0, 0.1], [0, 20, 0.1]]]), np.array([[[0, 0, 0.2], [10, 0, 0.2], [0, 10, 0.2]]])
+    pictures = []
+    for order in (((far, red), (near, blue)), ((near, blue), (far, red))):
+        image, nearness = np.zeros((20, 20, 3)), np.zeros((20, 20))
+        for corners, colours in order:
+            fill(image, nearness, corners.astype(float), colours)
+        pictures.append(image)
+    np.testing.assert_array_equal(*pictures)
+    np.testing.assert_allclose(pictures[0][2, 2], [0, 0, 1.0])
+    np.testing.assert_allclose(pictures[0][3, 14], [1.0, 0, 0])
+    mask = np.zeros((20, 20), dtype=np.uint8)
+    stencil(mask, far.astype(float))
+    assert 0.9 < mask.sum() / 210 < 1.1
+
+
+def test_ticks_are_round_numbers_inside():
+    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.5, 1.0]) and ticks(-0.03, 0.05) == pytest.approx([-0.02, 0.0, 0.02, 0.04])
+
+
+def test_films_move(tmp_path):
+    from PIL import Image
+
+    data = run_data(load("lib:four-bar").compile().simulate(0.6))
+    painter = Painter(data, (320, 180))
+    first, last = painter.picture(0), painter.picture(painter.time.size - 1)
+    assert first.shape == (180, 320, 3) and (np.abs(first.astype(int) - last).sum(axis=2) > 40).mean() > 0.002
+    assert (np.abs(first.astype(int) - first[2, 2]).sum(axis=2) > 40).mean() > 0.02
+    write_video(data, tmp_path / "f.gif")
+    with Image.open(tmp_path / "f.gif") as film:
+        assert film.n_frames == 60 and film.size == (720, 405)  # 4 s at 15 frames a second
+
+
+@pytest.mark.slow
+def test_a_film_for_every_player(tmp_path):
+    import imageio_ffmpeg
+
+    write_video(run_data(load("lib:pendulum").compile().simulate(1.0)), tmp_path / "f.mp4")
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "f.mp4"))
+    assert frames == 120 and seconds == pytest.approx(4.0, abs=0.1)
