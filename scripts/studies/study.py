@@ -11,14 +11,20 @@ stop_time = 5.0
 height = ["max", "end"]                        # start end min max mean std span
 """
 
-import itertools
-import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
+
+from kinetree.models.description.errors import suggestion
+from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
 MEASURES: dict[str, Callable[[Any], float]] = {
     "start": lambda column: column[0],
@@ -29,110 +35,121 @@ MEASURES: dict[str, Callable[[Any], float]] = {
     "std": lambda column: column.std(),
     "span": lambda column: column.max() - column.min(),
 }
-COMBINATIONS = ("grid", "pairs", "random")
-KEYS = {"mechanism", "combine", "samples", "seed", "vary", "run", "report"}
-RUN_KEYS = {"stop_time", "output_step", "method", "integrator", "tolerance", "inputs"}
+
+
+def listed(wanted: Any) -> Any:
+    """One measure may stand for a list of one."""
+    return [wanted] if isinstance(wanted, str) else wanted
+
+
 MOST_RUNS = 1_000_000
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_RUNS)]
 
 
-@dataclass
-class Study:
+class Spread(FileTable):
+    """`count` numbers from `from` to `to`."""
+
+    begin: Real = Field(alias="from")
+    end: Real = Field(alias="to")
+    count: Annotated[int, Field(strict=True, ge=2)]
+
+    def numbers(self) -> list[float]:
+        step = (self.end - self.begin) / (self.count - 1)
+        return [self.begin + step * index for index in range(self.count)]
+
+
+def spread_or_list(values: Any) -> str:
+    """Which of the two a table or a list is meant to be."""
+    return "spread" if isinstance(values, (dict, Spread)) else "list"
+
+
+Values = Annotated[
+    Annotated[Spread, Tag("spread")] | Annotated[list[Real], Field(min_length=1), Tag("list")],
+    Discriminator(spread_or_list),
+]
+
+
+class RunTable(FileTable):
+    """How every case is run."""
+
+    stop_time: Positive | None = None
+    output_step: Positive | None = None
+    method: Literal[METHODS] = "auto"  # type: ignore[valid-type]
+    integrator: Literal[INTEGRATORS] = "auto"  # type: ignore[valid-type]
+    tolerance: Positive | None = None
+    inputs: dict[str, Real] | None = None
+
+
+class Study(FileTable):
     """What is run and what is reported."""
 
-    mechanism: str
-    vary: dict[str, list[float]]
-    report: dict[str, list[str]]
-    combine: str = "grid"
-    samples: int = 100
-    seed: int = 0
-    run: dict[str, Any] = field(default_factory=dict)
-    path: Path = Path("study.toml")
+    mechanism: Annotated[str, Field(strict=True, min_length=1)]
+    vary: Annotated[dict[str, Values], Field(min_length=1)]
+    report: Annotated[dict[str, Annotated[list[Literal[tuple(MEASURES)]], BeforeValidator(listed), Field(min_length=1)]], Field(min_length=1)]  # type: ignore[valid-type]
+    combine: Literal["grid", "pairs", "random"] = "grid"
+    samples: Count = 100
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
+    run: RunTable = RunTable()
+
+    _path: Path = PrivateAttr(Path("study.toml"))
+
+    @model_validator(mode="after")
+    def feasible(self) -> Study:
+        lengths = [each.count if isinstance(each, Spread) else len(each) for each in self.vary.values()]
+        if self.combine == "pairs" and len(set(lengths)) > 1:
+            raise ValueError(f"vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
+        if self.count() > MOST_RUNS:
+            raise ValueError(f"{self.count():.6g} runs, expected 1 to {MOST_RUNS}")
+        return self
+
+    @property
+    def values(self) -> dict[str, list[float]]:
+        """Values of every parameter."""
+        return {name: each.numbers() if isinstance(each, Spread) else each for name, each in self.vary.items()}
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the study's own folder."""
-        return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
+        return self.mechanism if self.mechanism.startswith("lib:") else str(self._path.parent / self.mechanism)
 
     def columns(self) -> list[str]:
         return [*self.vary, *(f"{measure}({name})" for name, measures in self.report.items() for measure in measures)]
 
     def count(self) -> int:
-        lengths = [len(values) for values in self.vary.values()]
-        return self.samples if self.combine == "random" else lengths[0] if self.combine == "pairs" else product(lengths)
+        lengths = [each.count if isinstance(each, Spread) else len(each) for each in self.vary.values()]
+        return self.samples if self.combine == "random" else lengths[0] if self.combine == "pairs" else math.prod(lengths)
 
     def cases(self) -> Iterator[dict[str, float]]:
         """Parameter values of every run."""
+        values = self.values
         if self.combine == "random":
             import numpy as np
 
             draw = np.random.default_rng(self.seed)
             for _ in range(self.samples):
-                yield {name: float(draw.uniform(min(values), max(values))) for name, values in self.vary.items()}
+                yield {name: float(draw.uniform(min(each), max(each))) for name, each in values.items()}
         else:
-            combined = zip(*self.vary.values()) if self.combine == "pairs" else itertools.product(*self.vary.values())
-            for values in combined:
-                yield dict(zip(self.vary, values))
-
-
-def product(numbers: list[int]) -> int:
-    result = 1
-    for number in numbers:
-        result *= number
-    return result
+            combined = zip(*values.values()) if self.combine == "pairs" else itertools.product(*values.values())
+            for case in combined:
+                yield dict(zip(values, case))
 
 
 def read_study(path: Path) -> Study:
     """Read and check a study file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
-    refuse_unknown(content, KEYS, str(path))
-    for key in ("mechanism", "vary", "report"):
-        if not content.get(key):
-            raise BadInput(f"{path}: {key} is missing")
-    run = content.get("run", {})
-    refuse_unknown(run, RUN_KEYS, f"{path}: run")
-    vary = {name: spread(values, f"{path}: vary.{name}") for name, values in content["vary"].items()}
-    report = {name: measures(wanted, f"{path}: report.{name}") for name, wanted in content["report"].items()}
-    study = Study(content["mechanism"], vary, report, content.get("combine", "grid"), content.get("samples", 100), content.get("seed", 0), run, path)
-    if study.combine not in COMBINATIONS:
-        raise BadInput(f"{path}: combine: found '{study.combine}', expected one of {', '.join(COMBINATIONS)}")
-    if study.combine == "pairs" and len({len(values) for values in vary.values()}) > 1:
-        raise BadInput(f"{path}: vary: 'pairs' needs lists of equal length, found {', '.join(str(len(values)) for values in vary.values())}")
-    if not 0 < study.count() <= MOST_RUNS:
-        raise BadInput(f"{path}: {study.count()} runs, expected 1 to {MOST_RUNS}")
+    study = checked(Study, read_toml(path), str(path))
+    study._path = path
     return study
-
-
-def refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
-    for key in found:
-        if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
-
-
-def spread(values: Any, place: str) -> list[float]:
-    """A list of numbers, or `count` numbers from `from` to `to`."""
-    if isinstance(values, dict) and set(values) == {"from", "to", "count"} and isinstance(values["count"], int) and values["count"] > 1:
-        step = (values["to"] - values["from"]) / (values["count"] - 1)
-        return [values["from"] + step * index for index in range(values["count"])]
-    if isinstance(values, list) and values and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return values
-    raise BadInput(f"{place}: expected a list of numbers or {{ from = a, to = b, count = n }} with n > 1")
-
-
-def measures(wanted: Any, place: str) -> list[str]:
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(wanted, list) or not wanted or not set(wanted) <= set(MEASURES):
-        raise BadInput(f"{place}: found {wanted}, expected some of {', '.join(MEASURES)}")
-    return wanted
 
 
 def run_study(study: Study, told: Callable[[float], None] = lambda done: None) -> Iterator[list[float]]:
     """One row per run, in the order of `columns()`."""
     from kinetree.models import load
 
-    mechanism = load(study.source())
+    mechanism, options = load(study.source()), study.run.model_dump(exclude_none=True)
     for number, case in enumerate(study.cases()):
         told(number)
-        result = mechanism.compile(**case).simulate(**study.run)
+        result = mechanism.compile(**case).simulate(**options)
+        unknown = [name for name in study.report if name not in result]
+        if unknown:
+            known = suggestion(unknown[0], (*result.names, *result.derived))
+            raise BadInput(f"{study._path}: report.{unknown[0]}: the result has no such column; {known}".rstrip("; "))
         yield [*case.values(), *(float(MEASURES[measure](result[name])) for name, wanted in study.report.items() for measure in wanted)]

@@ -79,9 +79,8 @@ def test_a_name_stays_the_users_when_its_output_falls_away():
 
 def test_variables_of_the_fmu_have_names_of_their_own():
     """`time`, `stage` and event indicators step aside."""
-    d = mechanism(
-        parameters={"time": 1.0, "stage": 2.0}, outputs={"fmu.stage": {"value": "z"}, "event_indicator": {"quantity": "position", "body": "a"}}
-    )
+    outputs = {"fmu.stage": {"value": "z"}, "event_indicator": {"quantity": "position", "body": "a"}}
+    d = mechanism(parameters={"time": 1.0, "stage": 2.0}, outputs=outputs, events={"e": {"when": "z < -1", "set": {"z": 0}}})
     names = [v.name for v in variable_table(fmu_unit(load(d))).variables]
     assert len(names) == len(set(names))
     assert {"time", "fmu.time", "stage", "fmu.stage", "fmu.fmu.stage", "event_indicator[1]", "fmu.event_indicator[1]"} <= set(names)

@@ -63,7 +63,12 @@ def test_evaluator_keeps_its_state_to_itself(system):
 def test_states_that_are_none(system, ask):
     q, u = system.start()
     call = system.accelerations if ask == "accelerations" else lambda t, q, u: system.evaluator()(t, q, u, np.empty(system.n))
-    for bad, word in ((np.full(q.size, np.nan), "finite"), (np.full(q.size, np.inf), "finite"), (q[:-1], "shape"), ("state", "could not convert|invalid|shape")):
+    for bad, word in (
+        (np.full(q.size, np.nan), "finite"),
+        (np.full(q.size, np.inf), "finite"),
+        (q[:-1], "shape"),
+        ("state", "could not convert|invalid|shape"),
+    ):
         with pytest.raises((ValueError, TypeError), match=word):
             call(0.0, bad, u)
         with pytest.raises((ValueError, TypeError), match=word):
