@@ -4,6 +4,7 @@
 python3 scripts/dev.py setup      make .venv and install everything
 python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
+python3 scripts/dev.py platforms  install Wine and QEMU where that is possible, run the FMUs' binaries of every platform
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,view,studio,peers,robots,docs,dev"
+EXTRAS = "plots,tables,view,studio,peers,robots,docs,cross,dev"
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 
@@ -114,19 +115,38 @@ def check_compiler() -> None:
 
 def install_tbb() -> None:
     """libtbb12, which one of the FMI hosts in the tests loads; where it cannot be installed its tests say that they are skipped."""
-    if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get"):
-        return
     known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout if shutil.which("ldconfig") else ""
-    if "libtbb.so.12" in known:
-        return
+    if "libtbb.so.12" not in known:
+        install_packages(["libtbb12"])
+
+
+def install_packages(names: list[str]) -> bool:
+    """Packages of Debian and its like, where the user may install them."""
+    if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get"):
+        return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "install", "-y", "-qq", "libtbb12"], ["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "libtbb12"]):
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *names]
+    for command in (install, ["apt-get", "update", "-qq"], install):
         try:
-            finished = subprocess.run(command, env=environment, capture_output=True, timeout=120)
+            finished = subprocess.run(command, env=environment, capture_output=True, timeout=600)
         except (OSError, subprocess.TimeoutExpired):
-            return
+            return False
         if finished.returncode == 0 and "install" in command:
-            return
+            return True
+    return False
+
+
+FOREIGN = {"wine64": ("wine64", "wine"), "qemu-user-static": ("qemu-aarch64-static",), "libc6-arm64-cross": ()}
+
+
+def platforms(options: argparse.Namespace) -> int:
+    """Programs of other platforms run under Wine and QEMU; what cannot be installed is said, and its tests are skipped with that reason."""
+    setup()
+    there = {"libc6-arm64-cross": Path("/usr/aarch64-linux-gnu").exists()}
+    wanted = [name for name, programs in FOREIGN.items() if not there.get(name, any(map(shutil.which, programs)))]
+    if wanted and not install_packages(wanted):
+        print(f"Not installed, so its platform is skipped: {', '.join(wanted)} (apt-get install {' '.join(wanted)}, as root)")
+    return run(program("python"), "-m", "pytest", "-q", "-m", "platforms", "-rs", "tests/fmu", *options.rest)
 
 
 def install_browser() -> None:
@@ -189,7 +209,7 @@ def fix(options: argparse.Namespace) -> int:
 def test(options: argparse.Namespace) -> int:
     setup()
     lint_status = lint(options)
-    select = [] if options.all else ["-m", "not slow"]
+    select = ["-m", "not platforms" if options.all else "not slow and not platforms"]
     workers = [] if "-n" in options.rest else ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"]
     status = run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest)
     return status or lint_status
@@ -209,6 +229,7 @@ COMMANDS = {
     "setup": (setup, "make .venv and install everything"),
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
+    "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "bench": (bench, "the same as 'kinetree bench'"),
@@ -227,7 +248,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "demo", "bench"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "bench"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

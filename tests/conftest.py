@@ -2,6 +2,7 @@
 
 MARKERS = {
     "slow": "takes more than a few seconds; left out of the fast suite",
+    "platforms": "runs binaries of other platforms under Wine and QEMU; python3 scripts/dev.py platforms",
     "host": "loads built FMUs into a foreign FMI host",
 }
 

@@ -23,6 +23,12 @@ class Archive:
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.reals = [v.name for v in self.description.modelVariables if v.type in REALS and v.causality in ("output", "local")]
 
+    def unpack(self, folder: Path) -> None:
+        """Take a copy in another folder from now on."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = str(folder)
+
     def __enter__(self) -> Archive:
         return self
 

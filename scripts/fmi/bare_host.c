@@ -1,13 +1,27 @@
-/* A host without Python: loads an FMI 2.0 co-simulation library and prints what it finds as lines "name value".
-   usage: bare_host LIBRARY RESOURCES GUID COMMAND [VR STEP COUNT FILE] */
+/* A host without Python, for every platform: loads an FMI 2.0 co-simulation library and prints what it finds as lines "name value".
+   usage: bare_host LIBRARY RESOURCES GUID COMMAND [VR,VR,... STEP COUNT FILE] */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef _WIN32
+#include <windows.h>
+#define OPEN(path) (void *)LoadLibraryA(path)
+#define FUNCTION(library, name) (void *)GetProcAddress((HMODULE)(library), name)
+static const char *problem(void) {
+    static char text[32];
+    snprintf(text, sizeof text, "error %lu", GetLastError());
+    return text;
+}
+#else
+#include <dlfcn.h>
+#include <pthread.h>
+#define OPEN(path) dlopen(path, RTLD_NOW | RTLD_LOCAL)
+#define FUNCTION(library, name) dlsym(library, name)
+#define problem dlerror
+#endif
 
 #include "fmi2FunctionTypes.h"
 
@@ -29,13 +43,15 @@ static void logger(fmi2ComponentEnvironment e, fmi2String instance, fmi2Status s
 }
 static fmi2CallbackFunctions callbacks = {logger, calloc, free, NULL, NULL};
 static char *resources, *guid;
-static unsigned reference;
+enum { MOST = 4096 };
+static unsigned references[MOST], reference;
+static size_t named;
 static double step;
 static long count;
 
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    timespec_get(&t, TIME_UTC);
     return 1e6 * t.tv_sec + 1e-3 * t.tv_nsec;
 }
 static long memory(void) {
@@ -57,30 +73,39 @@ static double run(fmi2Component c, long from, long to) {
     GetReal(c, &reference, 1, &value);
     return value;
 }
+static void show(fmi2Component c) {
+    static double values[MOST];
+    if (GetReal(c, references, named, values)) printf("reading failed\n");
+    for (size_t k = 0; k < named; k++) printf("value %.17g\n", values[k]);
+}
+#ifndef _WIN32
 static void *in_thread(void *result) {
     fmi2Component c = started();
     *(double *)result = run(c, 0, count);
     FreeInstance(c);
     return NULL;
 }
+#endif
 
 #define TRY(name, call) printf(name " %d\n", (int)(call))
 
 int main(int n, char **a) {
-    void *library = dlopen(a[1], RTLD_NOW | RTLD_LOCAL);
-    if (!library) return printf("dlopen %s\n", dlerror()), 1;
-#define FIND(name) if (!(name = (fmi2##name##TYPE *)dlsym(library, "fmi2" #name))) return printf("missing " #name "\n"), 1;
+    void *library = OPEN(a[1]);
+    if (!library) return printf("dlopen %s\n", problem()), 1;
+#define FIND(name) if (!(name = (fmi2##name##TYPE *)FUNCTION(library, "fmi2" #name))) return printf("missing " #name "\n"), 1;
     FUNCTIONS(FIND)
     resources = a[2], guid = a[3];
-    reference = n > 5 ? atoi(a[5]) : 0, step = n > 6 ? atof(a[6]) : 1e-3, count = n > 7 ? atol(a[7]) : 100;
+    for (char *at = n > 5 ? strtok(a[5], ",") : NULL; at && named < MOST; at = strtok(NULL, ",")) references[named++] = (unsigned)atol(at);
+    reference = references[0], step = n > 6 ? atof(a[6]) : 1e-3, count = n > 7 ? atol(a[7]) : 100;
     fmi2FMUstate state = NULL;
     if (!strcmp(a[4], "run")) {
         double begin = now();
         fmi2Component c = started();
         printf("instantiation_us %.3f\n", now() - begin);
         begin = now();
-        double value = run(c, 0, count);
-        printf("step_us %.4f\nvalue %.17g\n", (now() - begin) / count, value);
+        run(c, 0, count);
+        printf("step_us %.4f\n", (now() - begin) / count);
+        show(c);
         FreeInstance(c);
     } else if (!strcmp(a[4], "soak")) {
         fmi2Component c = started();
@@ -91,11 +116,13 @@ int main(int n, char **a) {
         before = memory();
         for (int k = 0; k < 50; k++) printf("%s", started() ? "" : "failed\n");
         printf("per_instance %ld\n", (memory() - before) / 50);
+#ifndef _WIN32
     } else if (!strcmp(a[4], "threads")) {
         double values[4];
         pthread_t threads[4];
         for (int k = 0; k < 4; k++) pthread_create(threads + k, NULL, in_thread, values + k);
         for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL), printf("value %.17g\n", values[k]);
+#endif
     } else if (!strcmp(a[4], "refused")) {
         printf("refused %d\n", Instantiate("bare", fmi2CoSimulation, guid, resources, &callbacks, 0, 1) == NULL);
     } else if (!strcmp(a[4], "save") || !strcmp(a[4], "load")) {
@@ -109,7 +136,8 @@ int main(int n, char **a) {
         if (a[4][0] == 's') SerializeFMUstate(c, state, bytes, size), fwrite(bytes, 1, size, f);
         else if (fread(bytes, 1, size, f) == size) FreeFMUstate(c, &state), DeSerializeFMUstate(c, bytes, size, &state), SetFMUstate(c, state);
         fclose(f);
-        printf("value %.17g\n", run(c, count, 2 * count));
+        run(c, count, 2 * count);
+        show(c);
         FreeFMUstate(c, &state), FreeInstance(c);
     } else { /* misuse: nothing may crash */
         double x = 0, nan = 0.0 / 0.0;

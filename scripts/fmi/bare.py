@@ -1,0 +1,108 @@
+"""The bare C host on every platform: built by the linker of that platform, run here, under Wine or under QEMU."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from kinetree.fmu.native.shell import fmi_headers
+from kinetree.scripts.fmi.host import Archive
+from kinetree.solvers.cache import cache_root
+from kinetree.solvers.library.platforms import Platform, this_platform
+from kinetree.solvers.library.store import sound, written
+from kinetree.solvers.library.tools import compiler, cross_compiler, has_zig, run
+
+SOURCE = Path(__file__).with_name("bare_host.c")
+ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")
+WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
+QEMU = ("qemu-aarch64-static", "qemu-aarch64")
+
+
+class HostError(Exception):
+    """A host cannot be used here, or what it ran failed; says why."""
+
+
+def found(names: Sequence[str]) -> str | None:
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def why_not(target: Platform) -> str:
+    """Why programs for a platform cannot run on this machine, with what would help; nothing when they can."""
+    if target == this_platform():
+        return ""
+    if not has_zig():
+        return "zig is missing: pip install ziglang"
+    if target.name == "win64":
+        return "" if found(WINE) else "Wine is missing: apt-get install wine64"
+    if target.name == "aarch64-linux":
+        if not found(QEMU):
+            return "QEMU is missing: apt-get install qemu-user-static"
+        return "" if ARM_LIBRARIES.exists() else "the C library of ARM is missing: apt-get install libc6-arm64-cross"
+    return f"nothing here runs programs for {target.name}"
+
+
+def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:
+    """What runs a program for a platform, and the environment that it needs."""
+    if reason := why_not(target):
+        raise HostError(f"no host for {target.name}: {reason}")
+    if target == this_platform():
+        return [], {}
+    if target.name == "win64":
+        prefix = cache_root() / "wine"
+        prefix.mkdir(exist_ok=True)
+        quiet = {"WINEDEBUG": "-all", "WINEPREFIX": str(prefix), "WINEDLLOVERRIDES": "mscoree,mshtml=", "HOME": str(cache_root()), "DISPLAY": ""}
+        return [str(found(WINE))], quiet | {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    return [str(found(QEMU)), "-L", str(ARM_LIBRARIES)], {}
+
+
+def bare_program(target: Platform) -> Path:
+    """The host as a program of a platform; built when it is not there yet."""
+    name = "bare_host.exe" if target.system == "Windows" else "bare_host"
+    path = cache_root() / "hosts" / f"{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}-{target.name}" / name
+    if not sound(path):
+        own = target == this_platform()
+        with written(path) as draft:
+            more = [] if target.system == "Windows" else ["-ldl", "-lpthread"]
+            tool = compiler() if own else cross_compiler(target.zig)
+            run([*tool, "-std=c11", "-O1", "-w", f"-I{fmi_headers()}", str(SOURCE), "-o", str(draft), *more])
+    return path
+
+
+class BareHost:
+    """An unzipped archive in the bare host of a platform; every call is a process with an empty environment."""
+
+    def __init__(self, archive: Archive, target: Platform, variables: Sequence[str], place: str = ""):
+        self.folder, self.target = Path(archive.folder), target
+        self.command, self.environment = launcher(target)
+        self.program = bare_program(target)
+        self.library = next((self.folder / "binaries" / target.name).glob(f"*{target.extension}"), None)
+        if self.library is None:
+            raise HostError(f"the archive has no binary for {target.name}: kinetree fmu --platforms {target.name}")
+        self.guid = archive.description.guid
+        self.references = ",".join(str(archive.references[name]) for name in variables)
+        drive = "/Z:" if target.system == "Windows" else ""  # Wine's name of the root folder
+        self.place = place or f"file://{drive}{quote(str(self.folder / 'resources'))}"
+
+    def run(self, what: str, step: float = 1e-3, count: int = 1000, file: str | Path = "", place: str = "") -> dict[str, list[str]]:
+        """Lines "name value" of the host's output, by name."""
+        arguments = [str(self.library), place or self.place, self.guid, what, self.references, repr(step), str(count), str(file)]
+        done = subprocess.run([*self.command, str(self.program), *arguments], capture_output=True, text=True, env=self.environment, timeout=600)
+        if done.returncode:
+            raise HostError(f"the host for {self.target.name} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-500:]}")
+        lines: dict[str, list[str]] = {}
+        for line in done.stdout.splitlines():
+            key, _, value = line.partition(" ")
+            lines.setdefault(key, []).append(value)
+        return lines
+
+    def values(self, what: str, step: float, count: int, file: str | Path = "") -> list[float]:
+        """The variables after a command."""
+        lines = self.run(what, step, count, file)
+        if "step" in lines or "reading" in lines or "value" not in lines:
+            raise HostError(f"the host for {self.target.name} could not run it: {lines}")
+        return [float(text) for text in lines["value"]]

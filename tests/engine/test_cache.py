@@ -1,0 +1,110 @@
+"""Where compiled code is kept: the user's own folder, or a temporary one; nothing damaged is loaded or packed."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stub_unit import stub_shell
+
+from kinetree.fmu.native.shell import linked
+from kinetree.solvers.cache import cache_root, usable
+from kinetree.solvers.library.levels import level
+from kinetree.solvers.library.load import load_library
+from kinetree.solvers.library.store import library_folder, library_path, seal, sound, written
+from kinetree.solvers.library.tools import LibraryError
+
+posix = pytest.mark.skipif(os.name != "posix", reason="owners and modes of files are those of POSIX")
+
+
+def test_a_folder_that_cannot_be_made_is_replaced_and_named(tmp_path, monkeypatch, capsys):
+    """It ended every command."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    root = cache_root()
+    assert root.is_dir() and root.parent == tmp_path
+    said = capsys.readouterr().err
+    assert "KINETREE_CACHE" in said and str(tmp_path / "file" / "cache") in said and str(root) in said
+    assert cache_root() == root and capsys.readouterr().err == ""  # said once
+
+
+@posix
+def test_the_folder_is_the_users_alone(tmp_path, monkeypatch):
+    """Whoever could write into it could plant code that others run."""
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "new"))
+    assert stat.S_IMODE(cache_root().stat().st_mode) & 0o022 == 0
+    loose = tmp_path / "loose"
+    loose.mkdir()
+    loose.chmod(0o777)
+    assert usable(loose) == loose
+    assert stat.S_IMODE(loose.stat().st_mode) & 0o022 == 0
+
+
+@posix
+def test_a_folder_of_somebody_else_is_not_used(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.getuid", lambda: os.stat(tmp_path).st_uid + 4711)
+    (tmp_path / "theirs").mkdir()
+    if os.stat(tmp_path).st_uid == 0:
+        os.chown(tmp_path / "theirs", 12345, -1)
+    root = usable(tmp_path / "theirs")
+    assert root != tmp_path / "theirs"
+    assert "belongs to another user" in capsys.readouterr().err
+
+
+def test_a_file_is_sound_only_as_it_was_written(tmp_path):
+    path = tmp_path / "library.so"
+    with written(path) as draft:
+        draft.write_bytes(bytes(range(256)) * 8)
+    assert sound(path)
+    for damage in (lambda b: b[:-1], lambda b: b[:100] + b"x" + b[101:], lambda b: b""):
+        content = path.read_bytes()
+        path.write_bytes(damage(content))
+        os.utime(path, ns=(1, path.stat().st_size))
+        assert not sound(path)
+        path.write_bytes(content)
+        seal(path)
+        assert sound(path)
+    assert not sound(tmp_path / "nothing")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["library.so", "library.so.sum"]
+
+
+def test_what_cannot_be_written_leaves_what_was_there(tmp_path):
+    path = tmp_path / "library.so"
+    with written(path) as draft:
+        draft.write_bytes(b"good")
+    with pytest.raises(LibraryError, match="library.so cannot be written: No space left"), written(path) as draft:
+        draft.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+    assert sound(path) and path.read_bytes() == b"good"
+
+
+@pytest.mark.skipif(load_library("core") is None, reason="the engine library of the present sources is not built")
+@pytest.mark.parametrize("size", [0, 1000, -4096])
+def test_a_truncated_engine_is_not_loaded(tmp_path, size):
+    """A library cut short ended the process by SIGBUS while it was loaded."""
+    folder = tmp_path / "library" / library_folder().name
+    folder.mkdir(parents=True)
+    for name in (library_path("core", level()).name, f"{library_path('core', level()).name}.sum"):
+        shutil.copy(library_folder() / name, folder)
+    code = "from kinetree.solvers.library.load import load_library; print(load_library('core'))"
+    ask = lambda: subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "KINETREE_CACHE": str(tmp_path)})  # noqa: E731
+    assert "CDLL" in ask().stdout
+    library = folder / library_path("core", level()).name
+    content = library.read_bytes()
+    library.write_bytes(content[:size])
+    done = ask()
+    assert (done.returncode, done.stdout.strip()) == (0, "None"), done.stderr
+
+
+def test_a_truncated_shell_is_linked_anew():
+    """It was packed as it was, and ended its host."""
+    whole = stub_shell()
+    content = whole.read_bytes()
+    whole.write_bytes(content[:5000])
+    again = linked([Path(whole).parent / "engine.o"])
+    assert again == whole and sound(again) and len(again.read_bytes()) == len(content)

@@ -1,0 +1,87 @@
+"""Archives for several platforms in bare C hosts built for each: here, under Wine, under QEMU; `python3 scripts/dev.py platforms` runs it."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.models import load
+from kinetree.models.description.source import library_names
+from kinetree.scripts.fmi.bare import BareHost, why_not
+from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.solvers.library.platforms import PLATFORMS
+
+pytestmark = pytest.mark.platforms
+STEP, COUNT = 2e-3, 50
+OTHERS = [name for name in PLATFORMS if name != "linux64"]
+# the C libraries differ in the last digit of a sine; a mechanism that is not chaotic makes 1e-9 of it in a tenth of a second
+SAME = 1e-9
+
+
+@pytest.fixture(scope="module", params=library_names())
+def archive(request, tmp_path_factory):
+    """One archive with binaries for every platform."""
+    if not all(why_not(each) == "" for each in PLATFORMS.values()):
+        possible = [name for name, each in PLATFORMS.items() if why_not(each) == ""]
+        reasons = "; ".join(f"{name}: {why_not(each)}" for name, each in PLATFORMS.items() if why_not(each))
+        if len(possible) == 1:
+            pytest.skip(reasons)
+    path = tmp_path_factory.mktemp("platforms ü %") / "x.fmu"
+    build_fmu(load(f"lib:{request.param}"), path, "native", platforms="all")
+    with Archive(path) as opened:
+        yield opened
+
+
+def host_of(archive, name):
+    if reason := why_not(PLATFORMS[name]):
+        pytest.skip(f"{name}: {reason}")
+    return BareHost(archive, PLATFORMS[name], archive.names("output"))
+
+
+def close(found, expected):
+    expected = np.array(expected)
+    return np.max(np.abs(np.array(found) - expected) / np.maximum(1.0, np.abs(expected))) <= SAME
+
+
+def in_fmpy(archive):
+    host = Host(archive).start()
+    for k in range(1, COUNT + 1):
+        host.fmu.doStep(currentCommunicationPoint=(k - 1) * STEP, communicationStepSize=STEP)
+    values = host.get(archive.names("output"))
+    host.fmu.freeInstance()
+    return values
+
+
+def test_every_platform_gives_the_motion_of_this_one_and_takes_its_states(archive, tmp_path):
+    """Each runs half of the way, saves, goes on to the end; then each goes on from the state of another."""
+    hosts = {name: host_of(archive, name) for name in PLATFORMS}
+    ends = {name: host.values("save", STEP, COUNT // 2, tmp_path / name) for name, host in hosts.items()}
+    assert ends["linux64"] == in_fmpy(archive)
+    for name in OTHERS:
+        assert close(ends[name], ends["linux64"]), name
+    for saved, goes_on in (("win64", "linux64"), ("linux64", "aarch64-linux"), ("aarch64-linux", "win64")):
+        assert close(hosts[goes_on].values("load", STEP, COUNT // 2, tmp_path / saved), ends["linux64"]), (saved, goes_on)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_binaries_lie_where_the_standards_want_them(name, fmi, tmp_path):
+    path = build_fmu(load("lib:regulator"), tmp_path / "Regulator.fmu", "native", fmi, platforms=[name])
+    with zipfile.ZipFile(path) as file:
+        found = [entry for entry in file.namelist() if entry.startswith("binaries/")]
+        assert len(found) == 1
+        folder = Path(found[0]).parent.name
+        assert folder == (name if fmi == 2 else PLATFORMS[name].tuple)
+        assert Path(found[0]).suffix == PLATFORMS[name].extension
+        assert all(info.external_attr >> 16 in (0o100644, 0o100755) for info in file.infolist())
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_misuse_is_refused_on_every_platform(name, tmp_path):
+    with Archive(build_fmu(load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=[name])) as archive:
+        found = {key: values[0] for key, values in host_of(archive, name).run("misuse").items()}
+    refused = ("early_step", "early_terminate", "unknown_get", "unknown_set", "nan", "gap", "backwards", "other_kind", "after", "null")
+    assert [found[key] for key in refused] == ["3"] * len(refused)
+    assert [found[key] for key in ("wrong_guid", "wrong_folder", "good_step", "tiny_step", "terminate", "read", "reset", "again")] == ["0"] * 8
