@@ -11,8 +11,8 @@ from kinetree.fmu.archive import matrix_steps
 from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
-from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance

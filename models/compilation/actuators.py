@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from kinetree.models.compilation.additions import HELD, stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, smaller
-from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity

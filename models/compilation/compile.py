@@ -9,7 +9,8 @@ import numpy as np
 from kinetree.models.compilation.actuators import add_actuators
 from kinetree.models.compilation.algebra import E, choose, function
 from kinetree.models.compilation.blocks import pack, work_sizes
-from kinetree.models.compilation.builder import Builder, Compiled
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER

@@ -15,7 +15,8 @@ from typing import Any
 from kinetree.models.compilation.actuators import CAVITATION, LEAST_VOLUME, bulk_modulus
 from kinetree.models.compilation.additions import stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
-from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.description.hydraulic_parts import (

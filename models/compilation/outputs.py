@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from kinetree.models.compilation.algebra import const, root
-from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.computed_outputs import computed
 from kinetree.models.description.names import output_names
 from kinetree.models.description.quantity_kinds import AXES_OF, QUANTITIES

@@ -8,8 +8,8 @@ import numpy as np
 
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
-from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.compilation.compiled import Column, Compiled
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
