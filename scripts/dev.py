@@ -225,6 +225,11 @@ def bench(options: argparse.Namespace) -> int:
     return run(program("kinetree"), "bench", *options.rest)
 
 
+def mutants(options: argparse.Namespace) -> int:
+    setup()
+    return run(program("python"), ROOT / "tests" / "mutation" / "mutants.py", *options.rest)
+
+
 COMMANDS = {
     "setup": (setup, "make .venv and install everything"),
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
@@ -232,6 +237,7 @@ COMMANDS = {
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
+    "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 
@@ -248,7 +254,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "bench"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "bench", "mutants"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

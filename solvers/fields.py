@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Field(NamedTuple):
     name: str
     # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards,
-    # na actions, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
+    # na actions, nk set speeds, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
     size: str
     text: str
 
@@ -47,7 +47,7 @@ MODEL_INTS = (
     Field("forces", "16*nf", "force records"),
     Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
-    Field("guards", "4*ng", "guard records of GUARD ints"),
+    Field("guards", "5*ng", "guard records of GUARD ints"),
     Field("actions", "3*na", "action records of ACTION ints"),
     Field("latches", "2*(number of latches)", "latch records of LATCH ints"),
     Field("probes", "3*(number of probes)", "probe records of PROBE ints"),
@@ -70,6 +70,7 @@ MODEL_INTS = (
     Field("l_slope", "number of slopes", "register of the partial derivative"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nly, length of `loop_y`"),
+    Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
     Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
 )
 MODEL_FLOATS = (
@@ -101,8 +102,8 @@ WORK = (
     Field("col", "16*nu", "fast path per speed"),
     Field("small", "64", "scratch of one joint"),
     # closed loops
-    Field("push", "6*(N+1)*min(nl,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
-    Field("push_u", "nu*min(nl,1)", "generalised force of the couplings"),
+    Field("push", "6*(N+1)*min(nl+nk,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
+    Field("push_u", "nu*min(nl+nk,1)", "generalised force of the couplings, or along set speeds"),
     Field("loop_w", "36*nle", "unit wrenches of the rows of a group on their way to the ground, 6 per row"),
     Field("loop_y", "nly", "Y = D^-½ Lᵀ Jᵀ, so that J M⁻¹ Jᵀ = Yᵀ Y: rows by speeds, entry by entry"),
     Field("loop_g", "nlg", "envelope of J M⁻¹ Jᵀ and of its pivoted factor"),
@@ -117,6 +118,19 @@ WORK = (
     Field("loop_q", "2*nq*min(nl,1)", "coordinates to go back to: of the start, of the last step"),
     Field("loop_u", "nu*min(nl,1)", "speeds to go back to"),
     Field("loop_weight", "nu*min(nl,1)", "inverse weight of a change of speed j in the assembly"),
+    # events: what their actions ask for, and the least change that gives it; k stands for speed set_speed[k]
+    Field("new_value", "na", "value of action a, read before anything is written"),
+    Field("set_mark", "nk", "1: speed k is set at this instant"),
+    Field("set_to", "nk", "its value"),
+    Field("set_hold", "nk", "1: coordinate k is set at this instant, and kept while the loops close"),
+    Field("set_q", "nq*min(nk,1)", "coordinates that are set at this instant, others not a number"),
+    Field("set_want", "nk", "change of speed k that is asked for"),
+    Field("set_g", "nk*nk", "G = S P M⁻¹ Sᵀ: change of speed k by a unit impulse along speed m under the constraints"),
+    Field("set_own", "nk", "diagonal of S M⁻¹ Sᵀ, without the constraints"),
+    Field("set_done", "nk", "0 left out, 1 to be eliminated, 2 eliminated"),
+    Field("set_lam", "nk", "impulses along the set speeds"),
+    Field("set_change", "nu*min(nk,1)", "change under the constraints alone"),
+    Field("set_rest", "nlr*min(nk,1)", "residual of accelerations at rest"),
     # literal forms, body axes; six-vectors are (linear, angular); matrices row by row unless said otherwise. Kinematics and loads:
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
     Field("Rg", "9*(N+1)", "rotation ground-from-body"),

@@ -32,6 +32,7 @@ class Status(IntEnum):
     SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
+    CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
     STAGE_NEVER_ENDS = 17
@@ -153,7 +154,10 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
-GUARD = 4  # ints per guard: register, kind, first action, number of actions; an event is a change of the guard to a positive value
+# ints per guard: register, kind, first action, number of actions, number of the event in the description or END_BY_*;
+# an event is a change of the guard to a positive value
+GUARD = 5
+END_BY_STATE, END_BY_TIME = -1, -2  # the end of the stage: at a condition, or at an instant, which counts from zero on
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on

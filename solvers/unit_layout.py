@@ -32,6 +32,13 @@ U_AT_SCRATCH = 28  # in work: one y
 U_AT_SLOPES = 29  # in work: slopes of the inputs during the next advance, which clears them; 0: held
 U_AT_GIVEN = 30  # in work: inputs at the beginning of an advance
 U_PRESET_INPUTS = 32  # first register of what the description starts the inputs from
+U_AT_FIRED = 40  # in work, per guard: 1 where the guard has become true and its actions are to be carried out
+U_AT_MET = 41  # in work, per guard: 1 where it became true at the present instant
+U_AT_HELD = 42  # in work, per guard: whether its condition held before, +1 or -1
+U_AT_NOISE = 43  # in work, per guard: values up to this lie on its bound, at the present instant
+U_AT_ARMED = 44  # in work, per guard, for hosts that integrate: 1 where it was negative at the last step that the host accepted
+U_AT_TRUTH = 45  # in work, two numbers per event: what is known of its condition across a new start (T_* below), and its noise
+U_EVENT_NAMES = 46  # number of events of the description
 U_FORM = 31  # layout.Method by which the equations are resolved; 0: the default engine
 
 STAGE = 16  # ints per stage, from UNIT_HEADER on
@@ -41,7 +48,6 @@ S_STATES = 3  # offset in ints: index in y = (q, u, x) of every state of the uni
 S_BODIES = 4  # offset in ints: number in this structure of every body, or -1
 S_GUARDS = 5  # number of guards
 S_TRANSITION = 6  # offset in ints of the transition that leads into this stage, or -1
-S_CODE = 7  # which guard (number in the stage) ends the stage, or -1: every stage guard does
 
 # a transition: TRANSITION numbers, then its lists one after another
 TRANSITION = 8
@@ -73,7 +79,12 @@ V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_KNOT = 22  # corner of the laws of time at which the last step ended
+V_PENDING = 30  # Pending: what the next advance goes on with
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
+
+
+PENDING_EVENT, PENDING_REST = 1, 2  # V_PENDING: an event is located but not carried out; the rest of an advance that stopped after an event
+TRUE_NOW = 2  # in U_AT_TRUTH: the event happened at this very instant; 1: its condition held, -1: it did not, 0: not known
 
 
 class Kind:

@@ -43,14 +43,18 @@ def build_fmu(
     tolerance: float | None = None,
     platforms: str | Sequence[str] | None = None,
     say: Callable[[str], None] = silent,
+    interpreter: str = "",
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0).
 
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
+    `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
     """
     from kinetree.fmu.unit import fmu_unit
 
     files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
+    if interpreter and backend == "python":
+        files["python.txt"] = interpreter.encode()
     carried = binaries_for(Path(path), backend, fmi, platforms, say)
     return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried)
 

@@ -23,7 +23,7 @@ Instance *instance_new(const char *name, const char *token, const char *resource
         instance_free(in);
         return NULL;
     }
-    in->logging = logging ? CATEGORY_ALL : 0;
+    in->logging = logging ? CATEGORY_ALL : CATEGORY_ERROR;
     return in;
 }
 
@@ -81,23 +81,28 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_NO_CONVERGENCE: return say(in, level, "%s at t = %.9g: an iteration did not converge", doing, t);
         case STATUS_TOO_MANY_STEPS: return say(in, level, "%s at t = %.9g: too many steps", doing, t);
         case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_CANNOT_SET:
+            return say(in, level, "%s at t = %.9g: an event cannot set '%s', which the constraints and what else is set determine", doing, t,
+                       register_name(&in->model, in->work, item));
         case STATUS_CHATTERING: return say(in, level, "%s at t = %.9g: events accumulate (condition %d)", doing, t, item);
         case STATUS_STAGE_NEVER_ENDS: return say(in, level, "%s at t = %.9g: stage '%s' never ends", doing, t, stage_name(&in->model, (int)in->work[V_STAGE]));
         default: return say(in, level, "%s at t = %.9g: status %d of the engine", doing, t, status);
     }
 }
 
-static int64_t guard_bits(const Instance *in, int positive) {
+/* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
+static void arm(Instance *in) {
     const double *guards = in->work + in->model.ints[U_AT_GUARDS];
-    int64_t bits = 0;
-    for (int64_t k = 0; k < in->model.header[P_GUARDS] && k < 63; k++) bits |= (int64_t)((guards[k] >= 0) == positive) << k;
-    return bits;
+    double *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
+        if (guards[k] < 0) armed[k] = 1;
 }
 
-/* The guard that ends the present stage fires even where the stage begins. */
-static int64_t ending_bit(const Instance *in) {
-    int64_t ending = in->model.ints[UNIT_HEADER + STAGE * (int64_t)in->work[V_STAGE] + S_CODE];
-    return ending >= 0 && ending < 63 ? (int64_t)1 << ending : 0;
+static int happens(const Instance *in) {
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS], *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
+        if (guards[k] >= 0 && armed[k] != 0) return 1;
+    return 0;
 }
 
 /* Evaluate what changed since the last evaluation. */
@@ -115,7 +120,6 @@ int settle(Instance *in) {
         if (!status) status = call(in, in->exchange ? in->engine->derivatives : in->engine->refresh, 0, t);
     }
     if (status) return engine_failure(in, status, level, doing);
-    if (in->stale & STALE_START) in->armed = guard_bits(in, 0) | ending_bit(in);
     in->stale = 0;
     return LEVEL_OK;
 }
@@ -230,7 +234,7 @@ static int drifted(const Instance *in) { return in->exchange && in->work[V_CONST
 
 int step_accepted(Instance *in, int *event) {
     int level = settle(in);
-    if (!level) in->armed |= guard_bits(in, 0);
+    if (!level) arm(in);
     *event = !level && drifted(in);
     return level;
 }
@@ -240,9 +244,8 @@ int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
     int closed = drifted(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
-    double before = in->work[V_EVENTS], stage = in->work[V_STAGE];
-    int64_t fired = guard_bits(in, 1) & in->armed;
-    int status = fired ? call(in, in->engine->event, fired, in->work[V_TIME]) : 0;
+    double before = in->work[V_EVENTS];
+    int status = happens(in) ? call(in, in->engine->event, 1, in->work[V_TIME]) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;
         return engine_failure(in, status, LEVEL_ERROR, "event");
@@ -250,9 +253,7 @@ int handle_event(Instance *in, int *changed) {
     tell_events(in, before);
     *changed = closed || in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
-    level = settle(in);
-    if (fired) in->armed = guard_bits(in, 0) | (in->work[V_STAGE] != stage ? ending_bit(in) : 0);
-    return level;
+    return settle(in);
 }
 
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped) {

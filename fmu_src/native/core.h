@@ -60,7 +60,6 @@ struct Instance {
     Mode mode;
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
-    int64_t armed; /* bits of the guards that were negative when the last step of the host was accepted */
     double start_time;
     int event_mode_used, early_return_allowed; /* FMI 3 */
     int logging;

@@ -41,7 +41,7 @@ int refuse(Instance *in, const char *function) { return say(in, LEVEL_ERROR, "%s
 
 int set_logging(Instance *in, int on, size_t n, const char *const *categories) {
     int level = LEVEL_OK;
-    in->logging = on ? CATEGORY_ALL : 0;
+    in->logging = on ? CATEGORY_ALL : CATEGORY_ERROR; /* what goes wrong is never silent */
     if (!on || n == 0 || !categories) return level;
     in->logging = 0;
     for (size_t k = 0; k < n; k++) {

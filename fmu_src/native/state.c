@@ -5,7 +5,7 @@
 #include "engine.h"
 
 struct SavedState {
-    int64_t magic, hash, doubles, mode, stale, exchange, armed;
+    int64_t magic, hash, doubles, mode, stale, exchange;
     int64_t checksum; /* of a state as bytes: over all of it, this place counted as 0 */
     double start_time;
     double work[];
@@ -19,7 +19,7 @@ int state_save(Instance *in, SavedState **state) {
     if (!*state) *state = malloc(state_size(in));
     if (!*state) return say(in, LEVEL_ERROR, "out of memory for a state");
     SavedState *s = *state;
-    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->armed, 0, in->start_time};
+    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, 0, in->start_time};
     memcpy(s->work, in->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;
 }
@@ -36,7 +36,6 @@ int state_restore(Instance *in, const SavedState *s) {
     if (level) return level;
     in->mode = (Mode)s->mode;
     in->stale = (int)s->stale;
-    in->armed = s->armed;
     in->start_time = s->start_time;
     memcpy(in->work, s->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 from kinetree.fmu.archive.binaries import Binaries
+from kinetree.fmu.slave.loader import with_loaders
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
@@ -28,6 +29,7 @@ TEXTS = {
     Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is",
     Status.INCONSISTENT: "the loop constraints cannot be satisfied; row",
     Status.CHATTERING: "events accumulate; condition",
+    Status.CANNOT_SET: "an event cannot set what the constraints and what else is set determine; its register is",
     Status.STAGE_NEVER_ENDS: "the stage never ends",
 }
 
@@ -85,4 +87,4 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) 
             sys.path[:] = before
             sys.modules.pop(module, None)
         with zipfile.ZipFile(packed) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+            return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried)

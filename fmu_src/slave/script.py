@@ -23,10 +23,16 @@ class KinetreeSlave(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.modelName = IDENTIFIER
-        self.model = model = Model(self.resources)
+        self.mode = FAILED
+        try:
+            self.model = model = Model(self.resources)
+        except Exception as error:  # told, and the loader then refuses the instance
+            self.model, self.at, self.types, self.count = None, [], [], 0
+            self.tell(f"{error}")
+            return
         self.work = array("d", bytes(8 * model.work_size))
         self.call = model.call(self.work)
-        self.mode, self.stale, self.start_time, self.refused = BEFORE, STALE_START, 0.0, set()
+        self.mode, self.stale, self.start_time = BEFORE, STALE_START, 0.0
         self.at, self.types, self.count, self.stages = model.at, model.types, len(model.types), model.stages
         self.check(self.call("reset", 0, 0.0), "reset")
         for place, value in model.options:
@@ -112,8 +118,6 @@ class KinetreeSlave(Fmi2Slave):
         now, target = self.work[V["TIME"]], t + h
         if self.mode != STEP:
             return self.tell(f"fmi2DoStep is not allowed {self.mode}")
-        if self.refused:
-            return self.tell(f"no step with a refused value of {', '.join(self.name(vr) for vr in sorted(self.refused))}")
         if not isfinite(target) or h < 0:
             return self.tell(f"a step of {h:.9g} s at t = {t:.9g} is impossible")
         if abs(t - now) > 1e-9 * (1 + abs(now)) + 1e-6 * h:
@@ -178,11 +182,9 @@ class KinetreeSlave(Fmi2Slave):
             for vr, value in zip(vrs, values):
                 problem = self.problem(vr, value)
                 if problem:
-                    self.refused.add(vr)
                     self.tell(problem)
-                elif work[write[vr]] != value or vr in self.refused:
+                elif work[write[vr]] != value:
                     before = self.mode in (BEFORE, INITIALIZATION)
-                    self.refused.discard(vr)
                     if not before and self.model.access[vr] in (FIXED, START):
                         continue
                     work[write[vr]] = value
@@ -232,7 +234,6 @@ class KinetreeSlave(Fmi2Slave):
                 raise ValueError("this state is damaged")
             memoryview(self.work).cast("B")[:] = state[32:]
             self.mode, self.stale, self.start_time = MODES[mode], stale, start_time
-            self.refused.clear()
         except Exception as error:
             self.tell(str(error))
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.additions import inputs_of, states_of
+from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_state
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
+from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
 from kinetree.models.description.schema import Description, Ends
@@ -25,22 +27,33 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 
 if TYPE_CHECKING:
-    from kinetree.models.compilation.algebra import E
     from kinetree.models.compilation.books import Book
 
 NONE = -1
+
+
+def negative(value: float | str | Node) -> float | Node:
+    """Minus a number of the description, however it is given."""
+    return -value if isinstance(value, float) else (-E(value)).node
 
 
 class Builder:
     """Collects registers and records of one structure of a mechanism."""
 
     def __init__(
-        self, description: Description, topology: Topology, locked: frozenset[str] = frozenset(), end: Ends | None = None, later: bool = False
+        self,
+        description: Description,
+        topology: Topology,
+        locked: frozenset[str] = frozenset(),
+        end: Ends | None = None,
+        later: bool = False,
+        at_end: Mapping[str, float | str] | None = None,
     ):
         self.description = description
         self.later = later
         self.locked = locked
         self.end = end
+        self.at_end = at_end or {}  # coordinates, speeds, states and parameters that the end of the stage sets
         self.topology = topology
         self.registers = Registers()
         self.body = {"ground": 0} | {name: k for k, name in enumerate(topology.order, 1)}
@@ -51,7 +64,7 @@ class Builder:
         self.potentials: list[int] = []
         self.potential_of: dict[str, E] = {}
         self.books: dict[str, Book] = {}  # what outputs can be told about force elements
-        self.guards: list[tuple[int, int, int, int]] = []
+        self.guards: list[tuple[int, int, int, int, int]] = []
         self.actions: list[tuple[int, int, int]] = []
         self.latches: list[tuple[int, int]] = []
         self.probes: list[tuple[int, ...]] = []
@@ -205,11 +218,10 @@ class Builder:
         for e in reversed(form.elements):
             axis = e.axis
             if e.kind == L.Element.SHIFT and axis is not None:
-                axis = tuple(-a if isinstance(a, float) else f"-({a})" for a in axis)
-            amount = None if e.amount is None else f"-({e.amount})"
-            factor = -e.factor if isinstance(e.factor, float) else f"-({e.factor})"
+                axis = tuple(negative(a) for a in axis)
+            amount = None if e.amount is None else negative(e.amount)
             kind = L.Element.BALL_BACK if e.kind == L.Element.BALL else e.kind
-            result.append(ElementForm(kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else factor))  # type: ignore[arg-type]
+            result.append(ElementForm(kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else negative(e.factor)))  # type: ignore[arg-type]
         return tuple(result)
 
     # -- sensors and forces -------------------------------------------------------------------------------------------------------------
@@ -245,6 +257,7 @@ class Builder:
             "x_rate": np.array(rates, dtype=np.int64),
             "guards": np.array(self.guards, dtype=np.int64).reshape(-1),
             "actions": np.array(self.actions, dtype=np.int64).reshape(-1),
+            "set_speed": np.array(set_speeds(self.actions, joints), dtype=np.int64),
             "latches": np.array(self.latches, dtype=np.int64).reshape(-1),
             "probes": np.array(self.probes, dtype=np.int64).reshape(-1),
             "knots": program.knots,

@@ -35,12 +35,14 @@ def compile_structure(
     end: Ends | None = None,
     later: bool = False,
     starts: Mapping[str, float] | None = None,
+    at_end: Mapping[str, float | str] | None = None,
 ) -> Compiled:
     """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes.
 
-    In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name.
+    In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name, `at_end` is
+    what the end of the stage sets before the structure changes.
     """
-    builder = Builder(description, with_twins(description, topology), locked, end, later)
+    builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
     builder.starts |= starts or {}
     try:
         return assemble(builder)
@@ -163,7 +165,8 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     counts = {
         "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
         "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // L.TABLE,
-        "ng": len(builder.guards), "na": len(builder.actions), "npot": len(builder.potentials), "nd": program.table_data.size,
+        "ng": len(builder.guards), "na": len(builder.actions), "nk": ints["set_speed"].size,
+        "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
     counts |= loop_counts(ints)

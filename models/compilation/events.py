@@ -6,12 +6,11 @@ from kinetree.models.compilation.algebra import E, larger, name, smaller
 from kinetree.models.compilation.builder import NONE, Builder
 from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
+from kinetree.models.description.errors import ModelError, Problem, suggestion
 from kinetree.models.expressions.nodes import ExpressionError, Node, Operation
 from kinetree.models.expressions.registers import ACCELERATION
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
-
-LARGEST_ACTIONS = 64  # of one event
 
 
 def guard_of(node: Node) -> E:
@@ -37,21 +36,23 @@ def add_guards(builder: Builder) -> None:
     if end is not None:
         conditions = []
         if end.when is not None:
-            conditions.append((f"when {end.when}", guard_of(builder.node(end.when, "ends.when"))))
+            conditions.append((f"when {end.when}", guard_of(builder.node(end.when, "ends.when")), L.END_BY_STATE))
         if end.at is not None:
-            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at"))))
+            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at")), L.END_BY_TIME))
         if end.after is not None:
-            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after"))))
-        for word, condition in conditions:
-            add_guard(builder, condition.node, L.G_STAGE, [], f"the end of the stage ({word})")
-    for label, event in builder.description.events.items():
+            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after")), L.END_BY_TIME))
+        actions = [action(builder, target, value, "stages.set") for target, value in builder.at_end.items()]
+        for word, condition, number in conditions:
+            add_guard(builder, condition.node, L.G_STAGE, actions, number, f"the end of the stage ({word})")
+    for number, (label, event) in enumerate(builder.description.events.items()):
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
             continue
-        if all(known(builder, target) for target in event.set):
-            actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
-            guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
-            add_guard(builder, guard, L.G_RESET, actions[:LARGEST_ACTIONS], f"event '{label}' (when {event.when})")
+        if builder.later and not all(known(builder, target) for target in event.set):
+            continue
+        actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
+        guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
+        add_guard(builder, guard, L.G_RESET, actions, number, f"event '{label}' (when {event.when})")
 
 
 def resolvable(builder: Builder, node: Node) -> bool:
@@ -65,13 +66,13 @@ def resolvable(builder: Builder, node: Node) -> bool:
     return True
 
 
-def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]], text: str) -> None:
-    """One guard record and what to call it."""
+def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]], number: int, text: str) -> None:
+    """One guard record and what to call it; `number` of its event, or how the stage ends."""
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
     builder.guard_names.append(text)
-    builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions)))
+    builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions), number))
     builder.actions += actions
 
 
@@ -88,7 +89,14 @@ def known(builder: Builder, target: str) -> bool:
 
 def action(builder: Builder, target: str, value: float | str, key: str) -> tuple[int, int, int]:
     """What an event sets: an entry of y or a parameter, and the register of the new value."""
-    register = builder.register(value, key)
-    if target in builder.description.parameters:
-        return (NONE, builder.registers.names[target], register)
-    return (entries(builder).index(target), NONE, register)
+    parameter = builder.description.parameters.get(target)
+    if parameter is not None:
+        if isinstance(parameter.value, str):
+            found = f"'{target}', which is computed as {parameter.value}"
+            raise ModelError(Problem(f"{key}.{target}", found, "a parameter with a number of its own", file=builder.description.file))
+        return (NONE, builder.registers.names[target], builder.register(value, f"{key}.{target}"))
+    names = entries(builder)
+    if target not in names:
+        hint = suggestion(target, (*names, *builder.description.parameters))
+        raise ModelError(Problem(f"{key}.{target}", repr(target), "a coordinate, speed, state or parameter", hint, file=builder.description.file))
+    return (names.index(target), NONE, builder.register(value, f"{key}.{target}"))

@@ -39,6 +39,7 @@ def check_elements(checker: Checker) -> None:
             check_signs(checker, (*path, "chambers"), actuator.chambers)
             check_order(checker, (*path, "chambers"), actuator.chambers, "shortest", "longest")
     check_stages(checker)
+    check_events(checker)
     run = checker.description.run
     check_signs(checker, ("run",), run, POSITIVE_RUN)
     check_order(checker, ("run",), run, "start_time", "stop_time")
@@ -233,4 +234,15 @@ def check_stages(checker: Checker) -> None:
         for name in set(stage.free) & set(stage.lock):
             checker.complain(path, f"'{name}' in free and lock", "one of them")
         for name in stage.set:
-            checker.known((*path, "set", name), name, description.parameters, "parameter")
+            checker.known((*path, "set", name), name, settable(checker), "parameter")
+
+
+def check_events(checker: Checker) -> None:
+    for label, event in checker.description.events.items():
+        for name in event.set:
+            checker.known(("events", label, "set", name), name, settable(checker), "parameter")
+
+
+def settable(checker: Checker) -> dict[str, str]:
+    """What events can set: parameters, coordinates, speeds and states; what else has such a name is refused when the structure is compiled."""
+    return {**checker.names.parameters, **checker.names.states}

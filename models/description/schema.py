@@ -120,7 +120,9 @@ class Stage(Named):
     free: tuple[str, ...] = Field((), description="Joints that let go at its end: the child becomes a free body")
     drop: tuple[str, ...] = Field((), description="Bodies that leave the model at its end")
     lock: tuple[str, ...] = Field((), description="Joints that become rigid at its end")
-    set: dict[str, Number] = Field(default_factory=dict, description="Parameters that change at its end")
+    set: dict[str, Law] = Field(
+        default_factory=dict, description="Parameters that change at its end; coordinates, der(coordinate), speeds and states as in an event"
+    )
     sequence: tuple[Stage, ...] | None = Field(None, description="Stages that are repeated together by `copies`")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +30,23 @@ class Event:
     stage_number: int
     before: tuple[float, ...]
     after: tuple[float, ...]
+    cause: str = ""  # the condition that came true
+    together: int = 1  # events that happened as one
 
     @property
     def energy_loss(self) -> float:
         """Energy that the event took away."""
         return self.before[4] - self.after[4]
+
+
+@dataclass(frozen=True)
+class StageChange:
+    """The instant at which a stage ended: its number, and all recorded columns just before and just after."""
+
+    time: float
+    stage: int
+    before: np.ndarray
+    after: np.ndarray
 
 
 def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
@@ -66,11 +78,13 @@ class Result:
         self.time = time
         self.options = options
         self.events: list[Event] = []
+        self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
         self.interrupted = ""
         self.statistics: dict[str, float] = {}
         self._table = table
         self._recorded = 0
+        self._before: np.ndarray | None = None
         self._replay = replay
         self._derived: dict[str, np.ndarray] = {}
         names = [column.name for column in unit.columns]
@@ -81,13 +95,32 @@ class Result:
 
     def record(self, run: Run, row: int) -> None:
         """Write one row from the present state of a run."""
-        count, w = run.columns.size, run.work
-        self._table[row, :count] = run.columns
+        self._table[row] = self._present(run)
         self._recorded = row + 1
-        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
-        self._table[row, count:] = w[list(extra)]
         if self._replay is not None:
             self._replay.keep(run, row)
+
+    def _present(self, run: Run) -> np.ndarray:
+        """All recorded columns of the present state."""
+        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
+        return np.concatenate([run.columns, run.work[list(extra)]])
+
+    def note(self, run: Run) -> None:
+        """Keep the columns around an event, of which a run tells before and after; those of changes of stage stay."""
+        here = self._present(run)
+        if run.work[U.V_PENDING] == U.PENDING_EVENT:
+            self._before = here
+        elif self._before is not None and (stage := int(self._before[self._index["stage"]])) != run.work[U.V_STAGE]:
+            self.stage_changes.append(StageChange(float(run.work[U.V_EVENT_TIME]), stage, self._before, here))
+
+    def picked(self, row: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Some columns of a row that `stage_changes` keeps."""
+        return row[[self._index[name] for name in names]]
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """Names of the stages that the run did not reach."""
+        return tuple(self.stage_names[int(self["stage"][-1]) + 1 :])
 
     def truncate(self) -> None:
         """Keep the rows that were recorded, as after an interrupt."""
@@ -181,6 +214,18 @@ class Result:
         text = self._shown.get(name, "")
         return (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
 
+    def shown_units(self, names: Iterable[str]) -> list[str]:
+        """The units in which columns are shown."""
+        return [self._shown.get(name) or self.unit(name) for name in names]
+
+    def as_shown(self, names: Iterable[str], rows: np.ndarray) -> np.ndarray:
+        """Values of columns (the last axis) in the units in which they are shown."""
+        found = np.array(rows, dtype=float)
+        for k, name in enumerate(names):
+            if text := self._shown.get(name):
+                found[..., k] = parse_unit(text).from_si(found[..., k])
+        return found
+
     def array(self, names: Iterable[str]) -> np.ndarray:
         """Chosen columns side by side."""
         return np.column_stack([self[name] for name in names])
@@ -225,7 +270,7 @@ class Result:
         return frame
 
     def table(self, kind: str = "max_deviation") -> dict:
-        """Summary per stage: values at its "start", at its "end", or the largest deviations ("max_deviation")."""
+        """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation")."""
         from kinetree.models.result.tables import table
 
         return table(self, kind)

@@ -21,6 +21,7 @@ from kinetree.solvers.layout import Status
 
 INTEGRATORS = tuple(U.KINDS)
 FIXED = ("rk4", "semi-implicit", "stormer")
+STOP_AROUND_EVENT = 2  # option of unit_advance
 SAMPLES = 500  # output intervals when no output step is given
 
 
@@ -106,7 +107,7 @@ def simulate(
         for k in range(1, times.size):
             for name, value in moving.items():
                 give_sloped(run, name, value, float(times[k - 1]), float(times[k]))
-            check(run, run.call("unit_advance", 0, float(times[k])))
+            advance(run, result, float(times[k]))
             result.record(run, k)
             collect_events(run, result)
             if progress is not None:
@@ -121,6 +122,14 @@ def simulate(
         failure.result = result
         raise failure
     return result
+
+
+def advance(run: Run, result: Result, time: float) -> None:
+    """To the next output; a run in stages stops before and after every event, so that the result knows the values there."""
+    option = STOP_AROUND_EVENT if len(run.unit.stages) > 1 else 0
+    while (status := run.call("unit_advance", option, time)) == Status.EVENT:
+        result.note(run)
+    check(run, status)
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
@@ -165,5 +174,7 @@ def collect_events(run: Run, result: Result) -> None:
     for k in range(max(len(result.events), total - capacity), total):
         e = run.work[first + U.EVENT * (k % capacity) :][: U.EVENT]
         kind = "stage" if e[1] == U.E_STAGE else "reset"
-        stage = names[int(e[2])]
-        result.events.append(Event(float(e[0]), kind, stage, int(e[2]), tuple(map(float, e[4:9])), tuple(map(float, e[9:14]))))
+        number = int(e[2])
+        cause = unit.compiled[number - (kind == "stage")].guards[int(e[3])]
+        books = tuple(map(float, e[4:9])), tuple(map(float, e[9:14]))
+        result.events.append(Event(float(e[0]), kind, names[number], number, *books, cause, int(e[14])))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
+from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
 from kinetree.models.description.value_parts import Output
-from kinetree.models.graph.tree import Topology, regular_numbering
+from kinetree.models.expressions.text import names, parse
+from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class Structure:
     freed: tuple[str, ...] = ()  # bodies that became free at its beginning
     newly_locked: tuple[str, ...] = ()  # joints that became rigid at its beginning
     set: tuple[str, ...] = ()  # parameters that changed at its beginning
+    at_end: Mapping[str, float | str] = field(default_factory=dict)  # what its end sets by laws of the state, before the structure changes
 
 
 def numbering(description: Description, locked: frozenset[str] = frozenset()) -> Topology:
@@ -32,54 +37,80 @@ def numbering(description: Description, locked: frozenset[str] = frozenset()) ->
     return regular_numbering(list(description.bodies), edges, freedoms)
 
 
+def compile_stage(stage: Structure, later: bool = True, starts: Mapping[str, float] | None = None) -> Compiled:
+    """Flat blocks of one structure."""
+    tree = numbering(stage.description, stage.locked)
+    return compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+
+
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
     """Stages in order, sequences unrolled."""
     return [each for stage in stages for each in (flat(stage.sequence) if stage.sequence else [stage])]
 
 
 def structures(description: Description) -> list[Structure]:
-    """All structures in order; a mechanism without stages has one that never ends."""
+    """All structures in order; a mechanism without stages has one that never ends. The end of a last stage that changes nothing is no event."""
     stages = flat(description.stages)
     if not stages:
         return [Structure("", description, frozenset(), None)]
     present, locked = description, frozenset[str]()
-    found = [Structure(stages[0].name, present, locked, stages[0].ends)]
+    found: list[Structure] = []
+    name, entered = stages[0].name, {}
     for k, stage in enumerate(stages):
-        changes = bool(stage.free or stage.drop or stage.lock or stage.set)
         following = stages[k + 1] if k + 1 < len(stages) else None
-        if following is None and not (changes and stage.ends):
+        changes = bool(stage.free or stage.drop or stage.lock or stage.set)
+        ends = stage.ends if following or changes else None
+        fixed, at_end = split(stage, present)
+        found.append(Structure(name, present, locked, ends, at_end=at_end if ends else {}, **entered))
+        if ends is None:
             break
-        present, freed = without(present, stage, f"stages[{k}]")
+        present, freed = without(present, stage, fixed, f"stages[{k}]")
+        for joint in stage.lock:
+            if joint not in present.joints:
+                raise ModelError(Problem(f"stages[{k}].lock", repr(joint), "a joint that is still there", file=description.file))
         locked = (locked | set(stage.lock)) & set(present.joints)
         present = without_work(present, locked)
         name = following.name if following else f"after {stage.name}".strip()
-        end = following.ends if following else None
-        found.append(Structure(name, present, locked, end, freed, tuple(j for j in stage.lock if j in present.joints), tuple(stage.set)))
+        entered = {"freed": freed, "newly_locked": stage.lock, "set": tuple(fixed)}
+        if following is None:
+            found.append(Structure(name, present, locked, None, **entered))
     return found
 
 
-def without(description: Description, stage: Stage, key: str) -> tuple[Description, tuple[str, ...]]:
+def split(stage: Stage, description: Description) -> tuple[dict[str, float | str], dict[str, float | str]]:
+    """What the end of a stage sets: numbers of parameters, which the next structure is compiled with, and laws of the state at that instant."""
+    fixed: dict[str, float | str] = {}
+    at_end: dict[str, float | str] = {}
+    for target, value in stage.set.items():
+        plain = target in description.parameters and (not isinstance(value, str) or names(parse(value)) <= description.parameters.keys())
+        (fixed if plain else at_end)[target] = value
+    return fixed, at_end
+
+
+def without(description: Description, stage: Stage, fixed: Mapping[str, float | str], key: str) -> tuple[Description, tuple[str, ...]]:
     """The description after the end of a stage, and the bodies that became free."""
-    bodies = {name: body for name, body in description.bodies.items() if name not in stage.drop}
-    joints = {name: j for name, j in description.joints.items() if j.child in {"ground", *bodies} and j.parent in {"ground", *bodies}}
+    if not (stage.free or stage.drop or fixed):
+        return description, ()
+    dropped = set(stage.drop)
+    bodies = {name: body for name, body in description.bodies.items() if name not in dropped}
+    there = {GROUND, *bodies}
+    joints = {name: j for name, j in description.joints.items() if j.child in there and j.parent in there}
     freed = []
     for name in stage.free:
         joint = joints.pop(name, None)
         if joint is None:
             raise ModelError(Problem(f"{key}.free", repr(name), "a joint that is still there", file=description.file))
-        if not reaches_ground(joint.child, joints):
+        if joint.child not in grounded(joints):
             free = joint.child if joint.child not in joints else f"{joint.child} free"
-            joints[free] = JointSpec(parent="ground", child=joint.child, type="free")
+            joints[free] = JointSpec(parent=GROUND, child=joint.child, type="free")
             freed.append(joint.child)
-    for name in bodies:
-        if not reaches_ground(name, joints):
-            raise ModelError(Problem(f"{key}.drop", repr(name), "no body that hangs on a dropped one; drop it too or let it go first"))
-    parameters = {n: p.model_copy(update={"value": stage.set[n]}) if n in stage.set else p for n, p in description.parameters.items()}
-    coordinates = {c for n, j in joints.items() for c in joint_elements(j, n).coordinates}
-    forces = {n: f for n, f in description.forces.items() if force_stands(f, bodies, coordinates)}
-    outputs = {n: o for n, o in description.outputs.items() if output_stands(o, bodies, joints, forces)}
-    couplings = description.couplings
-    changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs, "couplings": couplings}
+    for name in sorted(bodies.keys() - grounded(joints), key=list(bodies).index):
+        raise ModelError(Problem(f"{key}.drop", repr(name), "no body that hangs on a dropped one; drop it too or let it go first"))
+    parameters = {n: p.model_copy(update={"value": fixed[n]}) if n in fixed else p for n, p in description.parameters.items()}
+    lost = {c for n, j in description.joints.items() if n not in joints for c in joint_elements(j, n).coordinates}
+    forces = {n: f for n, f in description.forces.items() if force_stands(f, there, lost)}
+    outputs = {n: o for n, o in description.outputs.items() if output_stands(o, there, joints, forces)}
+    changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs}
     return description.model_copy(update=changed), tuple(freed)
 
 
@@ -91,35 +122,32 @@ def without_work(description: Description, locked: frozenset[str]) -> Descriptio
     return description.model_copy(update={"forces": forces, "outputs": outputs})
 
 
-def reaches_ground(body: str, joints: dict[str, JointSpec]) -> bool:
-    """Whether joints connect a body to the ground."""
-    seen, stack = {body}, [body]
+def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
+    """The bodies that joints connect to the ground, and the ground."""
+    around: dict[str, list[str]] = {}
+    for joint in joints.values():
+        around.setdefault(joint.parent, []).append(joint.child)
+        around.setdefault(joint.child, []).append(joint.parent)
+    seen, stack = {GROUND}, [GROUND]
     while stack:
-        here = stack.pop()
-        for joint in joints.values():
-            for a, b in ((joint.parent, joint.child), (joint.child, joint.parent)):
-                if a == here and b not in seen:
-                    if b == "ground":
-                        return True
-                    seen.add(b)
-                    stack.append(b)
-    return "ground" in seen
+        for body in around.get(stack.pop(), ()):
+            if body not in seen:
+                seen.add(body)
+                stack.append(body)
+    return seen
 
 
-def force_stands(force: Force, bodies: dict, coordinates: set[str]) -> bool:
+def force_stands(force: Force, there: Collection[str], lost: Collection[str]) -> bool:
     """Whether everything a force acts on is still there."""
-    there = {"ground", *bodies}
-    ends = [point.body for point in getattr(force, "between", None) or ()]
-    body = getattr(force, "body", None)
-    coordinate = getattr(force, "coordinate", None)
-    return set(ends) <= there and (body is None or body in there) and (coordinate is None or coordinate in coordinates)
+    body, coordinate = getattr(force, "body", None), getattr(force, "coordinate", None)
+    ends = all(point.body in there for point in getattr(force, "between", None) or ())
+    return ends and (body is None or body in there) and (coordinate is None or coordinate not in lost)
 
 
-def output_stands(output: Output, bodies: dict, joints: dict, forces: dict) -> bool:
+def output_stands(output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]) -> bool:
     """Whether what a quantity measures is still there; expressions are judged when they are compiled."""
-    there = {"ground", *bodies}
     named = {output.body, output.reference.body if output.reference else None, *(point.body for point in output.between or ())}
     named |= {output.frame} - {"body"}
-    bodies_left = output.bodies is None or not set(output.bodies).isdisjoint(bodies)
+    bodies_left = output.bodies is None or any(body in there for body in output.bodies)
     joint_left = output.joint is None or output.joint in joints
-    return named <= {None, *there} and bodies_left and joint_left and (output.force is None or output.force in forces)
+    return named <= {None, GROUND, *there} and bodies_left and joint_left and (output.force is None or output.force in forces)

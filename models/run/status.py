@@ -40,8 +40,14 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         else "rotors of motors",
         Status.INCONSISTENT: open_loop(item, compiled),
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+        Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def register_name(register: int, compiled: Compiled) -> str:
+    """The coordinate or speed that a register holds."""
+    return next((name for name in (*compiled.speeds, *compiled.coordinates) if compiled.registers.get(name) == register), "?")
 
 
 def open_loop(row: int, compiled: Compiled) -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
-from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Column, Compiled
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
-from kinetree.models.run.stages import Structure, numbering
+from kinetree.models.run.stages import Structure, compile_stage
 from kinetree.models.system.system import GROUPS, HAMILTON, LAGRANGE, System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
+LATER: WeakKeyDictionary[System, tuple[Compiled, ...]] = WeakKeyDictionary()
 EVENT_LOG = 256  # events that the log of an instance remembers
 
 
@@ -52,16 +53,20 @@ class Unit:
 
 def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
     """Compile the remaining structures of a system and pack all of them; `method` is the form that resolves the equations."""
-    stages = system.stages
-    compiled = [system.compiled]
-    for stage in stages[1:]:
-        compiled.append(compile_structure(stage.description, numbering(stage.description, stage.locked), stage.locked, stage.end, later=True))
-    unit = Unit(system.description, system, tuple(stages), tuple(compiled), integrator, method)
+    compiled = (system.compiled, *later(system))
+    unit = Unit(system.description, system, tuple(system.stages), compiled, integrator, method)
     refuse(unit)
     unit.columns = columns_of(unit)
     unit.states = union([[*c.coordinates, *c.speeds, *c.states] for c in compiled])
     pack_unit(unit)
     return unit
+
+
+def later(system: System) -> tuple[Compiled, ...]:
+    """The structures after the first one, compiled when they are first asked for; what is wrong with one of them shows here."""
+    if system not in LATER:
+        LATER[system] = tuple(compile_stage(stage) for stage in system.stages[1:])
+    return LATER[system]
 
 
 def refuse(unit: Unit) -> None:
@@ -139,20 +144,23 @@ def pack_unit(unit: Unit) -> None:
 
 def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int, bodies: int, memory: int, workspace: int) -> None:
     """Offsets of the parts of the work block."""
+    from kinetree.solvers.run.events import events_size
+
     first = unit.compiled[0]
     inputs, parameters = len(first.inputs), len(first.parameters)
     header[[U.U_STAGES, U.U_COLUMNS, U.U_STATES, U.U_GUARDS]] = len(unit.compiled), len(unit.columns), len(unit.states), largest["ng"]
     header[[U.U_BODIES, U.U_INTEGRATOR, U.U_PARAMETERS, U.U_INPUTS]] = bodies, U.KINDS[unit.integrator], parameters, inputs
     header[[U.U_START_Q, U.U_START_U, U.U_START_X, U.U_START_INPUTS]] = first.start_q, first.start_u, first.start_x, first.start_inputs
     header[U.U_PRESET_INPUTS] = first.preset_inputs
-    locator = 64 + 16 * largest["ng"] + n
+    locator, events = int(events_size(largest["ng"], n)), len(unit.description.events)
     sizes = {
         U.U_AT_COLUMNS: len(unit.columns), U.U_AT_STATES: len(unit.states), U.U_AT_RATES: len(unit.states), U.U_AT_GUARDS: largest["ng"],
         U.U_AT_BODIES: U.UNIT_BODY * bodies + 2 + parameters + inputs, U.U_AT_EVENTS: U.EVENT * EVENT_LOG, U.U_AT_LOCATOR: locator,
+        **dict.fromkeys((U.U_AT_FIRED, U.U_AT_MET, U.U_AT_HELD, U.U_AT_NOISE, U.U_AT_ARMED), largest["ng"]), U.U_AT_TRUTH: 2 * events,
         U.U_AT_INPUTS: inputs, U.U_AT_SLOPES: inputs, U.U_AT_GIVEN: inputs,
         U.U_AT_SCRATCH: n, U.U_AT_MEMORY: memory, U.U_BASE: workspace,
     }  # fmt: skip
-    header[[U.U_MEMORY, U.U_LOCATOR, U.U_EVENTS]] = memory, locator, EVENT_LOG
+    header[[U.U_MEMORY, U.U_LOCATOR, U.U_EVENTS, U.U_EVENT_NAMES]] = memory, locator, EVENT_LOG, events
     at = U.UNIT_HEAD
     for key, size in sizes.items():
         header[key] = at

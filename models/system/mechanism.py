@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.chain.system import ChainSystem
-from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
-from kinetree.models.run.stages import numbering, structures
+from kinetree.models.run.stages import compile_stage, structures
 from kinetree.models.system.system import System
 
 
@@ -29,14 +28,12 @@ class Mechanism:
 
             return chain_mechanism(mechanism.chain()).compile()
         stages = structures(mechanism.description)
-        first = stages[0]
-        parts = first.description, numbering(first.description), first.locked, first.end
-        system = System(mechanism.description, compile_structure(*parts), stages)
+        system = System(mechanism.description, compile_stage(stages[0], later=False), stages)
         if not mechanism.description.run.prepare:
             return system
         from kinetree.models.analysis.preparation import rest_starts
 
-        return System(mechanism.description, compile_structure(*parts, starts=rest_starts(system)), stages)
+        return System(mechanism.description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages)
 
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""

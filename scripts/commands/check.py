@@ -8,6 +8,7 @@ from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 def check(file: Source, settings: Settings = None) -> None:
     """Read a description and report everything that is wrong with it."""
     from kinetree.models import load
+    from kinetree.models.run.unit import later
 
     mechanism = load(file, **numbers(settings))
     if mechanism.description.chain is not None:
@@ -15,6 +16,7 @@ def check(file: Source, settings: Settings = None) -> None:
         typer.echo(f"{file}: good. A chain of {masses} {'mass' if masses == 1 else 'masses'}")
         return
     system = mechanism.compile()
+    later(system)  # mistakes of later stages show here, not in the middle of a run
     bodies, freedoms = len(system.bodies), system.freedoms
     typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")
     for each in mechanism.description.left_out:

@@ -20,6 +20,7 @@ def fmu(
     platforms: Annotated[
         str | None, typer.Option("--platforms", help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).")
     ] = None,
+    python: Annotated[str, typer.Option("--python", help="Interpreter for hosts without Python (back end python; default: found there).")] = "",
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
     quiet: Quiet = False,
@@ -39,7 +40,7 @@ def fmu(
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
-    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say)
+    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python)
     if quiet:
         return
     typer.echo(carried(path))

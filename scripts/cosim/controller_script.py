@@ -18,9 +18,13 @@ class PositionController(ProgramSlave):
             self.add(name, CAUSALITY.input, self.given, name, self.spec["start"].get(name, 0.0))
         self.add_outputs(OUTPUTS, {"setpoint": ("target",), "error": ("target", "measured")})
 
+    def make(self):
+        """The controller of the present parameters."""
+        return Controller(Pid(**self.spec["pid"]), [tuple(point) for point in self.spec["profile"]])
+
     def begin(self):
         """At rest where the start values are."""
-        controller = Controller(Pid(**self.spec["pid"]), [tuple(point) for point in self.spec["profile"]])
+        controller = self.make()
         controller.target, controller.target_speed = self.given["target"], self.given["target_speed"]
         controller.settle(self.given["measured"])
         return controller

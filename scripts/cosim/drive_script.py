@@ -26,10 +26,14 @@ class HydraulicDrive(ProgramSlave):
             self.add("der(speed)", CAUSALITY.input, self.given, "acceleration", 0.0)
         self.add_outputs([name for name in OUTPUTS if name not in inputs], NEEDS_INSIDE if inside else NEEDS)
 
+    def make(self):
+        """The drive of the present parameters."""
+        profile = [tuple(point) for point in self.spec["profile"]]
+        return Drive(Cylinder(**self.spec["cylinder"]), Valve(**self.spec["valve"]), profile, self.spec["inside"])
+
     def begin(self):
         """Pressures at which the drive carries the load."""
-        profile = [tuple(point) for point in self.spec["profile"]]
-        drive = Drive(Cylinder(**self.spec["cylinder"]), Valve(**self.spec["valve"]), profile, self.spec["inside"])
+        drive = self.make()
         drive.settle(self.given["length"], self.given["load"])
         drive.speed, drive.acceleration, drive.control = self.given.get("speed", 0.0), self.given.get("acceleration", 0.0), self.given["control"]
         return drive

@@ -89,6 +89,8 @@ def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]
         kind = "Real" if v.type in REALS else "Integer" if v.type in INTEGERS else "Boolean" if v.type == "Boolean" else "String"
         if v.type == "Enumeration" or v.dimensions:
             continue  # arrays and enumerations are no connectors of a system of scalars
+        if kind == "String" and v.causality == "output":
+            continue  # OMSimulator knows texts as parameters only
         connectors.append(Connector(v.name, v.causality, kind, base_of(v, known)))
         if v.start is not None and (v.causality == "parameter" or (v.causality == "input" and (unit.name, v.name) not in fed)):
             values[v.name] = value_of(kind, v.start)

@@ -7,10 +7,13 @@ import json
 import re
 import sys
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kinetree.fmu.archive.container import write_archive
+from kinetree.fmu.slave.loader import usable, with_loaders
 from kinetree.models.description.units import parse_unit
 
 HERE = Path(__file__).parent
@@ -39,14 +42,15 @@ def pack_program(name: str, parts: Sequence[str], spec: Mapping[str, Any], units
     text, numbers = script_text(parts), json.dumps({**spec, "units": unit_tables(units)})
     module = f"kinetree_{name}_{hashlib.sha256((text + numbers).encode()).hexdigest()[:12]}"
     before = list(sys.path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="kinetree-program-") as scratch:
         script, resource = Path(scratch) / f"{module}.py", Path(scratch) / "program.json"
         script.write_text(text, encoding="utf-8")
         resource.write_text(numbers, encoding="utf-8")
         try:
-            FmuBuilder.build_FMU(script, dest=path, project_files=[resource], **CAPABILITIES)
+            packed = FmuBuilder.build_FMU(script, dest=Path(scratch) / "packed.fmu", project_files=[resource], **CAPABILITIES)
         finally:
             sys.path[:] = before
             sys.modules.pop(module, None)
-    return path
+        with zipfile.ZipFile(packed) as archive:
+            entries = {name: archive.read(name) for name in archive.namelist()}
+    return write_archive(path, with_loaders(entries, usable()))

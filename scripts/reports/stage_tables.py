@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.tables import Summary, samples, summarise
+
 TITLES = {"start": "At the start of each stage", "end": "At the end of each stage", "max_deviation": "Largest deviation within each stage"}
 BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
 BESIDE = 160  # characters of a line where the terminal does not say
@@ -20,39 +22,32 @@ def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
     return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
 
 
-def stage_table(
-    stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str, start: dict[str, float] | None = None
-) -> list[list[str]]:
-    """Head, the start, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread over the stages.
-
-    Deviations are from the start of the run.
-    """
-    rows = [["", *columns]]
-    first = start or {name: float(values[0]) for name, values in columns.items()}
-    rows.append(["value at the start" if kind == "max_deviation" else "start of the run", *(f"{first[name]:.6g}" for name in columns)])
-    data = []
-    for stage in np.unique(stages.astype(int)):
-        inside = stages == stage
-        picked = []
-        for name, values in columns.items():
-            part = values[inside]
-            from_start = part - first[name]
-            picked.append({"start": part[0], "end": part[-1], "max_deviation": from_start[np.abs(from_start).argmax()]}[kind])
-        data.append(picked)
-        rows.append([names[stage], *(f"{value:.6g}" for value in picked)])
-    table = np.array(data)
-    about = table if kind == "max_deviation" else table - np.array([first[name] for name in columns])
-    sums = {"mean": table.mean(axis=0), "standard deviation": table.std(axis=0), "deviation from the start": np.sqrt((about**2).mean(axis=0))}
+def rows_of(head: Sequence[str], labels: Sequence[str], first: np.ndarray, found: Summary, kind: str) -> list[list[str]]:
+    """Head, the start of the run, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread."""
+    sums = {"mean": found.mean, "standard deviation": found.standard_deviation, "deviation from the start": found.deviation}
     if kind == "max_deviation":
-        sums["spread"] = np.ptp(table, axis=0)
-    return [*rows, *([name, *(f"{value:.6g}" for value in values)] for name, values in sums.items())]
+        sums["spread"] = found.spread
+    begin = "value at the start" if kind == "max_deviation" else "start of the run"
+    lines = [(begin, first), *zip(labels, found.values, strict=True), *sums.items()]
+    return [["", *head], *([label, *(f"{value:.6g}" for value in values)] for label, values in lines)]
+
+
+def stage_table(stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str) -> list[list[str]]:
+    """The table of numbers that come without events, as from a co-simulation: stages begin and end at the rows they have."""
+    data, numbers = np.column_stack(list(columns.values())), np.unique(stages.astype(int))
+    found = summarise([data[stages == number] for number in numbers], data[0], kind)
+    return rows_of(list(columns), [names[number] for number in numbers], data[0], found, kind)
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
     """The three tables of a result by title."""
-    shown = {name: result.shown(name) for name in lasting(result, coordinates)}
-    columns = {f"{name} [{unit}]" if unit else name: values for name, (values, unit) in shown.items()}
-    return {title: stage_table(result["stage"], result.stage_names, columns, kind) for kind, title in TITLES.items()} if columns else {}
+    names = lasting(result, coordinates)
+    if not names:
+        return {}
+    stages, parts = samples(result, names)
+    head = [f"{name} [{unit}]" if unit else name for name, unit in zip(names, result.shown_units(names), strict=True)]
+    labels, first = [result.stage_names[stage] for stage in stages], result.as_shown(names, result.array(names)[0])
+    return {title: rows_of(head, labels, first, summarise(parts, first, kind), kind) for kind, title in TITLES.items()}
 
 
 def books(result: Any) -> list[list[str]]:

@@ -71,9 +71,11 @@ def summary(system: Any, result: Any, written: list[Path]) -> None:
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     for event in result.events[:EVENTS]:
-        console.print(escape(f"t = {event.time:.9g} s: {event.kind} {event.stage}"))
+        console.print(escape(f"t = {event.time:.9g} s: {event.kind} {event.stage}".rstrip()))
     if len(result.events) > EVENTS:
         console.print(f"... {len(result.events) - EVENTS} more events")
+    for name in getattr(result, "unreached", ()):
+        console.print(escape(f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"))
     if result.statistics:
         console.print(f"{result.statistics['steps']:.0f} steps in {result.statistics['seconds']:.3g} s")
     for path in written:

@@ -101,7 +101,7 @@ class Reader:
         step = facts.get("stepSize") or other_step(self.root)
         stop = times.get("stopTime")
         return Structure(
-            root.get("name", "system"), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
+            own_name(root), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
             None if stop is None else self.real(stop), None if step is None else self.real(step), facts.get("scheme", ""),
             system.get("description", ""), tuple(self.notes),
         )  # fmt: skip
@@ -296,3 +296,9 @@ def other_step(root: Element) -> str | None:
             if note.get("type") == OSP and kind == "FixedStepAlgorithm":
                 return element.get("baseStepSize")
     return None
+
+
+def own_name(root: Element) -> str:
+    """The system's name; in our archives it is an identifier there, and the name that the user gave stands beside it."""
+    ours = root.get("generationTool", "").startswith("Kinetree")
+    return (root.get("description") if ours else None) or root.get("name", "system")

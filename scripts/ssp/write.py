@@ -6,12 +6,14 @@ Prefixes of namespaces are the customary ones: some hosts compare them instead o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
+from kinetree.fmu.archive.build import identifier_of
 from kinetree.scripts.ssp.structure import MAIN, OMS, OSP, OURS, OWN, SET, SSC, SSD, SSV, Base, Component, Link, Structure, Value
 
 WIDTH, HEIGHT, GAP = 40.0, 30.0, 30.0  # of components in a drawing [mm]
@@ -21,7 +23,14 @@ SPACES = {"xmlns:ssd": SSD, "xmlns:ssc": SSC, "xmlns:ssv": SSV, "xmlns:oms": OMS
 
 
 def write_ssp(structure: Structure, path: Path, fmus: Mapping[str, Path], ssp_version: str = "1.0") -> Path:
-    """The archive; `fmus` by the names of the components."""
+    """The archive; `fmus` by the names of the components. Hosts such as OMSimulator take identifiers only as names of what is in it."""
+    names = identifiers([component.name for component in structure.components])
+    fmus = {names[name]: fmu for name, fmu in fmus.items()}
+    structure = replace(
+        structure,
+        components=tuple(replace(c, name=names[c.name], source=f"resources/{names[c.name]}.fmu") for c in structure.components),
+        links=tuple(replace(link, start=names[link.start], end=names[link.end]) for link in structure.links),
+    )
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         archive.writestr(MAIN, text_of(description(structure, ssp_version)))
         for component in structure.components:
@@ -29,6 +38,17 @@ def write_ssp(structure: Structure, path: Path, fmus: Mapping[str, Path], ssp_ve
                 archive.writestr(values_name(component), text_of(values(component, structure.units, ssp_version)))
             archive.write(fmus[component.name], component.source, ZIP_STORED)
     return path
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """An identifier for each name; those that are one stay, no two become the same."""
+    found: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name != identifier_of(name)):
+        word, count = identifier_of(name), 1
+        while word in found.values():
+            word, count = f"{identifier_of(name)}_{count}", count + 1
+        found[name] = word
+    return found
 
 
 def values_name(component: Component) -> str:
@@ -48,7 +68,9 @@ def made(ssp_version: str, name: str) -> dict[str, str]:
 
 def description(structure: Structure, ssp_version: str) -> Element:
     """SystemStructure.ssd."""
-    root = Element("ssd:SystemStructureDescription", SPACES | made(ssp_version, structure.name))
+    root = Element("ssd:SystemStructureDescription", SPACES | made(ssp_version, identifier_of(structure.name)))
+    if structure.name:
+        root.set("description", structure.name)
     system = SubElement(root, "ssd:System", name="system", **({"description": structure.text} if structure.text else {}))
     elements = SubElement(system, "ssd:Elements")
     for place, component in enumerate(structure.components):

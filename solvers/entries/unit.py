@@ -1,13 +1,16 @@
 """Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
 
+from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.engine.prepare import prepare
+from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
+from kinetree.solvers.run.event_memory import arm, keep_signs
 from kinetree.solvers.run.step_start import latch
-from kinetree.solvers.run.unit import lay_out, load_states, open_books, refresh, structure, unit_quaternions
+from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, ints_view
 
 CLOSE_LOOPS = -1  # option of unit_event
@@ -51,6 +54,9 @@ def unit_start(ints, floats, work, option, t):
     if model.l_kind.size > 0:
         status = assemble(model, ws, t)
     W[U.V_STARTED] = 0.0
+    W[U.V_PENDING] = 0.0
+    for k in range(2 * I[U.U_EVENT_NAMES]):
+        W[I[U.U_AT_TRUTH] + k] = 0.0
     if status == 0:
         status = refresh(I, F, W, t)
     if status == 0 and model.latches.size > 0:
@@ -60,6 +66,7 @@ def unit_start(ints, floats, work, option, t):
     W[U.V_ENERGY_RESIDUAL] = 0.0
     open_books(I, F, W)
     W[U.V_STATUS] = status
+    arm(I, W, model)
     return status
 
 
@@ -69,6 +76,8 @@ def unit_prepare(ints, floats, work, option, t):
     I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
     model, ws = structure(I, F, W)
     residual = W[U.V_ENERGY_RESIDUAL]
+    if W[U.V_STARTED] != 0.0:
+        keep_signs(I, W, model, locator(I, W, model.guards.size // L.GUARD, int(memory(I, W)[C.N])))
     status = prepare(model, ws)
     if status == 0:
         status = refresh(I, F, W, W[U.V_TIME])
@@ -86,7 +95,7 @@ def unit_refresh(ints, floats, work, option, t):
 
 @entry
 def unit_advance(ints, floats, work, option, t):
-    """Integrate to t. Option bit 0: return at the first event."""
+    """Integrate to t. Option bit 0: return at the first event; bit 1: return before and after every event, to be called again."""
     return advance(ints_view(ints), floats_view(floats), floats_view(work), t, option)
 
 
@@ -101,7 +110,7 @@ def unit_derivatives(ints, floats, work, option, t):
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: carry out what the guards ask for at t; option: bits of the guards that fired, 0: all positive ones, -1: close the loops."""
+    """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed, -1: close the loops."""
     if option == CLOSE_LOOPS:
         return close_again(ints_view(ints), floats_view(floats), floats_view(work), t)
     return happen_by_guards(ints_view(ints), floats_view(floats), floats_view(work), t, option)

@@ -4,7 +4,7 @@ The wrenches join the bias of the bodies, so that `engine.reactions` sees them t
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, neg3, put3, scale, sub3, sv
 from kinetree.solvers.engine.dec import accelerate
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.rows import free_blocks
@@ -61,16 +61,21 @@ def take_in(model, ws, i):
     put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), f))
     put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), n))
     if model.joint[i] == L.Joint.FREE:
+        R = get9(ws.row, at + L.W_R)
+        force = mv(R, get3(ws.push_u, model.u_at[i]))
+        torque = mv(R, get3(ws.push_u, model.u_at[i] + 3))
         K, HK, Q = free_blocks(ws, at)
+        f, n = add3(f, force), add3(n, torque)
         da = sv(Q, sub3(n, mv(HK, f)))
         add_to3(ws.row, at + L.W_DA, da)
         add_to3(ws.row, at + L.W_DB, sv(K, sub3(f, mtv(get9(ws.row, at + L.W_H), da))))
-        return
-    if model.joint[i] == L.Joint.SPHERICAL:
-        g = sv(get6(ws.row, at + L.W_INV), n)
+        f, n = neg3(force), neg3(torque)
+    elif model.joint[i] == L.Joint.SPHERICAL:
+        torque = mv(get9(ws.row, at + L.W_R), get3(ws.push_u, model.u_at[i]))
+        g = sv(get6(ws.row, at + L.W_INV), add3(n, torque))
         add_to3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN, g)
         f = sub3(f, mtv(get9(ws.row, at + L.W_H), g))
-        n = (0.0, 0.0, 0.0)
+        n = neg3(torque)
     else:
         for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
             c = j * L.COLUMN

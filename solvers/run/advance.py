@@ -8,10 +8,10 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state
-from kinetree.solvers.run.event_actions import happen
-from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, LAST_COUNT, VALUE, per_guard
-from kinetree.solvers.run.events import events_reset, events_start, locate
+from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, per_guard
+from kinetree.solvers.run.events import locate
 from kinetree.solvers.run.knots import SAME, next_knot
+from kinetree.solvers.run.located import begin_events, close_state, happen
 from kinetree.solvers.run.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
@@ -19,12 +19,13 @@ from kinetree.solvers.unit_layout import Kind
 
 AUTO = Kind.AUTO
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
-STOP_AT_EVENT = 1  # option bit: return at the first event
+STOP_AT_EVENT = 1  # option bit: return after the first event; the inputs keep the values they have reached
+STOP_AROUND_EVENT = 2  # option bit: return before an event is carried out and again after it; the same call once more goes on
 
 
 @kernel
 def begin_stage(I, W, model, ws, mem):
-    """Start the integrator and the event locator at the present state; EVENT when the condition of the stage's end holds already."""
+    """Start the integrator and the event locator at the present state; EVENT when something happens there already."""
     kind = I[U.U_INTEGRATOR]
     if kind == AUTO:
         kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
@@ -35,28 +36,7 @@ def begin_stage(I, W, model, ws, mem):
     W[U.V_STARTED] = 1.0
     W[U.V_KNOT] = -math.inf
     keep_inputs(I, W, ws)
-    count = model.guards.size // L.GUARD
-    ev = locator(I, W, count, int(mem[C.N]))
-    events_start(ev, count, int(mem[C.N]))
-    direction = per_guard(ev, DIRECTION)
-    for k in range(count):
-        direction[k] = 1.0
-    if status == 0 and count > 0:
-        status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
-    return met_already(W, model, ev, count) if status == 0 else status
-
-
-@kernel
-def met_already(W, model, ev, count):
-    """EVENT when a stage begins where its end condition holds."""
-    status = 0
-    fired, value = per_guard(ev, FIRED), per_guard(ev, VALUE)
-    for k in range(count):
-        if model.guards[L.GUARD * k + 1] == L.G_STAGE and value[k] >= 0.0:
-            fired[k] = 1.0
-            ev[EVENT_TIME] = W[U.V_TIME]
-            status = EVENT
-    return status
+    return begin_events(I, W, model, ws, mem) if status == 0 else status
 
 
 @kernel
@@ -102,16 +82,22 @@ def advance(I, F, W, target, option):
     """Integrate to the target; carries out events and stage changes on the way."""
     status = 0
     sloped = keep_given(I, F, W)
+    around = option & STOP_AROUND_EVENT != 0
     while True:
         model, ws = structure(I, F, W)
         if sloped:
             set_slopes(I, W, ws)
-        status = run(I, W, model, ws, target)
+        status = EVENT if W[U.V_PENDING] == U.PENDING_EVENT else run(I, W, model, ws, target)
         if status != EVENT:
             break
+        if around and W[U.V_PENDING] != U.PENDING_EVENT:
+            return pause(I, F, W, U.PENDING_EVENT)
+        W[U.V_PENDING] = 0.0
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
+        if around:
+            return pause(I, F, W, U.PENDING_REST)
         if option & STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
             W[U.V_STATUS] = status
@@ -121,10 +107,20 @@ def advance(I, F, W, target, option):
         status = close_output(I, F, W, target)
     if status == 0:
         status = refresh(I, F, W, target)
+    W[U.V_PENDING] = 0.0
     W[U.V_STATUS] = status
     if sloped:
         hold_inputs(I, F, W)
     return status
+
+
+@kernel
+def pause(I, F, W, pending):
+    """Return on the way, everything evaluated; the next call goes on with `pending`."""
+    status = close_state(I, F, W)
+    W[U.V_PENDING] = pending if status == 0 else 0.0
+    W[U.V_STATUS] = status
+    return EVENT if status == 0 else status
 
 
 @kernel
@@ -138,14 +134,16 @@ def close_output(I, F, W, t):
 
 @kernel
 def keep_given(I, F, W):
-    """Latch, and remember the inputs from which slopes extrapolate; whether any has one."""
+    """Latch, and remember the inputs from which slopes extrapolate, unless an advance goes on; whether any has one."""
     model, ws = structure(I, F, W)
-    latch(model, ws)
-    sloped = False
+    begins, sloped = W[U.V_PENDING] == 0.0, False
+    if begins:
+        latch(model, ws)
+        W[U.V_GIVEN_AT] = W[U.V_TIME]
     for k in range(I[U.U_INPUTS]):
-        W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
+        if begins:
+            W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
         sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
-    W[U.V_GIVEN_AT] = W[U.V_TIME]
     return sloped
 
 

@@ -1,54 +1,67 @@
-"""What an event does: resets, and the change to the next stage; every event is logged with its books."""
+"""What happens at an instant, in order: events with their chains, then the end of the stage; everything is logged with its books.
+
+1. All events whose conditions came true there: first-order states and parameters one event after the other in the order of the description, each from
+   what those before it left; coordinates and speeds of all of them together, from the values before the instant (`resets`).
+2. Events whose conditions came true by that, as a next link of the chain, until there are none; too many links are chatter.
+3. The end of the stage, if its condition came true at any link: what it sets, then the next structure (`stage_change`).
+"""
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.engine.prepare import prepare
-from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import write_books
-from kinetree.solvers.run.derivatives import get_state, guards
-from kinetree.solvers.run.event_search import FIRED, per_guard
-from kinetree.solvers.run.events import events_reset
-from kinetree.solvers.run.methods import interpolate, restart
+from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
+from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
-from kinetree.solvers.run.unit import load_states, locator, memory, open_books, refresh, set_entry, structure
+from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
+
+LINKS = 100  # of a chain of events at one instant; more are chatter
+EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
 
 @boundary("unit")
-def happen(I, F, W, t):
-    """Carry out all events that fired at the present time; the integrator is restarted or, in a new structure, started anew later."""
-    status = refresh(I, F, W, t)
-    if status != 0:
-        return status
+def happen_now(I, F, W, t):
+    """Carry out what U_AT_FIRED marks at the present time; the state has been evaluated there."""
     model, ws = structure(I, F, W)
-    mem = memory(I, W)
-    fired = per_guard(locator(I, W, model.guards.size // L.GUARD, int(mem[C.N])), FIRED)
-    ending = ending_guard(model, fired)
-    status = carry_out(I, F, W, model, ws, fired, ending)
-    if status == 0 and ending < 0:
-        status = resume(I, F, W)
+    residual = W[U.V_ENERGY_RESIDUAL]
+    ending = ending_guard(I, W, model)
+    status, links = 0, 0
+    while status == 0 and happens(I, W, model):
+        links += 1
+        status = link(I, F, W, model, ws) if links <= LINKS else chatter(I, W, model)
+        if status == 0:
+            came_true(I, W, model)
+            ending = ending_guard(I, W, model) if ending < 0 else ending
+    if status == 0 and ending >= 0:
+        status = leave(I, F, W, model, ws, ending)
+    W[U.V_ENERGY_RESIDUAL] = residual
+    open_books(I, F, W)
     return status
 
 
 @kernel
-def happen_by_guards(I, F, W, t, mask):
-    """As `happen` for a host that integrates itself: guards in the mask, or all positive ones, have fired."""
+def happen_by_guards(I, F, W, t, option):
+    """For a host that integrates itself: the events of all positive guards, or of those armed, and what happens at once in the next structures."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     status = refresh(I, F, W, t)
-    if status != 0:
-        return status
-    count = model.guards.size // L.GUARD
-    fired = W[I[U.U_AT_GUARDS] : I[U.U_AT_GUARDS] + count]
+    value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
     some = False
-    for k in range(count):
-        asked = fired[k] >= 0.0 if mask == 0 else (mask >> k) & 1 == 1
-        fired[k] = 1.0 if asked else 0.0
-        some = some or asked
-    if some:
-        status = carry_out(I, F, W, model, ws, fired, ending_guard(model, fired))
+    for k in range(value.size):
+        fired[k] = 1.0 if value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0) else 0.0
+        some = some or fired[k] != 0.0
+    while some and status == 0:
+        stage = W[U.V_STAGE]
+        stand(I, W, model)
+        status = happen_now(I, F, W, t)
+        model, ws = structure(I, F, W)
+        some = False
+        if status == 0 and W[U.V_STAGE] != stage:
+            some = due(I, W, model, guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED)) != 0
+        arm(I, W, model)
     return status
 
 
@@ -62,86 +75,99 @@ def close_again(I, F, W, t):
 
 
 @kernel
-def ending_guard(model, fired):
+def ending_guard(I, W, model):
     """The guard that ends the stage, or -1."""
-    for k in range(model.guards.size // L.GUARD):
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    for k in range(fired.size):
         if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_STAGE:
             return k
     return -1
 
 
 @kernel
-def carry_out(I, F, W, model, ws, fired, ending):
-    """Resets or the change of stage, with books before and after; the end of a stage goes before resets at the same instant."""
+def happens(I, W, model):
+    """Whether an event, not only the end of the stage, is marked."""
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    found = False
+    for k in range(fired.size):
+        found = found or (fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET)
+    return found
+
+
+@kernel
+def chatter(I, W, model):
+    """A chain that does not end: name one of its events."""
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    for k in range(fired.size):
+        if fired[k] != 0.0:
+            W[U.V_ITEM] = k
+    return L.Status.CHATTERING.value
+
+
+@kernel
+def link(I, F, W, model, ws):
+    """The events marked, together; with books before and after."""
     t = W[U.V_TIME]
-    residual = W[U.V_ENERGY_RESIDUAL]
-    status = 0
-    at = log_event(I, W, t, ending)
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    first, count = -1, 0
+    for k in range(fired.size):
+        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET:
+            first = k if first < 0 else first
+            count += 1
+    at = log_event(I, W, U.E_RESET, first, count)
     write_books(W, at + 4, model, ws)
-    if ending >= 0:
+    status = act(I, F, W, L.G_RESET)
+    if status == 0:
+        status = refresh(I, F, W, t)
+    write_books(W, at + 9, model, ws)
+    return status
+
+
+@kernel
+def came_true(I, W, model):
+    """Mark the guards whose conditions the last link made true."""
+    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
+    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(value.size):
+        fired[k] = 0.0
+        if held[k] < 0.0 < value[k]:
+            held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
+        elif value[k] < (-noise[k] if met[k] != 0.0 else 0.0):  # one that has just happened lies on its bound
+            held[k] = -1.0
+
+
+@kernel
+def leave(I, F, W, model, ws, ending):
+    """What the end of the stage sets, and the next structure if there is one."""
+    t = W[U.V_TIME]
+    fired, met = guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
+    at = log_event(I, W, U.E_STAGE, ending, 1)
+    write_books(W, at + 4, model, ws)
+    for k in range(fired.size):
+        fired[k] = 1.0 if k == ending else 0.0
+    met[ending] = 1.0
+    keep_truth(I, W, model)
+    status = act(I, F, W, L.G_STAGE) if model.guards[L.GUARD * ending + 3] > 0 else 0
+    if status == 0 and model.guards[L.GUARD * ending + 3] > 0:
+        status = refresh(I, F, W, t)
+    if status == 0 and int(W[U.V_STAGE]) + 1 < I[U.U_STAGES]:
         status = change_structure(I, F, W, t)
-    else:
-        for k in range(model.guards.size // L.GUARD):
-            if fired[k] != 0.0 and status == 0:
-                status = reset(model, ws, k)
-                W[at + 3] = k
-        if model.l_kind.size > 0 and status == 0:
-            status = project(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
     now_model, now_ws = structure(I, F, W)
     write_books(W, at + 9, now_model, now_ws)
-    W[U.V_ENERGY_RESIDUAL] = residual
-    open_books(I, F, W)
     return status
 
 
 @kernel
-def log_event(I, W, t, ending):
-    """Next place of the event log: time, kind, stage after, guard."""
+def log_event(I, W, kind, guard, count):
+    """Next place of the event log: time, kind, stage after, guard in the stage before, number of events that happened together."""
     at = I[U.U_AT_EVENTS] + U.EVENT * (int(W[U.V_EVENTS]) % I[U.U_EVENTS])
-    W[at] = t
-    W[at + 1] = U.E_STAGE if ending >= 0 else U.E_RESET
-    W[at + 2] = W[U.V_STAGE] + (1.0 if ending >= 0 else 0.0)
-    W[at + 3] = ending
+    W[at] = W[U.V_TIME]
+    W[at + 1] = kind
+    W[at + 2] = W[U.V_STAGE] + (1.0 if kind == U.E_STAGE else 0.0)
+    W[at + 3] = guard
+    W[at + 14] = count
     W[U.V_EVENTS] += 1.0
-    W[U.V_EVENT_TIME] = t
+    W[U.V_EVENT_TIME] = W[U.V_TIME]
     return at
-
-
-@kernel
-def reset(model, ws, k):
-    """Actions of guard k: all new values are read before the first is written."""
-    first = model.guards[L.GUARD * k + 2]
-    count = model.guards[L.GUARD * k + 3]
-    for a in range(count):
-        ws.small[a] = ws.val[model.actions[L.ACTION * (first + a) + 2]]
-    parameters = False
-    for a in range(count):
-        at = L.ACTION * (first + a)
-        if model.actions[at] >= 0:
-            set_entry(ws, model.actions[at], ws.small[a])
-        else:
-            ws.val[model.actions[at + 1]] = ws.small[a]
-            parameters = True
-    return prepare(model, ws) if parameters else 0
-
-
-@kernel
-def resume(I, F, W):
-    """Restart the integrator with the changed state."""
-    model, ws = structure(I, F, W)
-    mem = memory(I, W)
-    n = int(mem[C.N])
-    y = W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
-    interpolate(y, mem, W[U.V_TIME])
-    status = get_state(y, model, ws, W[U.V_TIME])
-    y[n - 1] = W[U.V_WORK]
-    C.cut(mem, W[U.V_TIME], y)
-    context = (model, ws)
-    if status == 0:
-        status = restart(mem, context)
-    ev = locator(I, W, model.guards.size // L.GUARD, n)
-    if status == 0:
-        status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
-    return status

@@ -1,6 +1,7 @@
 """Search on the dense output of one step: a root of a guard by bracketing, and an extremum of a guard that may hide two roots.
 
 Guards are functions guards(out, context, t, y) -> status. Memory `ev` as laid out here: EV_HEADER numbers, blocks of one number per guard, one state.
+A guard that has just happened and still lies on its bound is LEAVING: noise of the dense output there is not a crossing.
 """
 
 import math
@@ -24,9 +25,13 @@ SIGN = 3  # sign before the next crossing; 0: not known yet
 VALUE = 4  # guards at CHECKED
 BAND = 5  # values up to this count as zero when the sign is not known
 LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events that came too soon
-ARM = 8  # 1: the sign is unknown and to be found right after CHECKED
+ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, TOGETHER
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
 GUARD_BLOCKS = 13
+
+LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
+TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
+DENSE_NOISE = 1e-12  # noise of a guard on the dense output, relative to its change over the interval
 
 ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
 GOLDEN = 0.3819660112501051
@@ -42,6 +47,14 @@ def per_guard(ev, j):
 
 
 @kernel
+def noise_of(ev, i, g_a, g_b):
+    """What a guard may pass its bound by without having crossed it."""
+    if per_guard(ev, ARM)[i] != LEAVING:
+        return 0.0
+    return max(per_guard(ev, BAND)[i], DENSE_NOISE * max(abs(g_a), abs(g_b)))
+
+
+@kernel
 def guards_at(out, ev, guards, context, interpolate, mem, t):
     """Guards at t on the dense output; 0 or the status of the failure."""
     y = ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
@@ -54,8 +67,9 @@ def guards_at(out, ev, guards, context, interpolate, mem, t):
 
 
 @kernel
-def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b):
-    """Instant in (a, b] just after sign * guard i becomes negative; regula falsi (Illinois) with bisection."""
+def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
+    """Instant in (a, b] just after sign * guard i falls below -noise; regula falsi (Illinois) with bisection."""
+    g_a, g_b = g_a + sign * noise, g_b + sign * noise
     trial, tolerance = per_guard(ev, AT_TRY), ROOT_TOLERANCE * max(abs(b), mem[H])
     held, slow, width = 0, 0, b - a
     while b - a > tolerance:
@@ -65,7 +79,7 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b):
         t = min(max(t, a + 0.5 * tolerance), b - 0.5 * tolerance)
         if not a < t < b or guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
             break
-        g = trial[i]
+        g = trial[i] + sign * noise
         if sign * g < 0.0:
             b, g_b = t, g
             if held == 1:
@@ -82,8 +96,8 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b):
 
 
 @kernel
-def dip(ev, guards, context, interpolate, mem, i, sign, a, b):
-    """Point of [a, b] where sign * guard i is negative, or a if its minimum is not; golden sections."""
+def dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
+    """Point of [a, b] where sign * guard i is below -noise, or a if its minimum is not; golden sections."""
     trial = per_guard(ev, AT_TRY)
     left, right, best, g_best = a, b, a, math.inf
     for _ in range(DIP_STEPS):
@@ -92,7 +106,7 @@ def dip(ev, guards, context, interpolate, mem, i, sign, a, b):
         if guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
             return a
         g = sign * trial[i]
-        if g < 0.0:
+        if g < -noise:
             return t
         if g < g_best:
             left, right = (best, right) if right_is_longer else (left, best)

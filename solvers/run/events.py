@@ -1,14 +1,14 @@
 """Events: the instants at which guards change sign, found in order on the dense output of an accepted step.
 
 Order of work of a driver: `events_start` once, `events_reset` after every start or restart, `locate` after every step until it returns OK. An
-event is reported at the end of its bracket, where the guard already has its new sign; all guards that have crossed by then are reported together.
-A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0: where the guard heads for zero
-at both ends of an interval, its extremum is searched.
+event is reported at the end of its bracket, where the guard already has its new sign; all guards that cross by then, or within the resolution of
+time after it, are reported together. A guard that is exactly zero has not crossed. Two crossings inside one step are found for guards with WATCH > 0:
+where the guard heads for zero at both ends of an interval, its extremum is searched. After actions `event_signs.events_resume` reads the signs.
 """
 
 import math
 
-from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW, copy
+from kinetree.solvers.integrate.controller import CHATTERING, EVENT, OK, T_NEW, H, copy
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import (
     ARM,
@@ -29,6 +29,7 @@ from kinetree.solvers.run.event_search import (
     GUARDS,
     LAST_COUNT,
     LAST_TIME,
+    LEAVING,
     ROOT_TOLERANCE,
     SIGN,
     SLOPE_A,
@@ -36,10 +37,12 @@ from kinetree.solvers.run.event_search import (
     SLOPE_STEP,
     SLOPES_AT,
     STATES,
+    TOGETHER,
     VALUE,
     WATCH,
     dip,
     guards_at,
+    noise_of,
     per_guard,
     root,
 )
@@ -82,7 +85,7 @@ def events_reset(ev, guards, context, t, y):
             band[i] = 0.0
         fired[i] = 0.0
         sign[i] = math.copysign(1.0, value[i]) if abs(value[i]) > band[i] else (0.0 if recent else -direction[i])
-        arm[i] = 1.0 if sign[i] == 0.0 else 0.0
+        arm[i] = 1.0 if sign[i] == 0.0 else (LEAVING if value[i] == 0.0 else 0.0)
     ev[SLOPES_AT] = -math.inf
     return OK
 
@@ -118,6 +121,7 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
     for i in range(len(at_b)):
         earliest = first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest)
     if earliest < b:
+        find_together(ev, guards, context, interpolate, mem, earliest)
         guards_at(at_b, ev, guards, context, interpolate, mem, earliest)
         ev[SLOPES_AT] = -math.inf
     if ev[FAILED] != 0.0:
@@ -125,6 +129,16 @@ def search_interval(ev, guards, context, interpolate, mem, a, b):
         ev[FAILED] = 0.0
         return status, b
     return take_signs(ev, earliest), earliest
+
+
+@kernel
+def find_together(ev, guards, context, interpolate, mem, t):
+    """Mark the guards that cross within the resolution of time after t: what they would do must not depend on rounding."""
+    sign, direction, state, trial = per_guard(ev, SIGN), per_guard(ev, DIRECTION), per_guard(ev, ARM), per_guard(ev, AT_TRY)
+    guards_at(trial, ev, guards, context, interpolate, mem, t + 2.0 * ROOT_TOLERANCE * max(abs(t), mem[H]))
+    for i in range(len(sign)):
+        if state[i] == 0.0 and sign[i] * trial[i] < 0.0 and (direction[i] == 0.0 or direction[i] == -sign[i]):
+            state[i] = TOGETHER
 
 
 @kernel
@@ -150,7 +164,7 @@ def arm(ev, guards, context, interpolate, mem, a, b):
                 reached = t
     if reached == b:
         for i in range(len(sign)):
-            waiting[i] = 0.0
+            waiting[i] = 0.0 if waiting[i] == 1.0 else waiting[i]
     return reached
 
 
@@ -188,14 +202,15 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     sign, direction = per_guard(ev, SIGN)[i], per_guard(ev, DIRECTION)[i]
     g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
     wanted = direction == 0.0 or direction == -sign
+    noise = noise_of(ev, i, g_a, g_b)
     if sign == 0.0 or (sign * g_b < 0.0 and not wanted):
         return earliest
-    if sign * g_b >= 0.0:
+    if sign * g_b >= -noise:
         if per_guard(ev, WATCH)[i] == 0.0 or not converging(
             sign * g_a, sign * per_guard(ev, SLOPE_A)[i], sign * g_b, sign * per_guard(ev, SLOPE_B)[i], b - a
         ):
             return earliest
-        b = dip(ev, guards, context, interpolate, mem, i, sign, a, b)
+        b = dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
         if b == a or not wanted:  # the other half of a double crossing is met from the extremum on
             return min(earliest, b) if b > a else earliest
         guards_at(per_guard(ev, AT_TRY), ev, guards, context, interpolate, mem, b)
@@ -203,9 +218,9 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
     if earliest < b:
         guards_at(per_guard(ev, AT_TRY), ev, guards, context, interpolate, mem, earliest)
         b, g_b = earliest, per_guard(ev, AT_TRY)[i]
-        if sign * g_b >= 0.0:
+        if sign * g_b >= -noise:
             return earliest
-    return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b)
+    return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise)
 
 
 @kernel
@@ -221,11 +236,15 @@ def converging(g_a, slope_a, g_b, slope_b, width):
 def take_signs(ev, t):
     """Bring the signs to t from the guards in AT_B: EVENT if a guard crossed in its direction, CHATTERING if it did too often."""
     value, at_b, sign, fired, band = per_guard(ev, VALUE), per_guard(ev, AT_B), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND)
-    direction, last_time, count = per_guard(ev, DIRECTION), per_guard(ev, LAST_TIME), per_guard(ev, LAST_COUNT)
+    direction, last_time, count, state = per_guard(ev, DIRECTION), per_guard(ev, LAST_TIME), per_guard(ev, LAST_COUNT), per_guard(ev, ARM)
     status = OK
     for i in range(len(sign)):
         fired[i] = 0.0
-        if sign[i] * at_b[i] < 0.0:
+        noise = noise_of(ev, i, value[i], at_b[i])
+        together = state[i] == TOGETHER
+        if together or (state[i] == LEAVING and abs(at_b[i]) > noise):
+            state[i] = 0.0
+        if together or sign[i] * at_b[i] < -noise:
             sign[i] = -sign[i]
             if direction[i] == 0.0 or direction[i] == sign[i]:
                 fired[i] = sign[i]

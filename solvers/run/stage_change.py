@@ -83,10 +83,10 @@ def place_freed(I, W, model, ws, transition):
 
 @kernel
 def balance_momenta(I, W, model, ws, t):
-    """Speeds of the new structure from the velocities that its bodies had."""
+    """Speeds of the new structure from the velocities that its bodies had, and of the rotors of joints that stay from theirs."""
     for j in range(ws.u.size):
+        ws.tau[j] = ws.rotor[j] * ws.u[j]
         ws.u[j] = 0.0
-        ws.tau[j] = 0.0
     status = set_registers(model, ws, t)
     motion(model, ws)
     velocities(model, ws)

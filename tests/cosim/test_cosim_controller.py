@@ -21,10 +21,10 @@ def step_response(pid: Pid, k: np.ndarray) -> np.ndarray:
     return pid.gain * (-1.0 - (k - 1) * H / pid.integral_time - pid.derivative_time / (pid.filter_time + H) * ratio ** (k - 1))
 
 
-def response(slave) -> np.ndarray:
+def response(slave, first: int = 0) -> np.ndarray:
     slave.set("measured", 1.0)
     found = []
-    for k in range(COUNT):
+    for k in range(first, first + COUNT):
         slave.step(k * H, H)
         found.append(slave.get("command"))
     return np.array(found)
@@ -62,9 +62,9 @@ def test_fmu_goes_back_exactly(archive: Path):
     slave.set("measured", 0.3)
     slave.step(0.0, H)
     state = slave.save()
-    once = response(slave)
+    once = response(slave, 1)
     slave.restore(state)
-    assert (response(slave) == once).all()
+    assert (response(slave, 1) == once).all()
     slave.close()
 
 

@@ -1,8 +1,14 @@
 """FMUs under a master: the drive's own archive, and units that refuse."""
 
+import math
+import os
+import pickle
+import struct
+import zlib
 from pathlib import Path
 
 import pytest
+from fmpy.fmi1 import FMICallException
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
@@ -13,6 +19,7 @@ from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import cosimulate
 from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.fmi.host import Archive, Host
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +62,71 @@ def test_values_that_are_no_numbers_are_named(archive: Path):
     with pytest.raises(CosimError, match="drive.speed is given nan"):
         slave.set("speed", float("nan"))
     slave.close()
+
+
+def started(archive: Path) -> tuple[Archive, Host]:
+    opened = Archive(archive)
+    return opened, Host(opened).start({"load": 1e4, "length": 1.2})
+
+
+def test_a_state_is_plain_numbers(archive: Path, tmp_path: Path):
+    """Bytes of a host were unpickled: a crafted state ran a command. They are numbers with a checksum; what is none of ours changes nothing."""
+    opened, host = started(archive)
+    with opened:
+        host.step(0.01)
+        state = host.save()
+        data = host.serialized(state)
+        host.step(0.02)
+        force = host.get(["force"])
+
+        class Command:
+            def __reduce__(self):
+                return os.system, (f"touch {tmp_path / 'ran'}",)
+
+        forged = pickle.dumps(Command())
+        for wrong in (forged, forged + struct.pack("<q", zlib.crc32(forged)), b"", bytes(40), data[:-8], data[:50] + b"?" + data[51:]):
+            with pytest.raises(FMICallException, match="status 3"):
+                host.restore(host.parsed(wrong, 0.02))
+            assert host.get(["force"]) == force
+        assert not (tmp_path / "ran").exists()
+        other = Host(opened).start({"load": 0.0})
+        other.restore(other.parsed(data, 0.01))
+        other.step(0.02)
+        assert other.get(["force"]) == force
+
+
+def test_mistakes_of_the_host_are_told_and_change_nothing(archive: Path):
+    """A step back to t = 0, a change of a fixed parameter during the run, references that do not exist: taken silently, or fatal to the host."""
+    opened, host = started(archive)
+    with opened:
+        host.step(0.01)
+        before = host.get(["force", "cylinder.area_a"])
+        for begin, size in ((0.0, 0.01), (0.01, -0.01), (0.01, math.nan), (math.nan, 0.01)):
+            with pytest.raises(FMICallException, match="status 3"):
+                host.fmu.doStep(begin, size)
+        for call in (
+            lambda: host.set({"cylinder.area_a": 1.0}),
+            lambda: host.set({"speed": math.nan}),
+            lambda: host.fmu.getReal([4_000_000]),
+            lambda: host.fmu.setReal([4_000_000], [1.0]),
+        ):
+            with pytest.raises(FMICallException, match="status 3"):
+                call()
+        assert len(host.messages) >= 8
+        assert host.get(["force", "cylinder.area_a"]) == before
+        host.step(0.02)
+
+
+def test_an_impossible_start_is_told_not_fatal(archive: Path):
+    """The load needs more than the supply gives: the exception left the initialization as a fatal error, which ends some hosts."""
+    with Archive(archive) as opened:
+        host = Host(opened)
+        with pytest.raises(FMICallException, match="status 3"):
+            host.start({"load": 1e9, "length": 1.2})
+        assert any("the load of 1e+09 N needs" in message for message in host.messages)
+        with pytest.raises(FMICallException):
+            host.fmu.doStep(0.0, 0.01)
+        assert host.get(["force"]) == [0.0]
 
 
 DISCARDING = """

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,8 @@ from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.study import BAR, run_coupled
 from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.ssp.structure import VERSIONS
+from kinetree.scripts.ssp.write import identifiers
 
 STEP, COUNT = 0.005, 240
 SIDES = ("mechanism.lift.pressure_a", "mechanism.lift.pressure_b")
@@ -109,6 +112,28 @@ def test_files_obey_the_schemas(archive: Path, version: str, tmp_path: Path):
             assert root.get("version") == version
             root.set("version", "1.0")
             schema.assertValid(root)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_names_are_identifiers(version: str, archive: Path, tmp_path: Path):
+    """OMSimulator ends at names such as "Luffing boom with servo cylinder"; texts of outputs it logs as errors. The user's name comes back."""
+    from lxml import etree
+
+    from kinetree.scripts.ssp.read import read_ssd, unpack
+
+    if version == "2.0":
+        archive = tmp_path / "two.ssp"
+        assert main(["cosim", "lib:boom", "--ssp", str(archive), "--ssp-version", version, "-q"]) == 0
+    with ZipFile(archive) as files:
+        root = etree.fromstring(files.read("SystemStructure.ssd"))
+    named = [root, *(e for e in root.iter() if etree.QName(e).localname in ("System", "Component"))]
+    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", e.get("name")) for e in named)
+    assert not [e for e in root.iter() if etree.QName(e).localname == "String"]
+    assert read_ssd(unpack(archive, tmp_path / "unpacked"), "boom").name == root.get("description") == "Luffing boom with servo cylinder"
+
+
+def test_components_keep_apart_when_they_become_identifiers():
+    assert identifiers(["drive 1", "drive_1", "drive-1", "2"]) == {"drive_1": "drive_1", "drive 1": "drive_1_1", "drive-1": "drive_1_2", "2": "m_2"}
 
 
 def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Path):

@@ -43,7 +43,9 @@ ENTRY(start) {
     reg[PULL] = reg[ints[U_START_INPUTS]];
     work[V_TIME] = t;
     work[V_STARTED] = 1;
-    return columns(ints, work);
+    int32_t status = columns(ints, work);
+    AT(ARMED)[0] = AT(GUARDS)[0] < 0;
+    return status;
 }
 ENTRY(prepare) { return columns(ints, work); }
 ENTRY(refresh) { return columns(ints, work); }

@@ -78,20 +78,51 @@ def test_unknown_endings_are_named(staged, tmp_path: Path):
         staged.save(tmp_path / "r.xls")
 
 
+def free_fall(z: float, v: float, k: float, t: float) -> tuple[float, float]:
+    """z and its rate of the mass on its spring after t."""
+    w, rest = np.sqrt(k), -9.81 / k
+    c, s = np.cos(w * t), np.sin(w * t)
+    return rest + (z - rest) * c + v / w * s, v * c - w * (z - rest) * s
+
+
 def test_summary_tables(staged):
-    """One row per stage; mean, standard deviation (of a sample) and spread over the stages, of every column; units beside them."""
-    stage = staged["stage"]
-    for kind in ("start", "end", "max_deviation"):
+    """One row per stage, at the instants of the events; deviations from the start of the run; sums over all stages; units beside them."""
+    one = free_fall(1.0, 0.0, 50.0, 0.4)
+    two = free_fall(*one, 80.0, 0.35)
+    three = free_fall(*two, 20.0, 0.45)
+    expected = {"start": [1.0, one[0], two[0]], "end": [one[0], two[0], three[0]]}
+    parts = [staged["za"][staged["stage"] == number] - 1.0 for number in (0, 1, 2)]
+    edges = ([0.0, one[0] - 1.0], [one[0] - 1.0, two[0] - 1.0], [two[0] - 1.0, three[0] - 1.0])
+    expected["max_deviation"] = [max((*part, *edge), key=abs) for part, edge in zip(parts, edges, strict=True)]
+    for kind, values in expected.items():
         table = staged.table(kind)
         assert table["stages"] == ["first", "second", "third"]
         k = table["columns"].index("za")
-        parts = [staged["za"][stage == number] for number in (0, 1, 2)]
-        expected = [{"start": part[0], "end": part[-1], "max_deviation": max(part - part[0], key=abs)}[kind] for part in parts]
-        assert table["values"][:, k] == pytest.approx(expected, abs=0.0) and table["units"][k] == "m"
-        assert table["mean"][k] == pytest.approx(np.mean(expected)) and table["spread"][k] == pytest.approx(max(expected) - min(expected))
-        assert table["standard_deviation"][k] == pytest.approx(np.std(expected, ddof=1))
+        assert table["values"][:, k] == pytest.approx(values, abs=1e-7) and table["units"][k] == "m"
+        assert table["mean"][k] == pytest.approx(np.mean(values), abs=1e-7)
+        assert table["spread"][k] == pytest.approx(max(values) - min(values), abs=1e-7)
+        assert table["standard_deviation"][k] == pytest.approx(np.std(values), abs=1e-7)
+        away = np.array(values) - (0.0 if kind == "max_deviation" else 1.0)
+        assert table["deviation"][k] == pytest.approx(np.sqrt(np.mean(away**2)), abs=1e-7)
     with pytest.raises(ValueError, match="unknown table 'middle'"):
         staged.table("middle")
+
+
+@pytest.mark.parametrize("step", [0.3, 0.05, 0.0071])
+def test_tables_do_not_depend_on_the_output_step(staged, step: float):
+    """Values at the ends of stages are those of the instants: the same for every output step, in `result.table` and in the tables of the command."""
+    from kinetree.scripts.reports.stage_tables import TITLES, tables
+
+    other = load(STAGED).compile().simulate(stop_time=1.2, output_step=step, tolerance=1e-9)
+    for kind in ("start", "end"):
+        assert other.table(kind)["values"] == pytest.approx(staged.table(kind)["values"], abs=1e-7)
+    for kind in TITLES:
+        shown = tables(other, ["za"])[TITLES[kind]]
+        table = other.table(kind)
+        column = table["columns"].index("za")
+        assert [row[1] for row in shown[2:5]] == [f"{value:.6g}" for value in table["values"][:, column]]
+        sums = [table[key][column] for key in ("mean", "standard_deviation", "deviation")]
+        assert [row[1] for row in shown[5:8]] == [f"{value:.6g}" for value in sums]
 
 
 @pytest.mark.parametrize("ending, sign", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])

@@ -48,8 +48,8 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         record = head[U.UNIT_HEADER + U.STAGE * stage :]
         record[U.S_INTS], record[U.S_FLOATS] = head.size, 0
         record[U.S_COLUMNS], record[U.S_STATES], record[U.S_BODIES], record[U.S_GUARDS] = at, at + 3, at + 7, guards
-    places = np.cumsum([U.UNIT_HEAD, columns, states, states, guards, 0, 1, 0]).tolist()
-    names = (U.U_AT_COLUMNS, U.U_AT_STATES, U.U_AT_RATES, U.U_AT_GUARDS, U.U_AT_BODIES, U.U_AT_SLOPES, U.U_AT_MEMORY, U.U_BASE)
+    places = np.cumsum([U.UNIT_HEAD, columns, states, states, guards, guards, 0, 1, 0]).tolist()
+    names = (U.U_AT_COLUMNS, U.U_AT_STATES, U.U_AT_RATES, U.U_AT_GUARDS, U.U_AT_ARMED, U.U_AT_BODIES, U.U_AT_SLOPES, U.U_AT_MEMORY, U.U_BASE)
     for key, place in zip(names, places, strict=True):
         head[key] = place
     head[U.U_STAGES], head[U.U_COLUMNS], head[U.U_STATES], head[U.U_GUARDS], head[U.U_BODIES] = stages, columns, states, guards, 1

@@ -1,0 +1,109 @@
+"""What is known of the guards: at the present instant by guard, across a new start of the locator by event of the description."""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
+
+
+@kernel
+def guard_part(I, W, model, place):
+    """View of one number per guard of the present structure; `place` is one of U_AT_GUARDS, U_AT_FIRED, ..."""
+    return W[I[place] : I[place] + model.guards.size // L.GUARD]
+
+
+@kernel
+def take_fired(I, W, model, ev):
+    """From the locator to the instant: what happened, what held before, and how far the guards moved since they were located there.
+
+    Values of guards at the instant, evaluated after the loops were closed, are in U_AT_GUARDS: what lies within their distance from those that the
+    dense output had is noise.
+    """
+    crossed, sign, located = per_guard(ev, FIRED), per_guard(ev, SIGN), per_guard(ev, VALUE)
+    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
+    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(value.size):
+        fired[k] = 1.0 if crossed[k] != 0.0 else 0.0
+        met[k] = fired[k]
+        held[k] = sign[k] if sign[k] != 0.0 else math.copysign(1.0, value[k])
+        noise[k] = 4.0 * abs(value[k]) + 2.0 * abs(located[k] - value[k])
+
+
+@kernel
+def keep_truth(I, W, model):
+    """Before the structure changes: which conditions of events hold, and which events happened at this very instant."""
+    met, held, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(met.size):
+        event = model.guards[L.GUARD * k + 4]
+        if event >= 0:
+            W[I[U.U_AT_TRUTH] + 2 * event] = U.TRUE_NOW if met[k] != 0.0 else held[k]
+            W[I[U.U_AT_TRUTH] + 2 * event + 1] = noise[k]
+
+
+@kernel
+def keep_signs(I, W, model, ev):
+    """Before a new start in the same structure: what the locator knows."""
+    sign = per_guard(ev, SIGN)
+    for k in range(sign.size):
+        event = model.guards[L.GUARD * k + 4]
+        if event >= 0:
+            W[I[U.U_AT_TRUTH] + 2 * event] = sign[k]
+            W[I[U.U_AT_TRUTH] + 2 * event + 1] = 0.0
+
+
+@kernel
+def recall(I, W, model):
+    """Events that happened at this very instant in the structure before, as `met` with their noise; whether there is one."""
+    met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
+    some = False
+    for k in range(met.size):
+        event = model.guards[L.GUARD * k + 4]
+        met[k], noise[k] = 0.0, 0.0
+        if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == U.TRUE_NOW:
+            met[k], noise[k] = 1.0, W[I[U.U_AT_TRUTH] + 2 * event + 1]
+            some = True
+    return some
+
+
+@kernel
+def due(I, W, model, value, fired):
+    """Mark what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; EVENT or 0."""
+    found = 0
+    for k in range(model.guards.size // L.GUARD):
+        event = model.guards[L.GUARD * k + 4]
+        fired[k] = 1.0 if ends_at_once(model, value, k) else 0.0
+        if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == -1.0 and value[k] > 0.0:
+            fired[k] = 1.0
+        if fired[k] != 0.0:
+            found = L.Status.EVENT.value
+    for e in range(2 * I[U.U_EVENT_NAMES]):
+        W[I[U.U_AT_TRUTH] + e] = 0.0
+    return found
+
+
+@kernel
+def ends_at_once(model, value, k):
+    """Whether guard k ends a stage where it begins."""
+    event = model.guards[L.GUARD * k + 4]
+    return event < 0 and (value[k] > 0.0 or (value[k] == 0.0 and event == L.END_BY_TIME))
+
+
+@kernel
+def arm(I, W, model):
+    """For a host that integrates itself: guards that may happen from now on, the negative ones and ends of a stage that holds where it begins."""
+    value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
+    for k in range(value.size):
+        armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, value, k) else 0.0
+
+
+@kernel
+def stand(I, W, model):
+    """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
+    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
+    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(value.size):
+        met[k] = fired[k]
+        held[k] = 1.0 if value[k] >= 0.0 else -1.0
+        noise[k] = 4.0 * abs(value[k])

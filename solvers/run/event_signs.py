@@ -1,0 +1,105 @@
+"""Signs of the guards where a motion goes on after the actions of events: what has happened, what may happen again.
+
+An event happens when its condition comes true. Right after it the guard lies on its bound, on one side or the other by rounding, by the error of the
+dense output or by the closing of loops; there the rate of the guard tells, which the values cannot.
+"""
+
+import math
+
+from kinetree.solvers.integrate.controller import F_NEW, H_NEXT, T_NEW, Y_NEW, block
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.run.event_search import (
+    ARM,
+    AT_B,
+    AT_TRY,
+    BAND,
+    CALLS,
+    CHECKED,
+    EV_HEADER,
+    FIRED,
+    GUARD_BLOCKS,
+    GUARDS,
+    LEAVING,
+    SIGN,
+    SLOPE_A,
+    SLOPES_AT,
+    VALUE,
+    per_guard,
+)
+
+RATE_STEP = 1e-3  # shortest distance for one-sided rates, relative to the next step: nothing moves far in it
+RATE_TRIES = 5  # each 32 times as long
+SAME_INSTANT = 1e-11  # relative to the larger of |t| and the step: a guard that needs less to reach its bound is on it
+
+
+@kernel
+def events_resume(ev, guards, context, mem, met, noise):
+    """Signs after the actions of events, with the state of a restarted integrator: a guard that nothing moved keeps its own.
+
+    A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
+    whose condition goes on to hold does not happen again, one that the actions turned back does when it returns.
+    """
+    t, y = mem[T_NEW], block(mem, Y_NEW)
+    value, sign, fired, band, state = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND), per_guard(ev, ARM)
+    ev[CHECKED] = t
+    ev[SLOPES_AT] = -math.inf
+    ev[CALLS] += 1.0
+    status = guards(value, context, t, y)
+    some = False
+    for i in range(len(value)):
+        some = some or met[i] != 0.0
+    rate = per_guard(ev, SLOPE_A)
+    if status == 0 and some:
+        status = find_rates(ev, guards, context, mem, met)
+    for i in range(len(value)):
+        fired[i] = 0.0
+        if met[i] == 0.0:
+            if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
+                sign[i] = math.copysign(1.0, value[i])
+        elif abs(value[i]) > max(noise[i], SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(rate[i])):
+            sign[i], state[i], band[i] = math.copysign(1.0, value[i]), 0.0, 0.0
+        else:
+            sign[i], state[i] = (math.copysign(1.0, rate[i]), LEAVING) if rate[i] != 0.0 else (0.0, 1.0)
+            band[i] = 2.0 * abs(value[i])
+            value[i] = 0.0
+    return status
+
+
+@kernel
+def find_rates(ev, guards, context, mem, met):
+    """One-sided rates of the guards that happened in SLOPE_A, 0 for those that have none: differences that two distances agree on, short ones first.
+
+    Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones.
+    """
+    far, near, rate = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_A)
+    for i in range(len(rate)):
+        rate[i] = 0.0
+    distance, open_ones, status = RATE_STEP * mem[H_NEXT], 1, 0
+    for _ in range(RATE_TRIES):
+        if open_ones == 0 or status != 0:
+            break
+        status = rates_of(ev, far, guards, context, mem, distance)
+        if status == 0:
+            status = rates_of(ev, near, guards, context, mem, 0.5 * distance)
+        open_ones = 0
+        for i in range(len(rate)):
+            if met[i] != 0.0 and rate[i] == 0.0:
+                steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(near[i]) < 4.5 * abs(far[i])
+                rate[i] = near[i] if steady else 0.0
+                open_ones += 0 if steady else 1
+        distance *= 32.0
+    return status
+
+
+@kernel
+def rates_of(ev, out, guards, context, mem, d):
+    """Differences of the guards over the time d along the rates of the state."""
+    y, f, moved = block(mem, Y_NEW), block(mem, F_NEW), ev[EV_HEADER + GUARD_BLOCKS * int(ev[GUARDS]) :]
+    for k in range(len(y)):
+        moved[k] = y[k] + d * f[k]
+    ev[CALLS] += 1.0
+    status = guards(out, context, mem[T_NEW] + d, moved)
+    value = per_guard(ev, VALUE)
+    for i in range(len(value)):
+        out[i] = (out[i] - value[i]) / d
+    return status

@@ -1,0 +1,109 @@
+"""What the actions of events write: first-order states and parameters event by event, coordinates and speeds of all events together."""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.engine.prepare import prepare
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.set_speeds import settle
+from kinetree.solvers.run.event_memory import guard_part
+from kinetree.solvers.run.unit import refresh, structure, unit_quaternions
+
+
+@kernel
+def act(I, F, W, kind):
+    """Carry out the marked guards of one kind at the present time; registers hold the state before."""
+    model, ws = structure(I, F, W)
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    status, fresh, parameters = 0, True, False
+    for k in range(fired.size):
+        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == kind and status == 0:
+            if not fresh:
+                status = refresh(I, F, W, W[U.V_TIME])
+            changed = read_and_write(model, ws, k)
+            fresh = changed == 0
+            if changed & 2 and status == 0:
+                status = prepare(model, ws)
+                parameters = True
+    if status == 0:
+        status = move(I, W, model, ws, kind, parameters)
+    if status != 0:
+        W[U.V_ITEM] = ws.head[L.K_ITEM]
+    return status
+
+
+@kernel
+def read_and_write(model, ws, k):
+    """Read all values of guard k, then write its first-order states (1) and parameters (2); returns what was written."""
+    first, count = model.guards[L.GUARD * k + 2], model.guards[L.GUARD * k + 3]
+    for a in range(first, first + count):
+        ws.new_value[a] = ws.val[model.actions[L.ACTION * a + 2]]
+    changed = 0
+    mechanical = ws.q.size + ws.u.size
+    for a in range(first, first + count):
+        entry = model.actions[L.ACTION * a]
+        if entry < 0:
+            ws.val[model.actions[L.ACTION * a + 1]] = ws.new_value[a]
+            changed |= 2
+        elif entry >= mechanical:
+            ws.x[entry - mechanical] = ws.new_value[a]
+            changed |= 1
+    return changed
+
+
+@kernel
+def move(I, W, model, ws, kind, parameters):
+    """Coordinates and speeds that the marked guards of one kind ask for; nothing is touched where they ask for none."""
+    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    for k in range(ws.set_mark.size):
+        ws.set_mark[k] = 0.0
+        ws.set_hold[k] = 0.0
+    for k in range(ws.set_q.size):
+        ws.set_q[k] = math.nan
+    asked = False
+    for k in range(fired.size):
+        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == kind:
+            first = model.guards[L.GUARD * k + 2]
+            for a in range(first, first + model.guards[L.GUARD * k + 3]):
+                asked = ask(model, ws, model.actions[L.ACTION * a], ws.new_value[a]) or asked
+    if not asked and not (parameters and model.l_kind.size > 0):
+        return 0
+    if place_set(model, ws):
+        unit_quaternions(model, ws)
+        for k in range(ws.set_q.size):
+            ws.set_q[k] = ws.q[k] if not math.isnan(ws.set_q[k]) else math.nan
+    return settle(model, ws, W[U.V_TIME])
+
+
+@kernel
+def place_set(model, ws):
+    """Write the coordinates that are set; whether there are any."""
+    some = False
+    for k in range(ws.set_q.size):
+        if not math.isnan(ws.set_q[k]):
+            ws.q[k] = ws.set_q[k]
+            some = True
+    return some
+
+
+@kernel
+def ask(model, ws, entry, value):
+    """Note the value that an action gives a coordinate or a speed; False where it gives something else."""
+    if entry < 0 or entry >= ws.q.size + ws.u.size:
+        return False
+    if entry >= ws.q.size:
+        for k in range(model.set_speed.size):
+            if model.set_speed[k] == entry - ws.q.size:
+                ws.set_mark[k] = 1.0
+                ws.set_to[k] = value
+        return True
+    ws.set_q[entry] = value
+    for k in range(model.set_speed.size):
+        j = model.set_speed[k]
+        i = model.u_body[j]
+        own = model.u_q[j] == entry
+        whole = model.u_q[j] < 0 and model.q_at[i] <= entry < model.q_at[i + 1]  # a joint with a quaternion is kept as a whole
+        if own or whole:
+            ws.set_hold[k] = 1.0
+    return True

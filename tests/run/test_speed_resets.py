@@ -1,0 +1,182 @@
+"""An event that sets speeds: the least change in the metric of the masses under all constraints and all set values, against dense algebra."""
+
+import numpy as np
+import pytest
+from instants import at, instants
+
+from kinetree.models import load
+from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.run.status import EvaluationError
+
+ROD = {"mass": 1.3, "com": [0.1, 0.02, -0.5], "inertia": [0.12, 0.1, 0.06, 0.01, -0.02, 0.005]}
+EASY = {"mass": 0.7, "com": [0.0, 0.1, 0.2], "inertia": [0.05, 0.06, 0.04, 0, 0, 0]}
+NOW = {"when": "t > 0.2"}
+
+
+def turn(axis: str, name: str, start: float = 0.0, speed: float = 0.0) -> dict:
+    return {"rotate": axis, "coordinate": name, "start": start, "speed": speed}
+
+
+def double_pendulum(**more) -> dict:
+    joints = {
+        "a": {"child": "a", "transforms": [turn("y", "p", 0.4, 1.0)]},
+        "b": {"parent": "a", "child": "b", "at": [0, 0, -1], "transforms": [turn("x", "q", -0.3, 2.0), turn("y", "r", 0.2, -1.0)]},
+    }
+    return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY}, "joints": joints, **more}
+
+
+def typed(kind: str, **more) -> dict:
+    """A body on a ball or free, and one that hangs on it by a hinge."""
+    joints = {
+        "J": {"child": "a", "type": kind, "speed": [0.3, -0.5, 0.2] if kind == "spherical" else [0.3, 0.1, 0.2, 0.6, -0.4, 0.8]},
+        "b": {"parent": "a", "child": "b", "at": [0, 0.3, -1], "transforms": [turn("x", "q", -0.3, 2.0)]},
+    }
+    return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY}, "joints": joints, **more}
+
+
+def four_bar(**more) -> dict:
+    rod = {"mass": 1.0, "com": [0.2, 0, 0], "inertia": [0.001, 0.02, 0.02, 0, 0, 0]}
+    joints = {
+        "A": {"child": "crank", "transforms": [turn("z", "a", 1.0, 4.0)]},
+        "B": {"parent": "crank", "child": "rod", "at": [0.2, 0, 0], "transforms": [turn("z", "b", -0.6)]},
+        "C": {"child": "rocker", "at": [0.6, 0, 0], "transforms": [turn("z", "c", 1.5)]},
+        "D": {"parent": "rod", "child": "rocker", "at": [0.5, 0, 0], "transforms": [turn("z", "d"), {"shift": [-0.4, 0, 0]}]},
+    }
+    return {"format": "kinetree/1", "gravity": [0, -9.81, 0], "bodies": dict.fromkeys(("crank", "rod", "rocker"), rod), "joints": joints, **more}
+
+
+def geared(**more) -> dict:
+    """A chain of three hinges whose first and last are geared: two freedoms."""
+    joints = {
+        "a": {"child": "a", "transforms": [turn("y", "p", 0.1, 1.0)]},
+        "b": {"parent": "a", "child": "b", "at": [0, 0, -1], "transforms": [turn("x", "q", -0.3, 2.0)]},
+        "c": {"parent": "b", "child": "c", "at": [0, 0.2, -1], "transforms": [turn("y", "r", 0.2)]},
+    }
+    return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY, "c": EASY}, "joints": joints, "couplings": {"gear": "r - 2*p"}, **more}
+
+
+CASES = {
+    "tree": (double_pendulum, {"der(q)": "-0.5*der(q)"}),
+    "two of a tree": (double_pendulum, {"der(p)": 0.3, "der(r)": "der(r) + 1"}),
+    "ball": (typed, {"J.wy": "-0.7*J.wy", "der(q)": 0.1}),
+    "free": (typed, {"J.vz": 2.0, "J.wx": "-J.wx"}),
+    "loop": (four_bar, {"der(a)": "-0.5*der(a)"}),
+    "loop by another speed": (four_bar, {"der(d)": "2*der(d)"}),
+    "gear": (geared, {"der(p)": "-der(p)"}),
+    "gear, both freedoms": (geared, {"der(r)": 1.0, "der(q)": 0.0}),
+}
+
+
+def described(name: str, **more) -> dict:
+    make, values = CASES[name]
+    kind = {"ball": ("spherical",), "free": ("free",)}.get(name, ())
+    return make(*kind, events={"E": {**NOW, "set": values}}, **more)
+
+
+def directions(system, q) -> np.ndarray:
+    """Columns that span the speeds which the constraints allow; their projection is linear."""
+    if not system.compiled.loops:
+        return np.eye(system.n)
+    columns = np.column_stack([system.project(0.2, q, unit)[1] for unit in np.eye(system.n)])
+    left, sizes, _ = np.linalg.svd(columns)
+    return left[:, : int((sizes > 1e-8).sum())]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_least_change_against_dense_algebra(name):
+    """min (u⁺ - u⁻)ᵀ M (u⁺ - u⁻) over u⁺ = u⁻ + N z with S u⁺ = s, by dense matrices; condition of N'MN below 1e4, loops closed to 1e-10."""
+    system = load(described(name)).compile()
+    (found,) = instants(system, 0.3)
+    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    M, N = mass_matrix(system, q), directions(system, q)
+    rows = [system.speeds.index(target) for target in CASES[name][1]]
+    S = np.eye(system.n)[rows] @ N
+    kkt = np.block([[N.T @ M @ N, S.T], [S, np.zeros((len(rows), len(rows)))]])
+    z = np.linalg.lstsq(kkt, np.concatenate([np.zeros(N.shape[1]), after[rows] - u[rows]]), rcond=1e-12)[0]
+    assert np.abs(u + N @ z[: N.shape[1]] - after).max() < 1e-8 * np.abs(u).max()
+    assert np.abs(at(found.after, system.coordinates) - q).max() == 0.0
+
+
+def mass_matrix(system, q) -> np.ndarray:
+    """From differences of the kinetic energy, which is quadratic in the speeds: exact to rounding, for loops too."""
+    kinetic = lambda u: system.energy(0.2, q, u)[0]  # noqa: E731
+    single = [kinetic(unit) for unit in np.eye(system.n)]
+    M = [[kinetic(a + b) - single[i] - single[j] for j, b in enumerate(np.eye(system.n))] for i, a in enumerate(np.eye(system.n))]
+    return np.array(M)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_set_speeds_have_their_values(name):
+    """To the last digit, and the rates of the loops stay closed; laws use the values before."""
+    system = load(described(name)).compile()
+    (found,) = instants(system, 0.3)
+    for target, law in CASES[name][1].items():
+        expected = law if isinstance(law, float) else evaluate_constant(law, found.before)
+        assert found.after[target] == pytest.approx(expected, rel=1e-15, abs=0.0)
+    residual = system.constraint_residual(0.2, at(found.after, system.coordinates), at(found.after, system.speeds))
+    assert residual < 1e-10
+
+
+def test_an_inner_reset_keeps_the_momenta_of_a_floating_pair():
+    """Nothing but forces between the two bodies changes their relative speed: momentum and moment of momentum stay, to rounding."""
+    outputs = {f"v{body}": {"quantity": "velocity", "body": body, "point": [0, 0, 0]} for body in "ab"}
+    d = typed("free", gravity=[0, 0, 0], events={"E": {**NOW, "set": {"der(q)": "-der(q)"}}}, outputs=outputs)
+    result = load(d).compile().simulate(stop_time=0.3, output_step=0.1, tolerance=1e-11)
+    (event,) = result.events
+    assert np.abs(np.subtract(event.before[1:4], event.after[1:4])).max() < 1e-13 * 10.0
+
+
+def test_energy_book_of_a_reset():
+    """The impulses along the set speeds work with the mean speed: ΔT = ½ (u⁺ + u⁻)ᵀ M (u⁺ - u⁻), which is the event's entry in the books."""
+    system = load(described("loop")).compile()
+    (found,) = instants(system, 0.3)
+    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    result = system.simulate(stop_time=0.3, output_step=0.1, tolerance=1e-10, integrator="adams")
+    work = 0.5 * (after + u) @ mass_matrix(system, q) @ (after - u)
+    assert -result.events[0].energy_loss == pytest.approx(work, rel=1e-7)
+
+
+@pytest.mark.parametrize("cut", ["A", "B", "C"])
+def test_the_cut_makes_no_difference(cut):
+    """The same reset with another joint of the loop cut, from the same position and speeds."""
+    first = load(four_bar(events={"E": {**NOW, "set": {"der(a)": 1.0}}})).compile()
+    other = four_bar(events={"E": {**NOW, "set": {"der(a)": 1.0}}})
+    q, u = first.start()
+    for name, value, speed in zip(first.coordinates, q, u, strict=True):
+        (transform,) = (each for joint in other["joints"].values() for each in joint["transforms"] if each.get("coordinate") == name)
+        transform |= {"start": float(value), "speed": float(speed)}
+    other["joints"][cut]["cut"] = True
+    one, two = (instants(each, 0.3, tolerance=1e-11)[0].after for each in (first, other))
+    for name in ("der(a)", "der(b)", "der(c)", "der(d)"):
+        assert one[name] == pytest.approx(two[name], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "make, values, named",
+    [
+        (geared, {"der(p)": 1.0, "der(r)": 1.0}, r"der\((p|r)\)"),
+        (four_bar, {"der(a)": 1.0, "der(c)": 30.0}, r"der\((a|c)\)"),
+        (geared, {"p": 0.5, "r": 0.5}, "(p|r)"),
+    ],
+)
+def test_what_the_constraints_determine_cannot_be_set(make, values, named):
+    """Two values for one freedom: an error that names one of them, not a third value."""
+    with pytest.raises(EvaluationError, match=f"cannot set '{named}'"):
+        load(make(events={"E": {**NOW, "set": values}})).compile().simulate(stop_time=0.3)
+
+
+@pytest.mark.parametrize("values", [{"der(p)": 1.0, "der(r)": 2.0}, {"p": 0.5, "r": 1.0}])
+def test_values_that_agree_are_fine(values):
+    """The same two with values that the gear allows."""
+    (found,) = instants(geared(events={"E": {**NOW, "set": values}}), 0.3)
+    assert all(found.after[name] == pytest.approx(value, abs=1e-9) for name, value in values.items())
+
+
+def test_a_coordinate_that_is_set_in_a_loop_is_kept():
+    """The crank is put a tenth further; the other hinges follow on their branch, and the speeds agree with the constraints there."""
+    system = load(four_bar(events={"E": {**NOW, "set": {"a": "a + 0.1"}}})).compile()
+    (found,) = instants(system, 0.3)
+    assert found.after["a"] == pytest.approx(found.before["a"] + 0.1, abs=1e-12)
+    q, u = at(found.after, system.coordinates), at(found.after, system.speeds)
+    assert system.constraint_residual(0.2, q, u) < 1e-9
+    assert max(abs(found.after[name] - found.before[name]) for name in "bcd") < 0.3
