@@ -47,7 +47,7 @@ def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summ
 
 
 def samples(result: Result, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
-    """The stages that a run went through and their samples, as they are shown: just after the stage began, the recorded rows inside, just before it ended."""
+    """The stages of a run and their samples, as they are shown: just after the stage began, the recorded rows inside, just before it ended."""
     rows, stage = result.as_shown(names, result.array(names)), result["stage"].astype(int)
     found: dict[int, list[np.ndarray]] = {int(stage[0]): []}
     for change in result.stage_changes:
