@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, fitting
+from kinetree.models.result.readable import DUST, as_read
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -62,8 +62,8 @@ def moves(result: Result, name: str) -> bool:
 def draw(axis, result: Result, name: str, deviation: bool) -> None:
     """One column, with the stages shaded in turn."""
     values = result[name] - (result[name][0] if deviation else 0.0)
-    factor, unit = fitting(result.unit(name), values)
-    axis.plot(result.time, values * factor, linewidth=1.2, color="#1f5f8b")
+    values, unit = as_read(result, name, values, difference=deviation)
+    axis.plot(result.time, values, linewidth=1.2, color="#1f5f8b")
     axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else ""))
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)

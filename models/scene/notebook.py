@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, fitting, written
+from kinetree.models.result.readable import DUST, as_read, written
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
@@ -69,9 +69,8 @@ def result_html(result: Result) -> str:
     for name in names[:ROWS]:
         values = result[name][np.isfinite(result[name])]
         numbers = np.array([values[0], values[-1], values.min(), values.max()]) if values.size else np.full(4, np.nan)
-        factor, unit = fitting(result.unit(name), numbers)
-        dust = DUST.get(result.unit(name), 0.0)
-        rows.append((name, *(written(0.0 if abs(x) < dust else float(x) * factor, 5) for x in numbers), unit))
+        numbers, unit = as_read(result, name, np.where(np.abs(numbers) < DUST.get(result.unit(name), 0.0), 0.0, numbers))
+        rows.append((name, *(written(float(x), 5) for x in numbers), unit))
     more = f"<br>{len(names) - ROWS} more columns" if len(names) > ROWS else ""
     events = "".join(f"<br>{written(e.time, 6)} s: {escape(e.kind)} {escape(e.stage)}" for e in result.events[:ROWS])
     span = f"{written(float(result.time[0]))} to {written(float(result.time[-1]))} s, {len(result)} rows"
