@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
+    from kinetree.models.run.ensemble import Ensemble
     from kinetree.solvers.chain.unit import Unit
 
 
@@ -213,14 +214,31 @@ class System(Choice, Closure, Traced):
         step: float | None = None,
         start_time: float | None = None,
         largest_step: float | None = None,
+        step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Result:
-        """Integrate from the start; `inputs` are constants or functions of time. Left out: the values of [run]."""
+        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run]."""
         from kinetree.models.run.simulation import Options, simulate
 
         known(method, LAGRANGE | HAMILTON, "DEC")
-        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
+        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
         return simulate(self, options, inputs or {}, progress)
+
+    def simulate_many(
+        self,
+        parameters: Mapping[str, ArrayLike],
+        stop_time: float | None = None,
+        output_step: float | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        **how: Any,
+    ) -> Ensemble:
+        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
+
+        `how`: integrator ("auto", "rk45", "rk4" in vector lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        """
+        from kinetree.models.run.ensemble import simulate_many
+
+        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
 
     # -- rest and small motions -----------------------------------------------------------------------------------------------------------
     def equilibrium(
@@ -254,8 +272,9 @@ class System(Choice, Closure, Traced):
         """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
-        place = self.start()[0] if q is None else np.asarray(q, dtype=float)
-        return linearize(self, self.compiled.start_time if t is None else t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
+        self._at_rest(t, place, u)
+        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
         """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
