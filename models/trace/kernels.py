@@ -15,7 +15,15 @@ from typing import Any
 
 from kinetree.models.trace import symbol
 
-PURE = ("layout", "fields", "opcodes", "unit_layout", "integrate.kinds", "integrate.tableau", "integrate.interface")  # tables and numbers: shared with everybody
+PURE = (
+    "layout",
+    "fields",
+    "opcodes",
+    "unit_layout",
+    "integrate.kinds",
+    "integrate.tableau",
+    "integrate.interface",
+)  # tables and numbers: shared with everybody
 ROOT = "kinetree.solvers."
 
 
