@@ -75,7 +75,7 @@ def structure(session: Session) -> None:
         nodes[body["parent"]]["children"].append(nodes[body["name"]])
     cuts = f", closed by {', '.join(content['cut_joints'])}" if content["cut_joints"] else ""
     counted = f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}"
-    ui.label(f"{counted}{cuts}; form {content['method']}").classes("text-sm")
+    ui.label(f"{counted}{cuts}; solved by {content['engine']}").classes("text-sm")
     ui.tree([nodes["ground"]], label_key="label").props("dense").expand()
     if content["stages"]:
         ui.label("Stages: " + ", ".join(content["stages"])).classes("text-sm")

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 from zipfile import ZipFile
 
 import numpy as np
@@ -132,3 +136,18 @@ def test_the_door_opens_to_who_has_the_token_only(kind: str):
     ]
     for sent in strangers:
         assert sent[0].get("status") == 403 or sent[0].get("code") == 1008, sent
+
+
+@pytest.mark.parametrize("source", ["lib:four-bar", "lib:train", "lib:servo-drive"])
+def test_the_page_is_served(source: str, tmp_path):
+    """The panel of the structure asked `anatomy` for a key that had been renamed: every page failed, seen only by the slow test in a browser."""
+    command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", source, "--no-open"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}  # NiceGUI behaves otherwise under pytest
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    try:
+        address = process.stdout.readline().removeprefix("studio: ").strip()
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.status == 200 and b"Kinetree studio" in answer.read()
+    finally:
+        process.terminate()
+        process.wait(20)
