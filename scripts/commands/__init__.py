@@ -13,6 +13,7 @@ from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
+from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
 from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.view import view
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Callable] = {
     "verify": verify,
     "cosim": cosim,
     "view": view,
+    "studio": studio,
     "new": new,
     "import": import_robot,
     "list": library,
