@@ -10,6 +10,7 @@ from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state
 from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, per_guard
 from kinetree.solvers.run.events import locate
+from kinetree.solvers.run.input_jumps import follow_inputs, take_inputs
 from kinetree.solvers.run.knots import SAME, next_knot
 from kinetree.solvers.run.located import begin_events, close_state, happen
 from kinetree.solvers.run.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
@@ -29,8 +30,10 @@ def begin_stage(I, W, model, ws, mem):
     kind = I[U.U_INTEGRATOR]
     if kind == AUTO:
         kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    status = set_integrator(I, W, model, ws, mem, kind)
+    status = follow_inputs(W, U.V_WORK, model, ws, W[U.V_TIME]) if model.l_input.size > 0 else 0
     context = (model, ws)
+    if status == 0:
+        status = set_integrator(I, W, model, ws, mem, kind)
     if status == 0:
         status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
     W[U.V_STARTED] = 1.0
@@ -175,7 +178,7 @@ def run(I, W, model, ws, target):
     if W[U.V_STARTED] == 0.0:
         status = begin_stage(I, W, model, ws, mem)
     elif keep_inputs(I, W, ws) == 1:
-        status = restart(mem, context) if int(mem[KIND]) == ADAMS else changed(mem, context)
+        status = take_inputs(mem, context)
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
     ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
     while status == 0:
