@@ -1,4 +1,4 @@
-"""Inputs that couplings follow may jump where a host sets them: coordinates and speeds go with them by the least change in the metric of the masses."""
+"""Inputs that couplings follow may jump where a host sets them: coordinates and speeds go with them by the least change in the masses' metric."""
 
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
