@@ -36,13 +36,18 @@ class Facts:
     step: float = 1e-3
     tolerance: float = 1e-8
     kinds: dict[str, dict[str, str]] = field(default_factory=dict)  # ModelExchange, CoSimulation: capabilities, true and tested ones only
+    sources: tuple[str, ...] = ()  # C files that a host compiles
 
 
 def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
     """The whole modelDescription.xml."""
     root = Element("fmiModelDescription", root_attributes(table, facts, fmi))
     for kind, capabilities in facts.kinds.items():
-        SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
+        element = SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
+        if facts.sources and fmi == 2:  # FMI 3.0 has a file of its own for them
+            files = SubElement(element, "SourceFiles")
+            for name in facts.sources:
+                SubElement(files, "File", {"name": name})
     write_units(root, table)
     categories = SubElement(root, "LogCategories")
     for name, text in LOG_CATEGORIES.items():
@@ -101,11 +106,24 @@ def write_units(root: Element, table: Table) -> None:
         if known.offset:
             base["offset"] = number(known.offset)
         SubElement(unit, "BaseUnit", base)
+        for shown in sorted({v.display_unit for v in table.variables if v.unit == name and v.display_unit}):
+            write_display(unit, shown)
+
+
+def write_display(unit: Element, shown: str) -> None:
+    """A unit in which values are shown: display = factor SI + offset."""
+    known = parse_unit(shown)
+    attributes = {"name": shown, "factor": number(1.0 / known.factor)}
+    if known.offset:
+        attributes["offset"] = number(-known.offset / known.factor)
+    SubElement(unit, "DisplayUnit", attributes)
 
 
 def real_attributes(v: Variable) -> dict[str, str]:
     """Unit, limits, nominal value."""
     attributes = {"unit": v.unit} if v.unit else {}
+    if v.display_unit:
+        attributes["displayUnit"] = v.display_unit
     if math.isfinite(v.minimum):
         attributes["min"] = number(v.minimum)
     if math.isfinite(v.maximum):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
+from kinetree.models.description.joint_units import joint_units, rate_unit
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
-from kinetree.models.system.joint_units import joint_units, rate_unit
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
@@ -54,6 +54,15 @@ class Replay:
                 if name.startswith("locked(") and name[7:-1] in columns:
                     instance.ws.val[register] = columns[name[7:-1]][row]
             self._given.append((int(row), stage, instance.ws.val[self._places[stage]]))
+
+    def inputs(self, rows: int) -> np.ndarray:
+        """The inputs that belong to every row of a run without stages."""
+        c = self.unit.compiled[0]
+        first = len(c.parameters)
+        found = np.zeros((rows, len(c.inputs)))
+        for row, _, values in self._given:
+            found[row:] = values[first : first + len(c.inputs)]
+        return found
 
     def visit(self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]) -> Iterator[tuple[int, int, Instance]]:
         """Every wanted row with its stage and an instance that was evaluated there; rows ascend."""

@@ -1,12 +1,15 @@
 """Inputs that couplings follow may jump where a host sets them: coordinates and speeds go with them by the least change in the masses' metric."""
 
 from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.integrate.kinds import CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import energy_of_motion
-from kinetree.solvers.run.derivatives import get_state, put_state
-from kinetree.solvers.run.methods import ADAMS, KIND, changed, restart
+from kinetree.solvers.run.derivatives import get_state, put_state, sided
+from kinetree.solvers.run.methods import KIND, changed, restart
+
+ADAMS = CODES[SMOOTH]
 
 
 @kernel
@@ -28,7 +31,7 @@ def take_inputs(mem, context):
     model, ws = context
     status = 0
     if model.l_input.size > 0:
-        y, t = C.state_of(mem), C.time_of(mem)
+        y, t = C.state_of(mem), sided(ws, C.time_of(mem))
         status = put_state(model, ws, t, y)
         if status == 0:
             status = follow_inputs(y, len(y) - 1, model, ws, t)
