@@ -141,7 +141,7 @@ def simulate(
 def followed_inputs(unit: Unit) -> set[str]:
     """Inputs that couplings follow in some stage."""
     fields = [model_fields(compiled.ints, compiled.floats) for compiled in unit.compiled]
-    return {unit.compiled[0].inputs[k] for model in fields for k in model.l_input[::2]}
+    return {unit.compiled[0].inputs[k] for model in fields for k in model.l_input[::3]}
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
