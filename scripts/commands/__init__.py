@@ -17,6 +17,7 @@ from kinetree.scripts.commands.optimize import optimize
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.study import study
+from kinetree.scripts.commands.tune import tune
 from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.view import view
 
@@ -32,6 +33,7 @@ COMMANDS: dict[str, Callable] = {
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
+    "tune": tune,
     "hil": hil,
     "view": view,
     "new": new,
