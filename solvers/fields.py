@@ -55,7 +55,8 @@ MODEL_INTS = (
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),
-    Field("l_b", "nl", "weld: its twin, the last body of the group's paths"),
+    Field("l_b", "nl", "weld: its twin, the last body of the group's paths; coupling: its number among the rows of couplings"),
+    Field("l_level", "nl", "2: the rows hold positions, 1: they hold speeds only"),
     Field("l_from", "nl", "weld: entry of body a among the paths, or -1 for the ground"),
     Field("l_row", "nl+1", "rows of group k are l_row[k]:l_row[k+1]"),
     Field("l_part", "nlr", "component of the weld's residual that a row is: 0-2 position, 3-5 rotation"),
@@ -68,14 +69,19 @@ MODEL_INTS = (
     Field("l_k", "nl+1", "slopes of coupling k are those from l_k[k] to l_k[k+1]"),
     Field("l_speed", "number of slopes", "speed index"),
     Field("l_slope", "number of slopes", "register of the partial derivative"),
+    Field("l_arm_at", "nl+1", "arms of coupling k are those from l_arm_at[k] to l_arm_at[k+1]"),
+    Field("l_arm", "5*(number of arms)", "records of ARM ints: how a coupling depends on the velocity of a point and the spin of a body"),
+    Field("l_input", "2*(number of inputs)", "inputs that couplings follow: number of the input, register of its slope"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nly, length of `loop_y`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
     Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
+    Field("ghosts", "ngh", "bodies without mass that only the loops hold: they borrow inertia during the solution"),
 )
 MODEL_FLOATS = (
     Field("val0", "nr", "initial image of the registers: constants, parameter and input defaults"),
     Field("table_data", "nd", "grids and values of all tables"),
+    Field("lent", "2*ngh", "mass and moment of inertia that a ghost borrows"),
 )
 
 WORK = (
@@ -114,12 +120,16 @@ WORK = (
     Field("loop_rank", "nl", "largest rank group k may have"),
     Field("loop_r", "nlr", "residual of the rows: positions, velocities or accelerations"),
     Field("loop_b", "nlr", "scratch of the solution"),
+    Field("loop_d", "nlr", "J u̇ that the repayment of borrowed inertia must keep"),
+    Field("ghost_w", "6*ngh", "increments of acceleration of a ghost, angular and linear, for which its borrowed inertia has been repaid"),
     Field("loop_lam", "nlr", "multipliers: force and moment of the twin's weld, ground axes; force of a coupling"),
     Field("loop_live", "nlr", "largest share of the row's scale that its diagonal has had: a row of zeros constrains nothing"),
     Field("loop_scale", "2*nl", "size of the diagonal of J M⁻¹ Jᵀ, position and rotation rows"),
-    Field("loop_q", "2*nq*min(nl,1)", "coordinates to go back to: of the start, of the last step"),
+    Field("loop_open", "nl", "largest residual of group k in any direction, those without rows too"),
+    Field("loop_q", "3*nq*min(nl,1)", "coordinates to go back to: of the start, of the last step, of the nearest place so far"),
     Field("loop_u", "nu*min(nl,1)", "speeds to go back to"),
     Field("loop_weight", "nu*min(nl,1)", "inverse weight of a change of speed j in the assembly"),
+    Field("loop_mark", "nu*min(nl,1)", "0: the constraints hold speed j; 1: they let it begin, but not go on; 2: it is free"),
     # events: what their actions ask for, and the least change that gives it; k stands for speed set_speed[k]
     Field("new_value", "na", "value of action a, read before anything is written"),
     Field("set_mark", "nk", "1: speed k is set at this instant"),

@@ -33,6 +33,7 @@ class Status(IntEnum):
     SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
+    DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -96,7 +97,11 @@ class Loop(IntEnum):
     """Groups of constraint rows of closed loops."""
 
     WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
-    COUPLING = 1  # one row: an expression over coordinates and time stays zero
+    COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
+
+
+ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
+POSITIONS, SPEEDS = 2, 1  # l_level
 
 
 class Column(IntEnum):
@@ -125,6 +130,7 @@ class Sensor(IntEnum):
     POTENTIAL_ENERGY = 12
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
+    MULTIPLIER = 15  # generalised force of a coupling
 
 
 SENSOR = 8  # ints per sensor: kind, register, body a, register of point a, body b, register of point b, axis, frame (0 ground, 1 body a)
@@ -155,10 +161,9 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
-# ints per guard: register, kind, first action, number of actions, number of the event in the description or END_BY_*;
-# an event is a change of the guard to a positive value
+# ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
+# register of its condition; an event is a change of the guard to a positive value
 GUARD = 5
-END_BY_STATE, END_BY_TIME = -1, -2  # the end of the stage: at a condition, or at an instant, which counts from zero on
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on

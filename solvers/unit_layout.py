@@ -79,6 +79,7 @@ V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_KNOT = 22  # corner of the laws of time at which the last step ended
+V_TOLD = 31  # events of the log that the caller has taken over, for advances that stop before the log is full
 V_PENDING = 30  # Pending: what the next advance goes on with
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 

@@ -7,7 +7,7 @@
 
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging) {
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
     Instance *in = calloc(1, sizeof *in);
     if (!in) return NULL;
     in->sink = sink;
@@ -15,7 +15,8 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     in->logger = logger;
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
-    in->name = strdup(name && *name ? name : "unnamed");
+    if (!name || !*name) name = "unnamed";
+    if ((in->name = malloc(strlen(name) + 1))) strcpy(in->name, name);
     const char *problem = model_load(&in->model, resources, token);
     if (!problem && !(in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
@@ -81,6 +82,8 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_NO_CONVERGENCE: return say(in, level, "%s at t = %.9g: an iteration did not converge", doing, t);
         case STATUS_TOO_MANY_STEPS: return say(in, level, "%s at t = %.9g: too many steps", doing, t);
         case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_DEAD_POINT:
+            return say(in, level, "%s at t = %.9g: a loop stands at a dead point, where it can begin to move and cannot go on (row %d)", doing, t, item);
         case STATUS_CANNOT_SET:
             return say(in, level, "%s at t = %.9g: an event cannot set '%s', which the constraints and what else is set determine", doing, t,
                        register_name(&in->model, in->work, item));

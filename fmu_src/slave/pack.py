@@ -28,6 +28,7 @@ TEXTS = {
     Status.TOO_MANY_STEPS: "too many steps",
     Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is",
     Status.INCONSISTENT: "the loop constraints cannot be satisfied; row",
+    Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on; row",
     Status.CHATTERING: "events accumulate; condition",
     Status.CANNOT_SET: "an event cannot set what the constraints and what else is set determine; its register is",
     Status.STAGE_NEVER_ENDS: "the stage never ends",

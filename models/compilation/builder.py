@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -73,6 +74,7 @@ class Compiled:
     start_time: float = 0.0
     units: dict[str, str] = field(default_factory=dict)
     guards: tuple[str, ...] = ()  # what every guard stands for
+    followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
 
     @property
     def body_number(self) -> dict[str, int]:
@@ -117,6 +119,8 @@ class Builder:
         self.states = states_of(description)
         self.forms: dict[str, JointForm] = {}
         self.groups: list[Group] = []
+        self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
+        self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
         self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
@@ -290,4 +294,7 @@ class Builder:
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
-        return {"ints": ints, "floats": {"val0": program.val0, "table_data": program.table_data}, "program": program, "gravity": gravity}
+        followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register)]
+        ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
+        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
@@ -102,6 +103,10 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name, force in description.forces.items():
         for suffix in MEASURED.get(force.kind, ()):
             known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
+    for name, coupling in description.couplings.items():
+        for each in (f"{name}[{k}]" for k in (1, 2, 3) if coupling.point is not None):
+            add(known.states, each, f"the place of the point of coupling '{name}'", ("couplings", name))
+        known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}

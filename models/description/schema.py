@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
+from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
@@ -73,12 +74,6 @@ class JointSpec(Named):
     transforms: tuple[Transform, ...] | None = Field(None, description="Elementary transforms")
     rotor_inertia: Numbers | None = Field(None, description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]")
     cut: bool | None = Field(None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
-
-
-class Coupling(Named):
-    """A relation between coordinates that always holds, as of gears and racks: value = 0."""
-
-    value: Law = Field(description="Expression over coordinates and t that stays zero")
 
 
 class Input(Named):
@@ -237,7 +232,9 @@ class Description(Part):
     parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
-    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section("Relations between coordinates, as of gears")
+    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
+        "Relations that always hold: gears, distances, curves, blades, rolling"
+    )
     forces: dict[str, Force] = section("Force elements")
     inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = section("Numbers given from outside")
     outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = section("Numbers reported")

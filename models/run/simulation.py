@@ -15,13 +15,14 @@ from kinetree.models.result.result import Event, Result
 from kinetree.models.run.replay import Replay
 from kinetree.models.run.status import EvaluationError, message
 from kinetree.models.run.unit import Run, Unit, make_unit
-from kinetree.models.system.system import HAMILTON, System
+from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
 INTEGRATORS = tuple(U.KINDS)
 FIXED = ("rk4", "semi-implicit", "stormer")
-STOP_AROUND_EVENT = 2  # option of unit_advance
+STOP_AROUND_EVENT, STOP_BEFORE_FULL = 2, 4  # options of unit_advance
 SAMPLES = 500  # output intervals when no output step is given
 
 
@@ -126,9 +127,10 @@ def simulate(
 
 def advance(run: Run, result: Result, time: float) -> None:
     """To the next output; a run in stages stops before and after every event, so that the result knows the values there."""
-    option = STOP_AROUND_EVENT if len(run.unit.stages) > 1 else 0
+    option = STOP_AROUND_EVENT if len(run.unit.stages) > 1 else STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, time)) == Status.EVENT:
         result.note(run)
+        collect_events(run, result)
     check(run, status)
 
 
@@ -169,6 +171,7 @@ def collect_events(run: Run, result: Result) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
     total = int(run.work[U.V_EVENTS])
+    run.work[U.V_TOLD] = total
     capacity, first = int(unit.ints[U.U_EVENTS]), int(unit.ints[U.U_AT_EVENTS])
     names = unit.stage_names
     for k in range(max(len(result.events), total - capacity), total):

@@ -13,8 +13,9 @@ from kinetree.models.compilation.builder import Column, Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, compile_stage
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
 from kinetree.models.system.joint_units import joint_units
-from kinetree.models.system.system import GROUPS, HAMILTON, LAGRANGE, System
+from kinetree.models.system.system import System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 

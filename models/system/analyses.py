@@ -67,8 +67,9 @@ class Analyses:
         """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
-        place = self.start()[0] if q is None else np.asarray(q, dtype=float)
-        return linearize(self, self.compiled.start_time if t is None else t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
+        self._at_rest(t, place, u)
+        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
         """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""

@@ -14,43 +14,16 @@ from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.analyses import Analyses
+from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
+from kinetree.models.system.traced import Traced
 from kinetree.solvers import layout as L
-from kinetree.solvers.layout import Method
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
-
-LAGRANGE = {
-    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
-    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
-}  # fmt: skip
-HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
-NO_GROUPS: frozenset[str] = frozenset()
-LINEAR = frozenset({"literal"})
-PATH = frozenset({"literal", "path"})
-SIBLING = frozenset({"literal", "sibling"})
-MASS = frozenset({"literal", "path", "dense"})
-# what a form needs in the workspace besides the kinematics
-GROUPS = {
-    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
-    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
-}  # fmt: skip
-
-
-def known(method: str, methods: Mapping[str, Method], default: str) -> str:
-    """The name of a method; `auto` is the default engine."""
-    if method == "auto":
-        return default
-    if method not in methods:
-        raise ValueError(f"unknown method '{method}', expected one of auto, {', '.join(methods)}")
-    return method
-
-
-def entry_name(method: str) -> str:
-    return method.lower().replace("-", "_")
 
 
 class Workspaces(threading.local):
@@ -60,7 +33,7 @@ class Workspaces(threading.local):
         self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: Instance(compiled)}
 
 
-class System(Analyses, Closure):
+class System(Analyses, Choice, Closure, Traced):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
     def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
@@ -214,7 +187,7 @@ class System(Analyses, Closure):
     def hamilton(
         self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(u, ṗ) of the state (q, p)."""
+        """(u, ṗ) of the state (q, p); where loops are closed p are momenta of speeds that keep them closed, and ṗ has the constraint forces."""
         method = known(method, HAMILTON, "DEC-H")
         instance = self._with(GROUPS[method])
         instance.set_state(q, None, inputs, loads)
@@ -222,41 +195,8 @@ class System(Analyses, Closure):
         instance.call("literal_places", 0, t)
         instance.call(entry_name(method), 0, t)
         instance.call("literal_rates", 0, t)
-        return instance.ws.u.copy(), instance.ws.pdot.copy()
-
-    # -- cost and choice ------------------------------------------------------------------------------------------------------------------
-    def costs(self, iterations: float = 2) -> dict[str, float]:
-        """Predicted floating-point operations of one evaluation by each method."""
-        from kinetree.solvers.literal.costs import costs
-
-        if not self.bodies:  # a circuit by itself
-            return dict.fromkeys(costs([1], [0], iterations), 0.0)
-        freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
-        return costs([int(n) for n in freedoms], list(self.parents), iterations)
-
-    def _freedom_ends(self) -> np.ndarray:
-        from kinetree.models.compilation.blocks import model_fields
-
-        return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
-
-    def choose(self, measured: bool = False) -> str:
-        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
-        if self.compiled.loops:
-            return "DEC"
-        if measured:
-            from kinetree.models.analysis.form_choice import measured_times
-
-            times = measured_times(self)
-            return min(times, key=times.__getitem__)
-        costs = self.costs()
-        if self.rotors:  # the form of the first kind has no place for them
-            del costs["LGR"]
-        return min(costs, key=costs.__getitem__)
-
-    @property
-    def rotors(self) -> bool:
-        """Whether motors at joints have inertia of their own."""
-        return any(joint.rotor_inertia is not None for joint in self.description.joints.values())
+        u, held = instance.ws.u.copy(), self.compiled.loops
+        return u, instance.ws.pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
 
     # -- motion ---------------------------------------------------------------------------------------------------------------------------
     def simulate(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
+from kinetree.scripts.commands.equations import equations
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.hil import hil
 from kinetree.scripts.commands.identify import identify
@@ -16,6 +17,7 @@ from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.optimize import optimize
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
+from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
 from kinetree.scripts.commands.tune import tune
 from kinetree.scripts.commands.verify import verify
@@ -30,12 +32,14 @@ COMMANDS: dict[str, Callable] = {
     "study": study,
     "optimize": optimize,
     "identify": identify,
+    "equations": equations,
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
     "tune": tune,
     "hil": hil,
     "view": view,
+    "studio": studio,
     "new": new,
     "import": import_robot,
     "list": library,

@@ -57,6 +57,8 @@ def run(
     system = mechanism.compile()
     options["inputs"] = held(inputs, system.compiled.inputs)
     check_columns(system, wanted)
+    for warning in system.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     try:
         with progress(system.name, end_of(system, stop_time), quiet) as told:
             result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})

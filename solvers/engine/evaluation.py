@@ -23,6 +23,8 @@ def set_registers(model, ws, t):
     if ws.head[L.K_SLOPED] != 0.0:
         for k in range(ws.slope.size):
             ws.val[h[L.H_R_INPUTS] + k] = ws.given[k] + ws.slope[k] * (t - ws.head[L.K_GIVEN_AT])
+    for k in range(0, model.l_input.size, 2):
+        ws.val[model.l_input[k + 1]] = ws.slope[model.l_input[k]] if ws.head[L.K_SLOPED] != 0.0 else 0.0
     return run_phase(model, ws, 1)
 
 

@@ -9,7 +9,8 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
+from kinetree.solvers.loops.envelope import MOVING, factor, form_gram, solve_factor
+from kinetree.solvers.loops.ghosts import lend, repay
 from kinetree.solvers.loops.residual import acceleration_residual
 from kinetree.solvers.loops.response import place_multipliers, respond
 from kinetree.solvers.loops.rows import spread_rows
@@ -22,9 +23,11 @@ ROUNDS = 6
 @boundary("solve")
 def accelerations_of(model, ws):
     """u̇ after `load`: of the tree, or under its loop constraints."""
+    if model.ghosts.size > 0:
+        lend(model, ws)
     status = dec(model, ws)
     if status == 0 and model.l_kind.size > 0:
-        constrain(model, ws)
+        status = constrain(model, ws)
     return status
 
 
@@ -33,7 +36,7 @@ def constrain(model, ws):
     """Multipliers and the accelerations that keep the loops closed, after `dec`."""
     spread_rows(model, ws, True)
     form_gram(model, ws)
-    clear = factor(model, ws, 0.0, True)
+    clear = factor(model, ws, 0.0, MOVING)
     acceleration_residual(model, ws)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
@@ -41,10 +44,11 @@ def constrain(model, ws):
         solve_factor(model, ws, ws.loop_lam)
     else:
         form_gram(model, ws)
-        factor(model, ws, BLUR, True)
+        factor(model, ws, BLUR, MOVING)
         solve_filtered(model, ws)
     place_multipliers(model, ws)
     respond(model, ws)
+    return repay(model, ws) if model.ghosts.size > 0 else 0
 
 
 @kernel

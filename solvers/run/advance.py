@@ -21,6 +21,7 @@ AUTO = Kind.AUTO
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 STOP_AT_EVENT = 1  # option bit: return after the first event; the inputs keep the values they have reached
 STOP_AROUND_EVENT = 2  # option bit: return before an event is carried out and again after it; the same call once more goes on
+STOP_BEFORE_FULL = 4  # option bit: return when half of the log of events is new to the caller; the same call once more goes on
 
 
 @kernel
@@ -96,7 +97,7 @@ def advance(I, F, W, target, option):
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
-        if around:
+        if around or (option & STOP_BEFORE_FULL != 0 and 2 * (W[U.V_EVENTS] - W[U.V_TOLD]) > I[U.U_EVENTS]):
             return pause(I, F, W, U.PENDING_REST)
         if option & STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
