@@ -1,7 +1,7 @@
 """Controllers for a mechanism's linearised motion: loops shaped to stated margins, and state feedback of least cost.
 
 A loop of a scenario (scripts/hil/scenario.py) becomes P, PI, PD or PID as its table has kp, ki, kd. For a crossover ω the zeros lie at ω/LAG
-(integral) and ω/LEAD (derivative, filtered at ω FILTER); kp makes |L(jω)| = 1, its sign that of the plant's answer to a slow input. Of all ω the
+(integral) and ω/LEAD (derivative, filtered at ω FILTER); kp makes |L(jω)| = 1, of either sign. Of all ω the
 largest is taken at which phase, gain and modulus margin are kept, with the dead time of the exchange: one and a half steps and what the channel adds
 both ways. A lightly damped mode of the plant above the crossover limits it by the gain margin, as it must.
 
@@ -37,25 +37,15 @@ class Tuned:
     bandwidth: float  # rad/s, where the sensitivity falls below 1/√2
 
 
-def shaped(kinds: Sequence[str], omega: float, plant: StateSpace) -> dict[str, float]:
-    """Numbers of the controller that crosses at ω."""
+def shaped(kinds: Sequence[str], omega: float, plant: StateSpace, sign: float) -> dict[str, float]:
+    """Numbers of the controller of this sign that crosses at ω."""
     numbers = {"kp": 1.0, "ki": omega / LAG if "ki" in kinds else 0.0}
     if "kd" in kinds:
         numbers |= {"kd": LEAD / omega, "filter": 1.0 / (FILTER * omega)}
     controller = pid(**numbers)
     value = complex((controller.response(omega) * plant.response(omega))[0, 0, 0])
-    sign = plant_sign(plant) or 1.0
     size = sign / max(abs(value), 1e-300)
     return {key: number * size if key != "filter" else number for key, number in numbers.items()}
-
-
-def plant_sign(plant: StateSpace) -> float:
-    """Sign of the answer to a slow input."""
-    slow = plant.frequencies()[0]
-    value = complex(plant.response(slow)[0, 0, 0])
-    poles = np.linalg.eigvals(plant.A)
-    zero = int((np.abs(poles) <= 1e-6 * np.abs(poles).max(initial=1e-300)).sum())
-    return float(np.sign((value * (1j * slow) ** zero).real))
 
 
 def tuned(plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping[str, float]) -> Tuned | None:
@@ -63,12 +53,13 @@ def tuned(plant: StateSpace, kinds: Sequence[str], delay: float, wanted: Mapping
     limits = WANTED | dict(wanted)
     grid = plant.frequencies()
     for omega in np.geomspace(grid[0], max(2.0 / delay if delay > 0.0 else 10.0 * grid[-1], 2.0 * grid[0]), TRIED)[::-1]:
-        numbers = shaped(kinds, float(omega), plant)
-        loop = pid(**numbers).then(plant)
-        found = margins(loop, delay=delay)
-        good = found.stable and abs(found.phase) >= limits["phase"] and found.modulus >= limits["modulus"]
-        if good and found.gain >= limits["gain"] and (found.gain_below == 0.0 or found.gain_below <= 1.0 / limits["gain"]):
-            return Tuned(numbers, float(omega), found, delay, bandwidth(loop, delay))
+        for sign in (1.0, -1.0):
+            numbers = shaped(kinds, float(omega), plant, sign)
+            loop = pid(**numbers).then(plant)
+            found = margins(loop, delay=delay)
+            good = found.stable and abs(found.phase) >= limits["phase"] and found.modulus >= limits["modulus"]
+            if good and found.gain >= limits["gain"] and (found.gain_below == 0.0 or found.gain_below <= 1.0 / limits["gain"]):
+                return Tuned(numbers, float(omega), found, delay, bandwidth(loop, delay))
     return None
 
 
