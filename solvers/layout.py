@@ -38,6 +38,7 @@ class Status(IntEnum):
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
     STAGE_NEVER_ENDS = 17
+    CANCELLED = 18  # the caller asked to stop between two steps; another call goes on
 
 
 class Method(IntEnum):
@@ -168,9 +169,9 @@ G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
 PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
-KNOT = (
-    4  # ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing
-)
+# ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing,
+# 1 where a given motion or a coupling depends on it, so that speeds may jump
+KNOT = 5
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
@@ -206,8 +207,11 @@ LANES_STRIDE, DUAL_STRIDE = WIDTH, 2 * WIDTH
 
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
-K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
+K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held, 2 with the higher powers of `curve`
+CURVE = 4  # higher powers of an input that moves: second to fifth
 K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
+K_SIDED, K_FROM, K_UNTIL = 12, 13, 14  # 1: the laws of time are read at instants between these: at a corner, from one side
+K_STABILISED = 15  # 1: accelerations pull open loops closed, for hosts that integrate themselves
 K_FORM = 11  # Method by which a run resolves its equations; 0: the default engine
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant

@@ -35,7 +35,7 @@ typedef struct {
 
 typedef int32_t (*Entry)(int64_t *ints, double *floats, double *work, int64_t option, double t);
 typedef struct {
-    Entry reset, start, prepare, refresh, advance, derivatives, event;
+    Entry reset, start, prepare, refresh, advance, derivatives, event, corner;
 } Engine;
 
 typedef enum {
@@ -65,6 +65,9 @@ struct Instance {
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
     double start_time;
+    volatile int stepping; /* a step is under way: another thread may cancel it */
+    int warned;            /* the host was told that it leaves the loops wide open */
+    int (*pause)(Instance *in); /* called between two steps of the integrator; not 0: return early */
     int event_mode_used, early_return_allowed; /* FMI 3 */
     int logging;
     char *name;
@@ -82,6 +85,7 @@ void model_free(Model *model);
 const char *variable_name(const Model *model, size_t vr);
 const char *stage_name(const Model *model, int stage);
 const char *body_name(const Model *model, const double *work, int number);
+const char *state_name(const Model *model, size_t k);
 const char *register_name(const Model *model, const double *work, int number);
 
 /* core.c */
@@ -99,7 +103,9 @@ int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
 int handle_event(Instance *in, int *changed);
 int step_accepted(Instance *in, int *event);
+int next_event(const Instance *in, double *t);
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped);
+int cancel_step(Instance *in);
 int engine_failure(Instance *in, int status, int level, const char *doing);
 
 /* log.c */

@@ -181,6 +181,12 @@ const char *body_name(const Model *m, const double *work, int number) {
     return "?";
 }
 
+const char *state_name(const Model *m, size_t k) {
+    for (int64_t v = 0; v < m->header[P_VARIABLES]; v++)
+        if (m->variables[v].state == (int64_t)k) return variable_name(m, (size_t)v);
+    return "?";
+}
+
 const char *register_name(const Model *m, const double *work, int number) {
     const int64_t *columns = m->ints + stage_record(m, work)[S_COLUMNS];
     int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_BASE] + KINETREE_WORK_HEAD;

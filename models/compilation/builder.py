@@ -233,7 +233,9 @@ class Builder:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
-            amount = self.vector(time_derivatives(given), key)
+            derivatives = time_derivatives(given)
+            self.registers.motions += derivatives
+            amount = self.vector(derivatives, key)
         c["e_amount"].append(amount)
         c["e_factor"].append(NONE if element.factor == 1.0 else self.register(element.factor, key))
 

@@ -167,6 +167,7 @@ def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]
         if builder.later:
             return []
         raise complain("no coordinate", "an expression over coordinates")
+    builder.registers.motions += (value, rate)
     first = builder.vector((value if level == L.POSITIONS else rate, rate, rest))
     return [Row(row, builder.coupling_rows[row], level, first, slopes, arms)]
 

@@ -17,10 +17,11 @@ from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Law, Number, Vector
+from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
-INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
+INTEGRATORS = NAMES
 
 
 class OrBare:
@@ -191,7 +192,7 @@ class Tolerances(Part):
     """Error control of the integrators."""
 
     relative: Number = Field(1e-8, description="Relative tolerance")
-    absolute: Number = Field(1e-10, description="Absolute tolerance")
+    absolute: Number | None = Field(None, description="Absolute tolerance; left out: a hundredth of the relative one")
 
 
 class Preparation(Part):
@@ -212,6 +213,7 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
+    step_limit: Number | None = Field(None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")
 

@@ -211,11 +211,12 @@ class System(Analyses, Choice, Closure, Traced):
         step: float | None = None,
         start_time: float | None = None,
         largest_step: float | None = None,
+        step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Result:
-        """Integrate from the start; `inputs` are constants or functions of time. Left out: the values of [run]."""
+        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run]."""
         from kinetree.models.run.simulation import Options, simulate
 
         known(method, LAGRANGE | HAMILTON, "DEC")
-        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step)
+        options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
         return simulate(self, options, inputs or {}, progress)

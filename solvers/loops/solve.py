@@ -6,6 +6,7 @@ there the direction is let go smoothly within BLUR and comes back on the other s
 Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.kernel import kernel
@@ -14,6 +15,7 @@ from kinetree.solvers.loops.ghosts import lend, repay
 from kinetree.solvers.loops.residual import acceleration_residual
 from kinetree.solvers.loops.response import place_multipliers, respond
 from kinetree.solvers.loops.rows import spread_rows
+from kinetree.solvers.loops.stabilisation import pull_closed
 
 NEAR_SINGULAR = 1e-5  # squared sine below which the filter is on; (BLUR/NEAR_SINGULAR)^ROUNDS = 1e-18, so that nothing jumps
 BLUR = 1e-8  # squared sine at which a direction is let go: an angle of 1e-4, where rounding of the positions makes relative speeds of 1e-7
@@ -48,6 +50,8 @@ def constrain(model, ws):
         solve_filtered(model, ws)
     place_multipliers(model, ws)
     respond(model, ws)
+    if ws.head[L.K_STABILISED] != 0.0:
+        pull_closed(model, ws)
     return repay(model, ws) if model.ghosts.size > 0 else 0
 
 

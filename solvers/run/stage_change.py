@@ -103,6 +103,13 @@ def balance_momenta(I, W, model, ws, t):
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
             put_momentum(ws, model.l_b[k], ZERO, ZERO)
+    return solve_momenta(model, ws) if status == 0 else status
+
+
+@kernel
+def solve_momenta(model, ws):
+    """Speeds of the tree from the momenta that `put_momentum` has placed; ws.tau holds those of the rotors."""
+    status = 0
     lend(model, ws)
     for i in range(model.parent.size - 1, 0, -1):
         if status == 0:

@@ -18,6 +18,7 @@ from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.derivatives import coordinate_rates
 from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.step_start import probe, weigh
 from kinetree.solvers.views import model_view, work_view
 
@@ -104,6 +105,7 @@ def refresh(I, F, W, t):
         coordinate_rates(ws.ydot, model, ws)
         publish(I, W, model, ws)
     else:
+        status = blame(model, ws, status)
         W[U.V_ITEM] = ws.head[L.K_ITEM]
     return status
 
