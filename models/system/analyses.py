@@ -30,7 +30,7 @@ class Analyses:
     ) -> Ensemble:
         """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
 
-        `how`: integrator ("auto", "rk45", "rk4" in vector lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        `how`: integrator (explicit Runge-Kutta methods in lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
         """
         from kinetree.models.run.ensemble import simulate_many
 
