@@ -106,11 +106,24 @@ def write_units(root: Element, table: Table) -> None:
         if known.offset:
             base["offset"] = number(known.offset)
         SubElement(unit, "BaseUnit", base)
+        for shown in sorted({v.display_unit for v in table.variables if v.unit == name and v.display_unit}):
+            write_display(unit, shown)
+
+
+def write_display(unit: Element, shown: str) -> None:
+    """A unit in which values are shown: display = factor SI + offset."""
+    known = parse_unit(shown)
+    attributes = {"name": shown, "factor": number(1.0 / known.factor)}
+    if known.offset:
+        attributes["offset"] = number(-known.offset / known.factor)
+    SubElement(unit, "DisplayUnit", attributes)
 
 
 def real_attributes(v: Variable) -> dict[str, str]:
     """Unit, limits, nominal value."""
     attributes = {"unit": v.unit} if v.unit else {}
+    if v.display_unit:
+        attributes["displayUnit"] = v.display_unit
     if math.isfinite(v.minimum):
         attributes["min"] = number(v.minimum)
     if math.isfinite(v.maximum):

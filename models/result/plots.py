@@ -49,9 +49,9 @@ def default_columns(result: Result) -> tuple[str, ...]:
 
 def draw(axis, result: Result, name: str, deviation: bool) -> None:
     """One column, with the stages shaded in turn."""
-    values = result[name] - (result[name][0] if deviation else 0.0)
+    values, unit = result.shown(name)
+    values = values - (values[0] if deviation else 0.0)
     axis.plot(result.time, values, linewidth=1.2, color="#1f5f8b")
-    unit = result.unit(name)
     axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit else ""))
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)

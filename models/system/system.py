@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure

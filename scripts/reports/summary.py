@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kinetree.models.description.units import parse_unit
 from kinetree.models.result.readable import DUST, fitting, written
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     for name in names:
         values = extremes(result, name)
         unit, numbers = values.pop("unit"), np.array(list(values.values()), dtype=float)
-        factor, shown = fitting(str(unit), numbers)
+        if asked := result.display_unit(name):
+            numbers, factor, shown, unit = parse_unit(asked).from_si(numbers), 1.0, asked, asked
+        else:
+            factor, shown = fitting(str(unit), numbers)
         largest = float(np.abs(numbers).max(initial=0.0))
         dust = max(largest * 1e-9, DUST.get(str(unit), 0.0))
         texts = (written(0.0 if abs(value) < dust else value * factor, 6) for value in numbers)
