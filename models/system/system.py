@@ -48,6 +48,11 @@ class System(Analyses, Choice, Closure, Traced):
         self.n = len(compiled.speeds)
         self._own = Workspaces(compiled)
 
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import system_html
+
+        return system_html(self)
+
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial coordinates and speeds."""
         c, val = self.compiled, self._fast.ws.val

@@ -6,6 +6,7 @@ from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
 from kinetree.scripts.commands.equations import equations
+from kinetree.scripts.commands.explain import explain
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.hil import hil
 from kinetree.scripts.commands.identify import identify
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable] = {
     "studio": studio,
     "new": new,
     "import": import_robot,
+    "explain": explain,
     "list": library,
     "bench": bench,
 }
