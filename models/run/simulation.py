@@ -153,10 +153,10 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
             reached[name] = float(np.polynomial.polynomial.polyval(until - origin, coefficients))
         advance(run, result, option, until)
         option, origin = U.CONTINUED, until
-    jumped = {name: value.at(end) for name, value in moving.items() if not value.near(reached[name], value.at(end))}
-    for name, number in jumped.items():  # the row shows what follows a jump at its instant; else forces of couplings know the rates before it
-        run.set_input(name, number)
-    if jumped:
+    # the row shows what follows a jump at its instant; without one the forces of couplings keep the rates of the inputs they follow
+    if not run.unit.compiled[0].counts["nfi"] or any(not value.near(reached[name], value.at(end)) for name, value in moving.items()):
+        for name, value in moving.items():
+            run.set_input(name, value.at(end))
         check(run, run.call("unit_refresh", 0, end))
 
 
