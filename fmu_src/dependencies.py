@@ -80,6 +80,8 @@ def stage_masks(unit: Any, record: np.ndarray, inputs: dict[int, int]) -> tuple[
     whole = (loads[0], loads[1] | q_bits | u_bits)
     for _, register, *_ in sensors[late:]:
         masks[register] = whole
+    for _, _, effective_mass in model.probes.reshape(-1, L.PROBE).tolist():
+        masks[effective_mass] = (0, q_bits)
     for instruction in code[starts[3] : starts[4]]:
         follow(masks, instruction)
     return masks, whole

@@ -16,11 +16,12 @@ from kinetree.models.compilation.compiled import Column
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
-from kinetree.models.run.simulation import FIXED, Options
+from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.integrate.kinds import FIXED
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 
@@ -101,7 +102,7 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     soft = not unit.compiled[0].inputs and run.integrator not in FIXED
     options = {
         U.V_RELATIVE: run.relative, U.V_ABSOLUTE: run.absolute, U.V_STEP: run.step if given else STEP, U.V_LARGEST_STEP: run.largest_step,
-        U.V_SOFT: float(soft),
+        U.V_SOFT: float(soft), U.V_BUDGET: run.step_limit,
     }  # fmt: skip
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kinetree.models.description.errors import ModelError
     from kinetree.models.result.result import Result
+    from kinetree.models.run.inputs import Signal
     from kinetree.models.system.mechanism import Mechanism, load
     from kinetree.models.system.system import System
 
-__all__ = ["Mechanism", "ModelError", "Result", "System", "load"]
+__all__ = ["Mechanism", "ModelError", "Result", "Signal", "System", "load"]
 
 HOMES = {
     "ModelError": "description.errors",
     "Mechanism": "system.mechanism",
     "load": "system.mechanism",
     "Result": "result.result",
+    "Signal": "run.inputs",
     "System": "system.system",
 }
 

@@ -8,6 +8,7 @@ World axes unless a line says body axes. A row "k per body" has N+1 rows, row 0 
 
 from enum import IntEnum
 
+from kinetree.solvers.fields import CONSTANTS as CONSTANTS
 from kinetree.solvers.fields import LITERAL as LITERAL
 from kinetree.solvers.fields import MODEL_FLOATS as MODEL_FLOATS
 from kinetree.solvers.fields import MODEL_INTS as MODEL_INTS
@@ -32,10 +33,12 @@ class Status(IntEnum):
     SINGULAR_BODY = 6  # a body has no invertible mass matrix where the method needs one; item = body
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
+    DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
     STAGE_NEVER_ENDS = 17
+    CANCELLED = 18  # the caller asked to stop between two steps; another call goes on
 
 
 class Method(IntEnum):
@@ -95,7 +98,11 @@ class Loop(IntEnum):
     """Groups of constraint rows of closed loops."""
 
     WELD = 0  # up to six rows: a twin stays with the body it was cut from; position then rotation, ground axes
-    COUPLING = 1  # one row: an expression over coordinates and time stays zero
+    COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
+
+
+ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
+POSITIONS, SPEEDS = 2, 1  # l_level
 
 
 class Column(IntEnum):
@@ -124,6 +131,7 @@ class Sensor(IntEnum):
     POTENTIAL_ENERGY = 12
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
+    MULTIPLIER = 15  # generalised force of a coupling
 
 
 SENSOR = 8  # ints per sensor: kind, register, body a, register of point a, body b, register of point b, axis, frame (0 ground, 1 body a)
@@ -154,17 +162,16 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
-# ints per guard: register, kind, first action, number of actions, number of the event in the description or END_BY_*;
-# an event is a change of the guard to a positive value
+# ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
+# register of its condition; an event is a change of the guard to a positive value
 GUARD = 5
-END_BY_STATE, END_BY_TIME = -1, -2  # the end of the stage: at a condition, or at an instant, which counts from zero on
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
 PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
-KNOT = (
-    4  # ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing
-)
+# ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing,
+# 1 where a given motion or a coupling depends on it, so that speeds may jump
+KNOT = 5
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
@@ -173,11 +180,9 @@ H_GIVEN = 35  # 1 when some joint has a given motion
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes
 B_MASS, B_H, B_J = 0, 1, 4  # mass; h = m*com (3); J about O_i: xx xy xz yy yz zz (6)
 B_E, B_R, B_AXIS = 10, 19, 22  # folded constant part of the joint: rotation parent-from-joint (9, row major), shift in parent axes (3), axis (3)
-B_PLAIN = 26  # 1 when the folded rotation is none
-B_CODE = 25  # 1, 2, 3 when the axis is +x, +y, +z, else 0
 
 ELEMENT = 16  # floats per element in `elem`: derived by `prepare`
-E_AXIS, E_FACTOR, E_MATRIX, E_CODE = 0, 3, 4, 13  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9); as B_CODE
+E_AXIS, E_FACTOR, E_MATRIX = 0, 3, 4  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9)
 
 ROW = 72  # floats per body in `row`: the fast path, world axes, moments about O_i
 W_R = 0  # rotation ground-from-body (9)
@@ -202,8 +207,11 @@ LANES_STRIDE, DUAL_STRIDE = WIDTH, 2 * WIDTH
 
 K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
 K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
-K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held
+K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held, 2 with the higher powers of `curve`
+CURVE = 4  # higher powers of an input that moves: second to fifth
 K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
+K_SIDED, K_FROM, K_UNTIL = 12, 13, 14  # 1: the laws of time are read at instants between these: at a corner, from one side
+K_STABILISED = 15  # 1: accelerations pull open loops closed, for hosts that integrate themselves
 K_FORM = 11  # Method by which a run resolves its equations; 0: the default engine
 K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant

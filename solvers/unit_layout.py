@@ -4,6 +4,8 @@ Unit ints: UNIT_HEADER numbers (U_*), then one STAGE record per stage, then the 
 unit's ints, floats or work. Unit work: UNIT_HEAD numbers (V_*), then the parts whose offsets the header tells.
 """
 
+from kinetree.solvers.integrate.kinds import CODES
+
 UNIT_HEADER = 64
 U_STAGES = 0  # number of stages
 U_COLUMNS = 1  # number of columns
@@ -32,6 +34,7 @@ U_AT_SCRATCH = 28  # in work: one y
 U_AT_SLOPES = 29  # in work: slopes of the inputs during the next advance, which clears them; 0: held
 U_AT_GIVEN = 30  # in work: inputs at the beginning of an advance
 U_PRESET_INPUTS = 32  # first register of what the description starts the inputs from
+U_AT_CURVES = 33  # in work: higher powers of the inputs during the next advance, layout.CURVE per input; read where V_CURVED is 1
 U_AT_FIRED = 40  # in work, per guard: 1 where the guard has become true and its actions are to be carried out
 U_AT_MET = 41  # in work, per guard: 1 where it became true at the present instant
 U_AT_HELD = 42  # in work, per guard: whether its condition held before, +1 or -1
@@ -79,27 +82,26 @@ V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_KNOT = 22  # corner of the laws of time at which the last step ended
+V_TOLD = 31  # events of the log that the caller has taken over, for advances that stop before the log is full
+V_NEXT = 40  # model exchange: the corner of the laws of time that is announced to the host
+V_TURNED = 41  # the corner that was turned last
+V_BUDGET = 42  # steps that one advance may take
+V_USED = 43  # steps of the present or last advance
+V_CANCEL = 44  # set by others while an advance runs: stop between two steps with CANCELLED
+V_FASTEST = 45  # after an advance: estimate of the largest rate of the motion, 1/s; 0: unknown
+V_LAST_STEP = 46  # after an advance: its last step, s
+V_CURVED = 47  # 1: the next advance reads the curves of the inputs
 V_PENDING = 30  # Pending: what the next advance goes on with
 V_SOFT = 20  # 1: integrators may step past the target (inputs do not change)
 
 
 PENDING_EVENT, PENDING_REST = 1, 2  # V_PENDING: an event is located but not carried out; the rest of an advance that stopped after an event
 TRUE_NOW = 2  # in U_AT_TRUTH: the event happened at this very instant; 1: its condition held, -1: it did not, 0: not known
-
-
-class Kind:
-    """Integrators."""
-
-    ADAMS = 0
-    RK45 = 1
-    RADAU = 2
-    RK4 = 3
-    SEMI_IMPLICIT = 4
-    STORMER = 5
-    AUTO = 6
-
-
-KINDS = {"adams": 0, "rk45": 1, "radau": 2, "rk4": 3, "semi-implicit": 4, "stormer": 5, "auto": 6}
+KINDS = CODES  # integrators by name
+# option bits of unit_advance: return after the first event, the inputs keep the values they have reached; return before an event is carried out and
+# again after it, the same call once more goes on; this is a further part of one communication step, what actuators hold stays;
+# return when half of the log of events is new to the caller, the same call once more goes on
+STOP_AT_EVENT, STOP_AROUND_EVENT, CONTINUED, STOP_BEFORE_FULL = 1, 2, 4, 8
 E_STAGE, E_RESET = 0, 1  # kinds of logged events
 
 EVENT = 16  # numbers per logged event: time, kind, stage after, guard, books before and after (mass, momentum 3, energy), spare

@@ -1,5 +1,6 @@
 /* What both FMI versions do with an instance: evaluate lazily, read, write, step. Returns levels; 0 is OK. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging) {
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
     Instance *in = calloc(1, sizeof *in);
     if (!in) return NULL;
     in->sink = sink;
@@ -15,7 +16,8 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     in->logger = logger;
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
-    in->name = strdup(name && *name ? name : "unnamed");
+    if (!name || !*name) name = "unnamed";
+    if ((in->name = malloc(strlen(name) + 1))) strcpy(in->name, name);
     const char *problem = model_load(&in->model, resources, token);
     if (!problem && !(in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
@@ -47,7 +49,7 @@ int instance_reset(Instance *in) {
     if (!in->engine) return say(in, LEVEL_ERROR, "this archive was packed for newer processors than the one of this machine");
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
-    in->start_time = 0;
+    in->start_time = in->warned = 0;
     int status = call(in, in->engine->reset, 0, 0.0);
     for (int64_t k = 0; k < in->model.header[P_OPTIONS]; k++) in->work[(int)in->model.options[2 * k]] = in->model.options[2 * k + 1];
     for (int64_t v = 0; v < in->model.header[P_VARIABLES]; v++)
@@ -66,6 +68,24 @@ int setup(Instance *in, int tolerance_defined, double tolerance, double start_ti
     return LEVEL_OK;
 }
 
+static int not_a_number(Instance *in, int level, const char *doing, int item) {
+    double t = in->work[V_TIME], value = item < 0 ? 0 : in->work[in->model.ints[U_BASE] + KINETREE_WORK_HEAD + item];
+    if (item < 0) return say(in, level, "%s at t = %.9g: an acceleration or a rate is not a finite number", doing, t);
+    const char *name = register_name(&in->model, in->work, item);
+    if (isfinite(value))
+        return say(in, level, "%s at t = %.9g: a value is not a finite number, because '%s' has grown to %.3g: %s", doing, t, name, value,
+                   in->exchange ? "the host's integration is unstable, its step or tolerance too large" : "the motion is unstable; try a smaller step or tolerance");
+    return say(in, level, "%s at t = %.9g: '%s' is not a finite number", doing, t, name);
+}
+
+static int too_many_steps(Instance *in, int level, const char *doing) {
+    const double *w = in->work;
+    char rate[80] = "";
+    if (w[V_FASTEST] > 0) snprintf(rate, sizeof rate, ", the fastest motion has a rate of about %.1e 1/s", w[V_FASTEST]);
+    return say(in, level, "%s at t = %.9g: %.0f steps of the integrator do not reach its end: steps are %.1e s%s. Try smaller communication steps%s", doing,
+               w[V_TIME], w[V_USED], w[V_LAST_STEP], rate, w[V_KIND] == KIND_RADAU ? "" : ", or an FMU with integrator radau where stiff forces make it fast");
+}
+
 int engine_failure(Instance *in, int status, int level, const char *doing) {
     int item = (int)in->work[V_ITEM];
     double t = in->work[V_TIME];
@@ -75,12 +95,15 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
         case STATUS_SINGULAR_BODY:
             return say(in, level, "%s at t = %.9g: body '%s' has no invertible mass matrix", doing, t, body_name(&in->model, in->work, item));
         case STATUS_NOT_A_NUMBER:
-            return say(in, level, "%s at t = %.9g: '%s' is not a finite number", doing, t, register_name(&in->model, in->work, item));
+            return not_a_number(in, level, doing, item);
         case STATUS_STEP_TOO_SMALL:
             return say(in, level, "%s at t = %.9g: the step fell below the resolution of time: the motion is singular or a force jumps", doing, t);
         case STATUS_NO_CONVERGENCE: return say(in, level, "%s at t = %.9g: an iteration did not converge", doing, t);
-        case STATUS_TOO_MANY_STEPS: return say(in, level, "%s at t = %.9g: too many steps", doing, t);
+        case STATUS_TOO_MANY_STEPS: return too_many_steps(in, level, doing);
+        case STATUS_CANCELLED: return say(in, level, "%s at t = %.9g: cancelled by the host", doing, t);
         case STATUS_INCONSISTENT: return say(in, level, "%s at t = %.9g: the loop constraints cannot be satisfied (row %d)", doing, t, item);
+        case STATUS_DEAD_POINT:
+            return say(in, level, "%s at t = %.9g: a loop stands at a dead point, where it can begin to move and cannot go on (row %d)", doing, t, item);
         case STATUS_CANNOT_SET:
             return say(in, level, "%s at t = %.9g: an event cannot set '%s', which the constraints and what else is set determine", doing, t,
                        register_name(&in->model, in->work, item));
@@ -211,7 +234,8 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
 int set_states(Instance *in, const double *x, size_t n) {
     if ((int64_t)n != in->model.header[P_STATES]) return say(in, LEVEL_ERROR, "%zu continuous states were given, there are %d", n, (int)in->model.header[P_STATES]);
     for (size_t k = 0; k < n; k++)
-        if (!isfinite(x[k])) return say(in, LEVEL_DISCARD, "continuous state %zu is set to %g, which is not a finite number", k + 1, x[k]);
+        if (!isfinite(x[k]))
+            return say(in, LEVEL_DISCARD, "the host's state '%s' is %g, which is not a finite number: its integration is unstable", state_name(&in->model, k), x[k]);
     memcpy(in->work + in->model.ints[U_AT_STATES], x, n * sizeof *x);
     in->stale |= STALE_VALUES;
     return LEVEL_OK;
@@ -229,21 +253,40 @@ static void tell_events(Instance *in, double before) {
         say(in, LEVEL_OK, "t = %.9g: event %d, stage '%s'", in->work[V_EVENT_TIME], (int)in->work[V_EVENTS], stage_name(&in->model, (int)in->work[V_STAGE]));
 }
 
-/* A host's integrator leaves the closed loops open a little more with every step; beyond this [m or 1] they are closed again. */
-static int drifted(const Instance *in) { return in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-10; }
+/* The derivatives pull open loops closed; in event mode, where states may change anyway, gaps [m or 1] beyond this are closed at once. */
+static int open_loops(const Instance *in) { return in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-10; }
 
 int step_accepted(Instance *in, int *event) {
     int level = settle(in);
     if (!level) arm(in);
-    *event = !level && drifted(in);
+    *event = 0;
+    if (!level && in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-3 && !in->warned) {
+        in->warned = 1;
+        say(in, LEVEL_WARNING, "t = %.9g: the host's integration leaves the closed loops open by %.1e: its step or tolerance is too large", in->work[V_TIME],
+            in->work[V_CONSTRAINT_RESIDUAL]);
+    }
     return level;
 }
 
-/* Carry out the events of the guards that rose; changed: the continuous states have new values. */
+/* The next corner of the laws of time, which a host's step must not pass; 0 when there is none. */
+int next_event(const Instance *in, double *t) {
+    int known = in->exchange && isfinite(in->work[V_NEXT]);
+    *t = known ? in->work[V_NEXT] : 0;
+    return known;
+}
+
+/* Carry out a corner of the laws of time, then the events of the guards that rose; changed: the continuous states have new values. */
 int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
-    int closed = drifted(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
+    double turned = in->work[V_TURNED];
+    int failed = call(in, in->engine->corner, 0, in->work[V_TIME]);
+    if (failed) {
+        in->mode = FAILED;
+        return engine_failure(in, failed, LEVEL_ERROR, "corner");
+    }
+    int closed = open_loops(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
+    closed |= in->work[V_TURNED] != turned;
     double before = in->work[V_EVENTS];
     int status = happens(in) ? call(in, in->engine->event, 1, in->work[V_TIME]) : 0;
     if (status && status != STATUS_EVENT) {
@@ -253,7 +296,36 @@ int handle_event(Instance *in, int *changed) {
     tell_events(in, before);
     *changed = closed || in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
-    return settle(in);
+    level = settle(in);
+    /* another structure, or parameters, have other corners */
+    if (!level && in->work[V_EVENTS] != before) call(in, in->engine->corner, 0, in->work[V_TIME]);
+    return level;
+}
+
+/* The engine up to the target, with a pause after every step of its integrator where the host wants one; TOO_MANY_STEPS within the budget: early return. */
+static int advance(Instance *in, int64_t option, double target, int *early) {
+    *early = 0;
+    if (!in->pause) return call(in, in->engine->advance, option, target);
+    double budget = in->work[V_BUDGET], used = 0;
+    for (;;) {
+        in->work[V_BUDGET] = 1;
+        int status = call(in, in->engine->advance, option, target);
+        in->work[V_BUDGET] = budget;
+        used += in->work[V_USED];
+        if (status != STATUS_TOO_MANY_STEPS || used >= budget) {
+            in->work[V_USED] = used;
+            return status;
+        }
+        in->stale |= STALE_VALUES;
+        if ((*early = in->pause(in))) return STATUS_OK;
+        option |= CONTINUED;
+    }
+}
+
+int cancel_step(Instance *in) {
+    if (!in->stepping) return say(in, LEVEL_ERROR, "no step is in progress");
+    in->work[V_CANCEL] = 1;
+    return LEVEL_OK;
 }
 
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped) {
@@ -263,9 +335,17 @@ int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped) {
     if (fabs(t - now) > 1e-9 * (1 + fabs(now)) + 1e-6 * h)
         return say(in, LEVEL_ERROR, "the step is to begin at t = %.12g, but this instance stands at t = %.12g", t, now);
     if (target <= now) return settle(in);
-    int status = 0;
+    int status = 0, early = 0;
+    in->stepping = 1;
     if (in->stale & STALE_PARAMETERS) status = call(in, in->engine->prepare, 0, now);
-    if (!status) status = call(in, in->engine->advance, stop_at_event, target);
+    if (!status) status = advance(in, stop_at_event ? STOP_AT_EVENT : 0, target, &early);
+    in->stepping = 0;
+    in->work[V_CANCEL] = 0;
+    if (early || status == STATUS_CANCELLED) { /* the state is that of an instant on the way */
+        in->stale = STALE_VALUES;
+        tell_events(in, events);
+        return early ? LEVEL_OK : engine_failure(in, status, LEVEL_DISCARD, "step");
+    }
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;
         in->stale = 0;

@@ -3,6 +3,9 @@
 #ifndef KINETREE_CORE_H
 #define KINETREE_CORE_H
 
+#ifdef __GNUC__ /* the standard's functions have arguments that not every model needs */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,7 +35,7 @@ typedef struct {
 
 typedef int32_t (*Entry)(int64_t *ints, double *floats, double *work, int64_t option, double t);
 typedef struct {
-    Entry reset, start, prepare, refresh, advance, derivatives, event;
+    Entry reset, start, prepare, refresh, advance, derivatives, event, corner;
 } Engine;
 
 typedef enum {
@@ -50,6 +53,7 @@ enum { LEVEL_OK, LEVEL_WARNING, LEVEL_DISCARD, LEVEL_ERROR, LEVEL_FATAL };
 enum { CATEGORY_EVENTS = 1, CATEGORY_WARNING = 2, CATEGORY_DISCARD = 4, CATEGORY_ERROR = 8, CATEGORY_ALL = 15 };
 
 typedef struct Instance Instance;
+typedef void (*Callback)(void); /* a function of the host, of the FMI version at hand */
 typedef void (*Sink)(Instance *in, int level, const char *category, const char *text);
 
 struct Instance {
@@ -61,12 +65,14 @@ struct Instance {
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
     double start_time;
+    volatile int stepping; /* a step is under way: another thread may cancel it */
+    int warned;            /* the host was told that it leaves the loops wide open */
+    int (*pause)(Instance *in); /* called between two steps of the integrator; not 0: return early */
     int event_mode_used, early_return_allowed; /* FMI 3 */
     int logging;
     char *name;
     void *environment; /* the host's */
-    void *logger;      /* the host's function, of the FMI version at hand */
-    void *intermediate;
+    Callback logger, intermediate;
     Sink sink;
 };
 
@@ -79,10 +85,11 @@ void model_free(Model *model);
 const char *variable_name(const Model *model, size_t vr);
 const char *stage_name(const Model *model, int stage);
 const char *body_name(const Model *model, const double *work, int number);
+const char *state_name(const Model *model, size_t k);
 const char *register_name(const Model *model, const double *work, int number);
 
 /* core.c */
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging);
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging);
 void instance_free(Instance *in);
 int instance_reset(Instance *in);
 int setup(Instance *in, int tolerance_defined, double tolerance, double start_time);
@@ -96,7 +103,9 @@ int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
 int handle_event(Instance *in, int *changed);
 int step_accepted(Instance *in, int *event);
+int next_event(const Instance *in, double *t);
 int do_step(Instance *in, double t, double h, int stop_at_event, int *stopped);
+int cancel_step(Instance *in);
 int engine_failure(Instance *in, int status, int level, const char *doing);
 
 /* log.c */

@@ -3,11 +3,11 @@
 #define DECLARE(name, suffix) int32_t kt_unit_##name##suffix(int64_t *, double *, double *, int64_t, double);
 #define DECLARE_ALL(suffix) \
     DECLARE(reset, suffix) DECLARE(start, suffix) DECLARE(prepare, suffix) DECLARE(refresh, suffix) DECLARE(advance, suffix) \
-    DECLARE(derivatives, suffix) DECLARE(event, suffix)
+    DECLARE(derivatives, suffix) DECLARE(event, suffix) DECLARE(corner, suffix)
 #define TABLE(name, suffix) \
     static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t); \
     static const Engine name = {kt_unit_reset##suffix, kt_unit_start##suffix, kt_unit_prepare##suffix, kt_unit_refresh##suffix, \
-                                name##_advance, kt_unit_derivatives##suffix, kt_unit_event##suffix}; \
+                                name##_advance, kt_unit_derivatives##suffix, kt_unit_event##suffix, kt_unit_corner##suffix}; \
     static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t) { \
         return ints[U_MATRIX_STEPS] ? matrix_advance(&name, ints, floats, work, t) : kt_unit_advance##suffix(ints, floats, work, option, t); \
     }

@@ -38,7 +38,8 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const 
 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *functions,
                               fmi2Boolean visible, fmi2Boolean logging) {
-    void *environment = functions ? functions->componentEnvironment : NULL, *logger = functions ? (void *)functions->logger : NULL;
+    void *environment = functions ? functions->componentEnvironment : NULL;
+    Callback logger = functions ? (Callback)functions->logger : NULL;
     return instance_new(name, guid, resources, type == fmi2ModelExchange, sink, environment, logger, logging);
 }
 
@@ -159,6 +160,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     BEGIN("fmi2NewDiscreteStates", EVENT)
     int changed = 0, level = handle_event(in, &changed);
     *info = (fmi2EventInfo){.newDiscreteStatesNeeded = changed, .valuesOfContinuousStatesChanged = changed};
+    info->nextEventTimeDefined = next_event(in, &info->nextEventTime);
     RETURN(level);
 }
 
@@ -226,7 +228,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean no_se
 
 fmi2Status fmi2CancelStep(fmi2Component c) {
     BEGIN("fmi2CancelStep", READABLE)
-    RETURN(say(in, LEVEL_ERROR, "no step is in progress: steps are never asynchronous"));
+    RETURN(cancel_step(in)); /* from another thread: fmi2DoStep then returns fmi2Discard */
 }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {

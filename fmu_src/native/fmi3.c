@@ -28,20 +28,31 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t n, 
     RETURN(set_logging(in, on, n, categories));
 }
 
+/* Tell the host of a step of the integrator: it may read values, and ask for an early return, which is how a step is cancelled. */
+static int tell_step(Instance *in, int may_return) {
+    fmi3Boolean wanted = fmi3False;
+    fmi3Float64 until = 0;
+    ((fmi3IntermediateUpdateCallback)in->intermediate)(in->environment, in->work[V_TIME], fmi3False, fmi3True, fmi3True, may_return != 0, &wanted, &until);
+    return may_return && wanted;
+}
+
+static int pause_step(Instance *in) { return tell_step(in, in->early_return_allowed); }
+
 fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
                                           fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
-    return instance_new(name, token, resources, 1, sink, environment, (void *)log, logging);
+    return instance_new(name, token, resources, 1, sink, environment, (Callback)log, logging);
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
                                          fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed, const fmi3ValueReference required[],
                                          size_t n, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate) {
-    Instance *in = instance_new(name, token, resources, 0, sink, environment, (void *)log, logging);
+    Instance *in = instance_new(name, token, resources, 0, sink, environment, (Callback)log, logging);
     if (!in) return NULL;
     in->event_mode_used = event_mode_used;
     in->early_return_allowed = early_return_allowed;
-    in->intermediate = (void *)intermediate;
+    in->intermediate = (Callback)intermediate;
+    in->pause = intermediate ? pause_step : NULL;
     return in;
 }
 
@@ -179,8 +190,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *again, f
     BEGIN("fmi3UpdateDiscreteStates", EVENT)
     int changed = 0, level = handle_event(in, &changed);
     *again = *values_changed = changed != 0;
-    *terminate = *nominals_changed = *next_defined = fmi3False;
-    *next = 0;
+    *terminate = *nominals_changed = fmi3False;
+    *next_defined = next_event(in, next) != 0;
     RETURN(level);
 }
 
@@ -266,12 +277,8 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 t, fmi3Float64 h, fmi3B
     int stopped = 0, level = do_step(in, t, h, in->event_mode_used && in->early_return_allowed, &stopped);
     *event_handling_needed = stopped != 0;
     *terminate = fmi3False;
-    *early_return = stopped && in->work[V_TIME] < t + h;
+    *early_return = !level && in->work[V_TIME] < t + h - 1e-9 * h;
     *last_time = in->work[V_TIME];
-    if (!level && in->intermediate) {
-        fmi3Boolean wanted = fmi3False;
-        fmi3Float64 until = 0;
-        ((fmi3IntermediateUpdateCallback)in->intermediate)(in->environment, in->work[V_TIME], fmi3False, fmi3True, fmi3True, fmi3False, &wanted, &until);
-    }
+    if (!level && in->intermediate && (stopped || !*early_return)) tell_step(in, 0); /* an early return by its wish has been told */
     RETURN(level);
 }

@@ -25,7 +25,7 @@ from kinetree.solvers.library.tools import LibraryError, compiler, cross_compile
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")
-ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 
 
 @lru_cache(maxsize=1)
@@ -40,9 +40,11 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """The glossary of units as C constants."""
-    lines = [f"#define {key} {value}" for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int)]
+    """The glossary of units as C constants: places, which begin with a letter and a dash; words alone are names of C's own, such as EVENT."""
+    shown = lambda key: key.isupper() and (key[1] == "_" or key in ("UNIT_HEADER", "STAGE"))  # noqa: E731
+    lines = [f"#define {key} {value}" for key, value in vars(unit_layout).items() if shown(key) and isinstance(value, int)]
     lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
+    lines += [f"#define KIND_{name.upper().replace('-', '_')} {value}" for name, value in unit_layout.KINDS.items()]
     lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]
     return "\n".join([*lines, f"#define KINETREE_WORK_HEAD {WORK_HEAD}", ""])
 

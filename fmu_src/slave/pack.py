@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kinetree.fmu.archive.binaries import Binaries
 from kinetree.fmu.slave.loader import with_loaders
-from kinetree.fmu.variables import FmuError
+from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
 from kinetree.solvers.layout import Status
@@ -21,16 +21,19 @@ SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
 KERNELS = "kinetree.solvers"
 TEXTS = {
-    Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is",
-    Status.NOT_A_NUMBER: "a value is not a finite number; its register is",
+    Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is {ITEM:.0f}",
+    Status.NOT_A_NUMBER: "{NAME} is not a finite number or has grown beyond bounds: the motion is unstable, or a law has no value here",
     Status.STEP_TOO_SMALL: "the step fell below the resolution of time: the motion is singular or a force jumps",
     Status.NO_CONVERGENCE: "an iteration did not converge",
-    Status.TOO_MANY_STEPS: "too many steps",
-    Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is",
-    Status.INCONSISTENT: "the loop constraints cannot be satisfied; row",
-    Status.CHATTERING: "events accumulate; condition",
-    Status.CANNOT_SET: "an event cannot set what the constraints and what else is set determine; its register is",
+    Status.TOO_MANY_STEPS: "{USED:.0f} steps of the integrator do not reach its end: steps are {LAST_STEP:.1e} s, the fastest motion has a "
+    "rate of about {FASTEST:.1e} 1/s. Try smaller communication steps, or an FMU with integrator radau where stiff forces make it fast",
+    Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is {ITEM:.0f}",
+    Status.INCONSISTENT: "the loop constraints cannot be satisfied; row {ITEM:.0f}",
+    Status.CHATTERING: "events accumulate; condition {ITEM:.0f}",
+    Status.CANNOT_SET: "an event cannot set {NAME}, which the constraints and what else is set determine",
+    Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on; row {ITEM:.0f}",
     Status.STAGE_NEVER_ENDS: "the stage never ends",
+    Status.CANCELLED: "cancelled",
 }
 
 
@@ -41,13 +44,21 @@ def script_text(identifier: str) -> tuple[str, str, str]:
     """
     package = f"kinetree_kernels_{sources_hash()}"
     places = {key[2:]: value for key, value in vars(unit_layout).items() if key.startswith("V_")}
-    head = 'IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}'
+    head = 'IDENTIFIER, KERNELS, V, STATUS, PLACES = "", "", {}, {}, {}'
     source = "\n\n".join(re.sub(r"^from kinetree\..*\n", "", path.read_text(encoding="utf-8"), flags=re.M) for path in SCRIPTS)
     if head not in source:
         raise FmuError(f"{SCRIPTS[0]} has no line for the names that the builder writes")
-    text = source.replace(
-        head, f"IDENTIFIER, KERNELS, V, STATUS = {identifier!r}, {package!r}, {places!r}, { {int(k): v for k, v in TEXTS.items()}!r}"
-    )
+    U = unit_layout
+    ints = {
+        "STAGES_AT": U.UNIT_HEADER,
+        "STAGE": U.STAGE,
+        "COLUMNS": U.S_COLUMNS,
+        "AT_COLUMNS": U.U_AT_COLUMNS,
+        "BASE": U.U_BASE,
+        "COUNT": U.U_COLUMNS,
+    }
+    messages = {int(k): v for k, v in TEXTS.items()}
+    text = source.replace(head, f"{head.partition('=')[0]}= {identifier!r}, {package!r}, {places!r}, {messages!r}, { {**ints, 'HEAD': WORK_HEAD}!r}")
     return f"kinetree_slave_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text, package
 
 

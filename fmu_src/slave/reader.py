@@ -13,10 +13,10 @@ from array import array
 from functools import cache
 from importlib import import_module
 
-IDENTIFIER, KERNELS, V, STATUS = "", "", {}, {}  # written by the builder: names, places in the head of the work block, messages by status
+IDENTIFIER, KERNELS, V, STATUS, PLACES = "", "", {}, {}, {}  # written by the builder: names, places in the head of work, messages, places in ints
 X86, ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 LIBRARIES = {("Linux", X86): ("linux64", "engine.so"), ("Windows", X86): ("win64", "engine.dll"), ("Linux", ARM): ("aarch64-linux", "engine.so")}
-ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event")
+ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
 HEADER, VARIABLE, CHECKSUM = 32, 8, 8 * 13
 
 
@@ -51,6 +51,18 @@ class Model:
         self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
         self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
         self.call = native(folder, self) or jitted(folder, self)
+
+    def register_name(self, work):
+        """What a failure is about: the variable behind the register V_ITEM."""
+        register, header = int(work[V["ITEM"]]), PLACES
+        columns = self.ints[header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]]
+        for name, at, write in zip(self.names, self.at, self.write):
+            column = at - self.ints[header["AT_COLUMNS"]]
+            if self.ints[header["BASE"]] + header["HEAD"] + register in (at, write):
+                return f"'{name}'"
+            if 0 <= column < self.ints[header["COUNT"]] and self.ints[columns + column] == register:
+                return f"'{name}'"
+        return "an acceleration or a rate" if register < 0 else "an intermediate value"
 
 
 def native(folder, model):

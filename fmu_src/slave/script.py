@@ -57,8 +57,9 @@ class KinetreeSlave(Fmi2Slave):
         """Raise for anything but success."""
         if status:
             self.stale = 0
-            text = STATUS.get(status, f"status {status} of the engine")
-            raise ArithmeticError(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text} ({int(self.work[V['ITEM']])})")
+            values = {name: self.work[place] for name, place in V.items()}
+            text = STATUS.get(status, f"status {status} of the engine").format(NAME=self.model.register_name(self.work), **values)
+            raise ArithmeticError(f"{doing} at t = {self.work[V['TIME']]:.9g}: {text}")
 
     def fail(self, error):
         """An exception would be fatal to the host: log it and go on answering."""

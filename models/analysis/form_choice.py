@@ -57,7 +57,7 @@ def measure(system: System) -> dict[str, float]:
 
 def evaluation_time(system: System, method: str) -> float:
     """Median seconds of one evaluation."""
-    from kinetree.models.system.system import GROUPS, entry_name
+    from kinetree.models.system.forms import GROUPS, entry_name
 
     instance = Instance(system.compiled, GROUPS.get(method, frozenset()))
     q, u = system.start()

@@ -85,3 +85,8 @@ def contact_states(label: str, force: Force) -> dict[str, State]:
     for travel in travels(label, force):
         found[travel] = State(rate=0.0, unit="m")
     return found
+
+
+def settlements(description: Description) -> frozenset[str]:
+    """Names of the states that are settled soil, whatever else is called so."""
+    return frozenset(f"{label}.settlement" for label, force in description.forces.items() if getattr(force, "soil", None) is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class Builder:
         self.states = states_of(description)
         self.forms: dict[str, JointForm] = {}
         self.groups: list[Group] = []
+        self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
+        self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
         self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
@@ -204,7 +206,9 @@ class Builder:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
-            amount = self.vector(time_derivatives(given), key)
+            derivatives = time_derivatives(given)
+            self.registers.motions += derivatives
+            amount = self.vector(derivatives, key)
         c["e_amount"].append(amount)
         c["e_factor"].append(NONE if element.factor == 1.0 else self.register(element.factor, key))
 
@@ -265,4 +269,7 @@ class Builder:
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
-        return {"ints": ints, "floats": {"val0": program.val0, "table_data": program.table_data}, "program": program, "gravity": gravity}
+        followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register)]
+        ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
+        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}

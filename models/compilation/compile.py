@@ -12,6 +12,7 @@ from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.computed_outputs import add_losses
+from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.hydraulics import add_hydraulics
@@ -23,7 +24,7 @@ from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.nodes import Name
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.graph.tree import Topology
-from kinetree.models.system.closure import survey
+from kinetree.models.system.closure import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 
@@ -60,6 +61,7 @@ def assemble(builder: Builder) -> Compiled:
     gravity = builder.vector(d.gravity, "gravity")
     starts = add_starts(builder)
     add_outputs(builder)
+    add_places(builder)
     for label, force in d.forces.items():
         LOWER[force.kind](builder, label, force)
     add_actuators(builder)
@@ -85,12 +87,29 @@ def assemble(builder: Builder) -> Compiled:
 def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, ...], joints: dict) -> Compiled:
     """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
     found = survey(compiled)
-    if found is None:
-        return compiled
-    builder.groups, ranks = live_groups(builder.groups, *found)
-    parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
-    parts["ints"]["l_rank"] = ranks
-    return packed(builder, parts, starts)
+    if found is not None:
+        builder.groups, ranks = live_groups(builder.groups, *found)
+        parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
+        parts["ints"]["l_rank"] = ranks
+        compiled = packed(builder, parts, starts)
+    ghosts = find_ghosts(compiled)
+    while ghosts and ghosts.keys() - set(parts["ints"]["ghosts"].tolist()):
+        parts["ints"]["ghosts"] = np.array(sorted(ghosts), dtype=np.int64)
+        parts["floats"]["lent"] = np.array([ghosts[i] for i in sorted(ghosts)]).reshape(-1)
+        compiled = packed(builder, parts, starts)
+        ghosts |= find_ghosts(compiled)
+    held_by_nothing(compiled, builder)
+    return compiled
+
+
+def held_by_nothing(compiled: Compiled, builder: Builder) -> None:
+    """Refuse a body without mass whose motion no relation determines: a force on it has nothing to move."""
+    if compiled.counts["ngh"]:
+        body = find_ghosts(compiled, pushed=True)
+        if body:
+            name = (*compiled.bodies, *compiled.twins)[min(body) - 1]
+            hint = "give it some, or relations that hold it to bodies that have some"
+            raise ModelError(Problem(f"bodies.{name}.mass", "no inertia that its motion meets", hint=hint, file=builder.description.file))
 
 
 def add_tables(builder: Builder) -> None:
@@ -195,7 +214,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
-        guards=tuple(builder.guard_names),
+        guards=tuple(builder.guard_names), followed=tuple(sorted(builder.leaves.followed)),
     )  # fmt: skip
 
 

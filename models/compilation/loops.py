@@ -1,22 +1,22 @@
 """Closed loops: the body of a cut joint is cut in two, and the halves are welded again by constraint rows.
 
 Every cut joint carries a twin of the body it leads to as a new leaf of the tree, so that joint kinds, given motions and reactions of cut joints need
-no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add one row each.
+no code of their own; the loop is always the weld of a twin to its original ([SC24] joint-coordinate method). Couplings add rows of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.models.compilation.algebra import E
-from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Body, Description, JointSpec
-from kinetree.models.expressions.differentiate import differentiate
-from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node, names
+from kinetree.models.expressions.nodes import Node
+from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.graph.tree import GROUND, Topology, path_set
 from kinetree.solvers import layout as L
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
 
 ZERO_ROW = 1e-20  # part of its scale below which the diagonal of a row is the square of rounding
+HEAVIER = 10.0  # times the mass of the child, from which on the parent is cut
 HELD_COORDINATE, HELD_SPEED = 1, 2  # bits of u_held
 
 
@@ -49,7 +50,8 @@ class CutTopology(Topology):
 def with_twins(description: Description, tree: Topology) -> CutTopology:
     """The tree with a leaf for every cut joint."""
     number = {GROUND: 0} | {body: k for k, body in enumerate(tree.order, 1)}
-    twins = tuple(twin_of(description, description.joints[joint], joint) for joint in tree.cuts)
+    masses = masses_of(description) if tree.cuts else {}
+    twins = tuple(twin_of(description.joints[joint], joint, masses) for joint in tree.cuts)
     parts: dict[str, int] = {}
     for twin in twins:
         parts[twin.body] = parts.get(twin.body, 1) + 1
@@ -64,17 +66,21 @@ def with_twins(description: Description, tree: Topology) -> CutTopology:
     )
 
 
-def twin_of(description: Description, joint: JointSpec, name: str) -> Twin:
-    """Cut the joint's child; its parent where the child has no inertia to share."""
+def twin_of(joint: JointSpec, name: str, masses: Mapping[str, float]) -> Twin:
+    """Cut the joint's child; its parent where the child has no inertia to share, or little: light halves of a body would make rows nearly equal."""
     sides = ((joint.child, joint.parent, False), (joint.parent, joint.child, True))
-    body, other, turned = next((side for side in sides if has_inertia(description, side[0])), None) or next(
-        (side for side in sides if side[0] == GROUND), sides[0]
-    )
+    able = [side for side in sides if masses[side[0]] > 0.0]
+    if len(able) == 2 and masses[joint.parent] > HEAVIER * masses[joint.child]:
+        able.reverse()
+    body, other, turned = able[0] if able else next((side for side in sides if side[0] == GROUND), sides[0])
     return Twin(f"{body} at {name}", body, other, name, turned)
 
 
-def has_inertia(description: Description, body: str) -> bool:
-    return body != GROUND and description.bodies[body].mass != 0.0
+def masses_of(description: Description) -> dict[str, float]:
+    """Masses by the values that parameters have now; the ground has none to share."""
+    values, _ = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})
+    masses = {name: body.mass if isinstance(body.mass, float) else evaluate_constant(body.mass, values) for name, body in description.bodies.items()}
+    return {GROUND: 0.0} | masses
 
 
 def body_shares(description: Description, topology: Topology) -> list[tuple[Body, str, float]]:
@@ -115,10 +121,12 @@ class Group:
     name: str
     kind: int
     a: int  # original body, or first of the registers value, rate, rest of the second derivative
-    b: int  # twin
+    b: int  # twin, or number among the rows of couplings
     bodies: tuple[int, ...]  # on the paths to the ground, ascending
     slopes: tuple[tuple[int, int], ...] = ()  # speed and register of the partial derivative
     parts: tuple[int, ...] = (0,)  # components of the residual that have rows
+    level: int = L.POSITIONS
+    arms: tuple[tuple[int, int, int, int], ...] = ()  # body, registers of a point and of the derivatives by its velocity and by the spin
 
     @property
     def rows(self) -> int:
@@ -134,37 +142,14 @@ def add_groups(builder: Builder, joints: dict[str, list[int]]) -> list[Group]:
         b = topology.order.index(twin.name) + 1
         bodies = sorted({*path_set(parent, a), *path_set(parent, b)})
         groups.append(Group(twin.joint, L.Loop.WELD, a, b, tuple(bodies), parts=tuple(range(6))))
-    for name in builder.description.couplings:
-        groups.append(coupling_group(builder, name, joints))
-    return ordered(groups, [joints["u_at"][i + 1] > joints["u_at"][i] for i in range(len(topology.order) + 1)])
+    from kinetree.models.compilation.couplings import bodies_on_paths, coupling_rows
 
-
-def coupling_group(builder: Builder, name: str, joints: dict[str, list[int]]) -> Group:
-    """The row g(q, t) = 0, with dg/dt and the part of its second derivative that is free of accelerations."""
-    key = f"couplings.{name}.value"
-    value = builder.registers.expand(builder.node(builder.description.couplings[name].value, key))
-    speeds: dict[str, int] = {}
-    at = 0
-    for joint in builder.topology.joint:
-        form = builder.forms[joint]
-        if form.quaternion and names(value) & {*form.coordinates}:
-            found = ", ".join(sorted(names(value) & {*form.coordinates}))
-            raise ModelError(Problem(key, found, "coordinates that are not parts of a quaternion", file=builder.description.file))
-        for k, coordinate in enumerate(() if form.quaternion else form.coordinates):
-            speeds[coordinate] = at + k
-        at += len(form.speeds)
-    used = [coordinate for coordinate in speeds if coordinate in names(value)]
-    if not used:
-        raise ModelError(Problem(key, "no coordinate", "an expression over coordinates", file=builder.description.file))
-
-    def rates(leaf: Leaf) -> Node | None:
-        return ONE if leaf is Name("t") else Der(leaf.name) if isinstance(leaf, Name) and leaf.name in speeds else None
-
-    rate = differentiate(value, rates)
-    first = builder.vector((value, rate, differentiate(rate, rates)))
-    slopes = tuple((speeds[c], builder.register(differentiate(value, lambda leaf, c=c: ONE if leaf is Name(c) else None))) for c in used)
-    bodies = sorted({i for speed, _ in slopes for i in path_set(builder.topology.parent, joints["u_body"][speed])})
-    return Group(name, L.Loop.COUPLING, first, 0, tuple(bodies), slopes)
+    for row in coupling_rows(builder):
+        paths = bodies_on_paths(builder, row, joints["u_body"])
+        groups.append(Group(row.name, L.Loop.COUPLING, row.first, row.number, paths, row.slopes, level=row.level, arms=row.arms))
+    moving = [joints["u_at"][i + 1] > joints["u_at"][i] for i in range(len(topology.order) + 1)]
+    # rows of positions first: their ranks must not count on rows that hold speeds only
+    return [group for level in (L.POSITIONS, L.SPEEDS) for group in ordered([each for each in groups if each.level == level], moving)]
 
 
 def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
@@ -185,9 +170,10 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
     """Integers of the constraint rows by field name."""
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {
-        name: [] for name in ("l_kind", "l_a", "l_b", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope", "l_part")
+        name: []
+        for name in ("l_kind", "l_a", "l_b", "l_level", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope", "l_part", "l_arm")
     }
-    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0]}
+    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0], "l_arm_at": [0]}
     y = 0
     moving = []
     for k, group in enumerate(groups):
@@ -197,6 +183,10 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
         c["l_a"].append(group.a)
         c["l_part"] += group.parts
         c["l_b"].append(group.b)
+        c["l_level"].append(group.level)
+        for body, *registers in group.arms:
+            c["l_arm"] += [place[body], body, *registers]
+        c["l_arm_at"].append(len(c["l_arm"]) // L.ARM)
         c["l_from"].append(place.get(group.a, -1) if group.kind == L.Loop.WELD else -1)
         for body in group.bodies:
             c["l_body"].append(body)
@@ -220,14 +210,13 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
 
 
 def live_groups(groups: list[Group], ranks: np.ndarray, live: np.ndarray) -> tuple[list[Group], np.ndarray]:
-    """Welds without the rows that are zero in general position, as out of the plane of a plane mechanism; groups that keep none are left out."""
+    """Welds without the rows that are zero in general position, as out of the plane of a plane mechanism; a residual there is still noticed."""
     kept, kept_ranks, row = [], [], 0
     for group, rank in zip(groups, ranks, strict=True):
-        parts = tuple(part for r, part in enumerate(group.parts) if live[row + r] > ZERO_ROW)
+        parts = tuple(part for r, part in enumerate(group.parts) if live[row + r] > ZERO_ROW or group.kind == L.Loop.COUPLING)
         row += group.rows
-        if parts:
-            kept.append(replace(group, parts=parts))
-            kept_ranks.append(int(rank))
+        kept.append(replace(group, parts=parts))
+        kept_ranks.append(int(rank))
     return kept, np.array(kept_ranks, dtype=np.int64)
 
 
@@ -256,6 +245,7 @@ def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
         "nle": arrays["l_body"].size,
         "nly": int(arrays["l_size"][0]),
         "nlg": int(arrays["l_env"][-1]),
+        "ngh": arrays["ghosts"].size,
     }
 
 

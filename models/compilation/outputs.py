@@ -113,5 +113,9 @@ def add_magnitudes(builder: Builder) -> None:
     """Sensors for force('JOINT') and reaction('JOINT') wherever an expression asks for them."""
     for key in sorted(builder.used):
         match = FORCE_OF.fullmatch(key)
+        if match and match[1] == "force" and match[2] in builder.coupling_rows and key not in builder.registers.names:
+            if match[2] not in (*builder.description.forces, *builder.joint_body):
+                builder.add_sensor(key, Sensor.MULTIPLIER, builder.coupling_rows[match[2]])
+                continue
         if match and match[2] in builder.joint_body and key not in builder.registers.names and match[2] not in builder.description.forces:
             builder.add_sensor(key, Sensor.REACTION_FORCE, builder.joint_body[match[2]], axis=3)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.joints import JointForm
@@ -103,6 +104,10 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
         if element.kind == "volume":
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
+    for name, coupling in description.couplings.items():
+        for each in (f"{name}[{k}]" for k in (1, 2, 3) if coupling.point is not None):
+            add(known.states, each, f"the place of the point of coupling '{name}'", ("couplings", name))
+        known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
     known.own = frozenset((*known.parameters, *known.states))
     offered = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in measured(name, force)}
     for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():

@@ -12,16 +12,18 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
+from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
+from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
-INTEGRATORS = ("auto", "adams", "stormer", "radau", "rk45", "rk4", "semi-implicit")
+INTEGRATORS = NAMES
 
 
 def listed(value: Any) -> Any:
@@ -53,12 +55,6 @@ class JointSpec(Named):
     transforms: tuple[Transform, ...] | None = Field(None, description="Elementary transforms")
     rotor_inertia: Numbers | None = Field(None, description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]")
     cut: bool | None = Field(None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
-
-
-class Coupling(Named):
-    """A relation between coordinates that always holds, as of gears and racks: value = 0."""
-
-    value: Law = Field(description="Expression over coordinates and t that stays zero")
 
 
 Values = Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -137,7 +133,7 @@ class Tolerances(Part):
     """Error control of the integrators."""
 
     relative: Number = Field(1e-8, description="Relative tolerance")
-    absolute: Number = Field(1e-10, description="Absolute tolerance")
+    absolute: Number | None = Field(None, description="Absolute tolerance; left out: a hundredth of the relative one")
 
 
 class Preparation(Part):
@@ -158,6 +154,7 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
+    step_limit: Number | None = Field(None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")
 
@@ -178,7 +175,9 @@ class Description(Part):
     parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
-    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section("Relations between coordinates, as of gears")
+    couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
+        "Relations that always hold: gears, distances, curves, blades, rolling"
+    )
     forces: dict[str, Force] = section("Force elements")
     inputs: dict[str, InputTable] = section("Numbers given from outside")
     outputs: dict[str, OutputTable] = section("Numbers reported")

@@ -4,7 +4,7 @@ A corner is known where the argument of a table, of a comparison, of min, max, a
 corners: then its value and its pace tell, at any instant, when it gets to the next one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from kinetree.models.expressions.nodes import ONE, ZERO, Lookup, Node, Operation, postorder
 from kinetree.models.expressions.simplify import make
@@ -61,16 +61,17 @@ def moving(node: Operation, rates: list[Node]) -> Node | None:
     return None
 
 
-def corners(phases: Mapping[Node, int], time: int) -> list[tuple[Knot, Node, Node, Node | str | None]]:
-    """Kind, even argument, its pace, and the table or the spacing, of every corner; an argument counts once per table or kind."""
+def corners(phases: Mapping[Node, int], time: int, motions: Set[Node]) -> list[tuple[Knot, Node, Node, Node | str | None, bool]]:
+    """Kind, even argument, its pace, the table or the spacing, and whether it is a corner of `motions`; an argument counts once per table or kind."""
     known = paces(phases, time)
-    found: dict[tuple, None] = {}
+    found: dict[tuple, bool] = {}
     for node, phase in phases.items():
         if phase == time and node.args:
             for kind, argument, rate, detail in candidates(node, known):
                 if rate is not None and rate is not ZERO:
-                    found[kind, argument, rate, detail] = None
-    return list(found)
+                    key = (kind, argument, rate, detail)
+                    found[key] = found.get(key, False) or node in motions
+    return [(*key, moves) for key, moves in found.items()]
 
 
 def candidates(node: Node, known: Mapping[Node, Node | None]) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:

@@ -44,6 +44,7 @@ class Registers:
         self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
         self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
         self._expanded: dict[str, Node] = {}
+        self.motions: list[Node] = []  # given motions and couplings with their rates: where they have corners speeds may jump
 
     def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
         """Give a name the next register."""
@@ -154,7 +155,7 @@ class Registers:
         for register, node in expanded:
             emitter.claim(node, register)
         emitter.emit(expanded)
-        knots = emitter.knots()
+        knots = emitter.knots(frozenset(postorder(self.expand(node) for node in self.motions)))
         lists = emitter.phases
         for part in lists:
             for instruction in part:
@@ -193,12 +194,13 @@ class Emitter:
             if self.register[node] != register:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
 
-    def knots(self) -> np.ndarray:
+    def knots(self, motions: frozenset[Node]) -> np.ndarray:
         """Records of the corners in time; the paces of their arguments become registers."""
         records = []
-        for kind, argument, pace, detail in corners(dict(self.phase), TIME):
+        for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):
             registers = [self.value(argument), self.value(pace)]
-            records.append((kind, *registers, self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0))
+            place = self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0
+            records.append((kind, *registers, place, int(moves)))
         return np.array(records, dtype=np.int64).reshape(-1)
 
     def value(self, node: Node) -> int:

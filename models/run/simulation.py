@@ -9,19 +9,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
+from kinetree.models.run.failure import failure
+from kinetree.models.run.inputs import Sampled, steps
+from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
-from kinetree.models.run.status import EvaluationError, message
+from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
-from kinetree.models.system.system import HAMILTON, System
+from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.layout import Status
+from kinetree.solvers.integrate.kinds import FIXED, NAMES
+from kinetree.solvers.layout import CURVE, Status
 
-INTEGRATORS = tuple(U.KINDS)
-FIXED = ("rk4", "semi-implicit", "stormer")
-STOP_AROUND_EVENT = 2  # option of unit_advance
+ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
+STEP_LIMIT = 1e6  # steps of the integrator in one output interval
 SAMPLES = 500  # output intervals when no output step is given
 
 
@@ -38,9 +43,10 @@ class Options:
     absolute: float
     step: float
     largest_step: float
+    step_limit: float = STEP_LIMIT
 
     @classmethod
-    def of(cls, system: System, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step) -> Options:
+    def of(cls, system: System, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit=None) -> Options:
         """Options of a call; what is left out comes from the description."""
         run, values = system.description.run, parameter_values(system.description)
 
@@ -55,21 +61,29 @@ class Options:
         if end < begin:
             raise ValueError(f"stop_time is {end:g}, before the start at {begin:g}")
         chosen = run.integrator if integrator == "auto" else integrator
-        if chosen not in INTEGRATORS:
-            raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(INTEGRATORS)}")
+        form = run.method if method == "auto" else method
+        if chosen not in NAMES:
+            raise ValueError(f"unknown integrator '{chosen}', expected one of {', '.join(NAMES)}")
         if chosen == "stormer" and len(system.coordinates) != system.n:
             raise ValueError("stormer needs coordinates whose derivatives are the speeds, which quaternion joints do not have: use adams")
-        if chosen == "stormer" and method in HAMILTON:
-            raise ValueError(f"stormer integrates q'' = f, a run in momenta by '{method}' has none: use adams")
+        if chosen == "stormer" and form in HAMILTON:
+            raise ValueError(f"stormer integrates q'' = f, a run in momenta by '{form}' has none: use adams")
         given = run.tolerances
         relative = number(tolerance, given.relative if given else None, 1e-8, "tolerance")
-        absolute = number(None if tolerance is None else tolerance * 1e-2, given.absolute if given else None, 1e-10, "tolerance")
+        absolute = number(None if tolerance is None else ABSOLUTE * relative, given.absolute if given else None, ABSOLUTE * relative, "tolerance")
+        limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
         interval = number(output_step, run.output_step, (end - begin) / SAMPLES or 1.0, "output_step")
         fixed = number(step, run.step, interval, "step")
-        for name, value in (("output_step", interval), ("step", fixed), ("tolerance", relative)):
+        for name, value in (
+            ("output_step", interval),
+            ("step", fixed),
+            ("tolerance", relative),
+            ("absolute tolerance", absolute),
+            ("step_limit", limit),
+        ):
             if not value > 0.0:
                 raise ValueError(f"{name} is {value:g}, expected a positive number")
-        return cls(begin, end, interval, chosen, method, relative, absolute, fixed, largest_step or 0.0)
+        return cls(begin, end, interval, chosen, form, relative, absolute, fixed, largest_step or 0.0, limit)
 
     def times(self) -> np.ndarray:
         """Output instants: multiples of the output step from the start, and the stop time."""
@@ -91,45 +105,43 @@ def simulate(
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
-    moving = {name: value for name, value in inputs.items() if callable(value)}
+    followed = followed_inputs(unit)
+    moving = {name: Sampled(name, value, options.relative, name in followed) for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
     result = blank(unit, options, times)
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in inputs.items():
-        run.set_input(name, float(value(options.start_time)) if callable(value) else float(value))
+        run.set_input(name, moving[name].at(options.start_time) if name in moving else float(value))  # type: ignore[arg-type]
     if inputs:
         check(run, run.call("unit_refresh", 0, options.start_time))
     result.record(run, 0)
     began = time.perf_counter()
-    failure: EvaluationError | None = None
+    failed: EvaluationError | None = None
     try:
-        for k in range(1, times.size):
-            for name, value in moving.items():
-                give_sloped(run, name, value, float(times[k - 1]), float(times[k]))
-            advance(run, result, float(times[k]))
-            result.record(run, k)
-            collect_events(run, result)
-            if progress is not None:
-                progress(float(times[k]))
+        with interruptible(run.work):
+            for k in range(1, times.size):
+                go_to(run, result, moving, float(times[k - 1]), float(times[k]))
+                result.record(run, k)
+                collect_events(run, result)
+                if progress is not None:
+                    progress(float(times[k]))
     except (KeyboardInterrupt, EvaluationError) as error:
         result.truncate()
         result.interrupted = str(error) or "interrupted"
-        failure = error if isinstance(error, EvaluationError) else None
+        failed = error if isinstance(error, EvaluationError) else None
     collect_events(run, result)
     result.finish(run, time.perf_counter() - began)
-    if failure is not None:
-        failure.result = result
-        raise failure
+    if failed is not None:
+        failed.result = result
+        raise failed
     return result
 
 
-def advance(run: Run, result: Result, time: float) -> None:
-    """To the next output; a run in stages stops before and after every event, so that the result knows the values there."""
-    option = STOP_AROUND_EVENT if len(run.unit.stages) > 1 else 0
-    while (status := run.call("unit_advance", option, time)) == Status.EVENT:
-        result.note(run)
-    check(run, status)
+def followed_inputs(unit: Unit) -> set[str]:
+    """Inputs that couplings follow in some stage."""
+    fields = [model_fields(compiled.ints, compiled.floats) for compiled in unit.compiled]
+    return {unit.compiled[0].inputs[k] for model in fields for k in model.l_input[::2]}
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
@@ -138,12 +150,40 @@ def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
     return Result(unit, times, table, options, Replay(unit))
 
 
-def give_sloped(run: Run, name: str, value: Callable[[float], float], begin: float, end: float) -> None:
-    """An input that moves on a straight line between two outputs."""
-    first = float(value(begin))
-    run.set_input(name, first)
-    slopes = int(run.unit.ints[U.U_AT_SLOPES])
-    run.work[slopes + run.unit.compiled[0].inputs.index(name)] = (float(value(end)) - first) / (end - begin)
+def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float) -> None:
+    """Advance over one output interval, inputs that are functions piece by piece."""
+    if not moving:
+        return advance(run, result, 0, end)
+    option = 0
+    for until, polynomials in steps(moving, begin, end):
+        for name, coefficients in polynomials.items():
+            give(run, name, coefficients)
+        advance(run, result, option, until)
+        option = U.CONTINUED
+    for name, value in moving.items():  # the row shows what follows a jump at its instant
+        run.set_input(name, value.at(end))
+    check(run, run.call("unit_refresh", 0, end))
+
+
+def advance(run: Run, result: Result, option: int, until: float) -> None:
+    """Advance; a run in stages stops before and after every event, so that the result knows the values there."""
+    option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
+    while (status := run.call("unit_advance", option, until)) == Status.EVENT:
+        result.note(run)
+        collect_events(run, result)
+    if status == Status.CANCELLED:
+        raise KeyboardInterrupt
+    check(run, status)
+
+
+def give(run: Run, name: str, coefficients: np.ndarray) -> None:
+    """An input that is a polynomial of the time since the beginning of the next advance."""
+    k, ints = run.unit.compiled[0].inputs.index(name), run.unit.ints
+    run.set_input(name, float(coefficients[0]))
+    run.work[int(ints[U.U_AT_SLOPES]) + k] = coefficients[1]
+    first = int(ints[U.U_AT_CURVES]) + CURVE * k
+    run.work[first : first + CURVE] = coefficients[2:]
+    run.work[U.V_CURVED] = 1.0
 
 
 def set_options(run: Run, options: Options, moving: bool) -> None:
@@ -151,6 +191,7 @@ def set_options(run: Run, options: Options, moving: bool) -> None:
     w = run.work
     w[U.V_RELATIVE], w[U.V_ABSOLUTE] = options.relative, options.absolute
     w[U.V_STEP], w[U.V_LARGEST_STEP] = options.step, options.largest_step
+    w[U.V_BUDGET] = options.step_limit
     held = bool(run.unit.description.actuators)  # what actuators hold changes at every output
     w[U.V_SOFT] = 0.0 if moving or held or options.integrator in FIXED else 1.0
 
@@ -158,10 +199,7 @@ def set_options(run: Run, options: Options, moving: bool) -> None:
 def check(run: Run, status: int) -> None:
     """Raise for anything but success, with the time at which it happened."""
     if status not in (Status.OK, Status.EVENT):
-        stage = int(run.work[U.V_STAGE])
-        head = np.zeros(4)
-        head[0] = run.work[U.V_ITEM]
-        text = message(status, head, run.unit.compiled[stage])
+        text = failure(run, Status(status))
         raise EvaluationError(f"at t = {run.work[U.V_TIME]:.9g}: {text}", Status(status))
 
 
@@ -169,6 +207,7 @@ def collect_events(run: Run, result: Result) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
     total = int(run.work[U.V_EVENTS])
+    run.work[U.V_TOLD] = total
     capacity, first = int(unit.ints[U.U_EVENTS]), int(unit.ints[U.U_AT_EVENTS])
     names = unit.stage_names
     for k in range(max(len(result.events), total - capacity), total):

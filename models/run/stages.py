@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
@@ -110,7 +111,8 @@ def without(description: Description, stage: Stage, fixed: Mapping[str, float | 
     lost = {c for n, j in description.joints.items() if n not in joints for c in joint_elements(j, n).coordinates}
     forces = {n: f for n, f in description.forces.items() if force_stands(f, there, lost)}
     outputs = {n: o for n, o in description.outputs.items() if output_stands(o, there, joints, forces)}
-    changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs}
+    couplings = {n: c for n, c in description.couplings.items() if bodies_of(c) <= there}
+    changed = {"bodies": bodies, "joints": joints, "parameters": parameters, "forces": forces, "outputs": outputs, "couplings": couplings}
     return description.model_copy(update=changed), tuple(freed)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.solvers.layout import K_ITEM, Status
+from kinetree.solvers.layout import K_ITEM, Loop, Status
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -39,10 +39,21 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         if 0 <= item < len(compiled.speeds)
         else "rotors of motors",
         Status.INCONSISTENT: open_loop(item, compiled),
+        Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
+        "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def loop_of(row: int, compiled: Compiled) -> str:
+    """What a constraint row belongs to."""
+    fields = model_fields(compiled.ints, compiled.floats)
+    k = int(np.searchsorted(fields.l_row, row, side="right")) - 1
+    if not 0 <= k < len(compiled.loops):
+        return "a loop"
+    return f"the loop through joint '{compiled.loops[k]}'" if fields.l_kind[k] == Loop.WELD else f"the coupling '{compiled.loops[k]}'"
 
 
 def register_name(register: int, compiled: Compiled) -> str:
@@ -56,7 +67,7 @@ def open_loop(row: int, compiled: Compiled) -> str:
     k = int(np.searchsorted(rows, row, side="right")) - 1
     if not 0 <= k < len(compiled.loops):
         return "the loop constraints cannot be satisfied"
-    if rows[k + 1] - rows[k] == 1:
+    if model_fields(compiled.ints, compiled.floats).l_kind[k] == Loop.COUPLING:
         return f"the coupling '{compiled.loops[k]}' cannot be satisfied"
     part = model_fields(compiled.ints, compiled.floats).l_part[row]
     direction = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")[part]

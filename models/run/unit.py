@@ -14,7 +14,8 @@ from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, compile_stage
-from kinetree.models.system.system import GROUPS, HAMILTON, LAGRANGE, System
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
+from kinetree.models.system.system import System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
@@ -157,7 +158,7 @@ def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int
         U.U_AT_COLUMNS: len(unit.columns), U.U_AT_STATES: len(unit.states), U.U_AT_RATES: len(unit.states), U.U_AT_GUARDS: largest["ng"],
         U.U_AT_BODIES: U.UNIT_BODY * bodies + 2 + parameters + inputs, U.U_AT_EVENTS: U.EVENT * EVENT_LOG, U.U_AT_LOCATOR: locator,
         **dict.fromkeys((U.U_AT_FIRED, U.U_AT_MET, U.U_AT_HELD, U.U_AT_NOISE, U.U_AT_ARMED), largest["ng"]), U.U_AT_TRUTH: 2 * events,
-        U.U_AT_INPUTS: inputs, U.U_AT_SLOPES: inputs, U.U_AT_GIVEN: inputs,
+        U.U_AT_INPUTS: inputs, U.U_AT_SLOPES: inputs, U.U_AT_GIVEN: inputs, U.U_AT_CURVES: L.CURVE * inputs,
         U.U_AT_SCRATCH: n, U.U_AT_MEMORY: memory, U.U_BASE: workspace,
     }  # fmt: skip
     header[[U.U_MEMORY, U.U_LOCATOR, U.U_EVENTS, U.U_EVENT_NAMES]] = memory, locator, EVENT_LOG, events

@@ -17,6 +17,8 @@ from kinetree.solvers import layout as L
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
 
+SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 
 
@@ -40,6 +42,30 @@ class Closure:
         if self._assembled is None:
             self._assembled = self.assemble(self.compiled.start_time, q, u)
         return self._assembled[0].copy(), self._assembled[1].copy()
+
+    @property
+    def start_changes(self) -> dict[str, tuple[float, float]]:
+        """Start values of the description that the loops did not allow: by coordinate or speed what was given and what it became."""
+        if not self.compiled.loops:
+            return {}
+        c, val, fields = self.compiled, self._fast.ws.val, model_fields(self.compiled.ints, self.compiled.floats)
+        q, u = self.start()  # type: ignore[attr-defined]
+        held_q, held_u = (fields.u_held & bit for bit in (1, 2))
+        given_q = {int(k): bool(held_q[j]) for j, k in enumerate(fields.u_q) if k >= 0}
+        for first in c.quaternions:
+            j = next(int(fields.u_at[i]) for i in range(1, fields.u_at.size - 1) if fields.q_at[i] <= first < fields.q_at[i + 1])
+            given_q |= dict.fromkeys(range(first, first + 4), bool(held_q[j]))
+        pairs = [(name, val[c.start_q + k], q[k]) for k, name in enumerate(c.coordinates) if given_q.get(k)]
+        pairs += [(name, val[c.start_u + j], u[j]) for j, name in enumerate(c.speeds) if held_u[j]]
+        return {name: (float(a), float(b)) for name, a, b in pairs if abs(b - a) > CHANGED * max(1.0, abs(a))}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a run will silently do otherwise than the description seems to say."""
+        said = [f"the loops do not allow the start of '{name}': {a:g} became {b:g}" for name, (a, b) in self.start_changes.items()]
+        for name in self.compiled.followed:
+            said.append(f"a coupling of positions follows the input '{name}': where it jumps, the mechanism jumps; give it a slope or filter it")
+        return tuple(said)
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
@@ -65,6 +91,32 @@ class Closure:
         """Degrees of freedom: speeds minus independent constraint rows."""
         return self.n - sum(self._ranks())
 
+    @property
+    def position_freedoms(self) -> int:
+        """Freedoms of the positions: more than `freedoms` where blades or rolling bodies restrict speeds only."""
+        levels = model_fields(self.compiled.ints, self.compiled.floats).l_level
+        return self.n - sum(rank for rank, level in zip(self._ranks(), levels, strict=True) if level == L.POSITIONS)
+
+    def constraint_forces(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
+        """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
+        self._fast.set_state(q, u, inputs, loads)
+        self._fast.call("accelerations", 0, t)
+        forces = self._fast.ws.loop_lam.copy()
+        rows = []
+        for column in (np.zeros(self.n), *np.eye(self.n)):  # residuals of speeds are linear in them
+            self._fast.set_state(q, column, inputs)
+            self._fast.call("constraints", 1, t)
+            rows.append(self._fast.ws.loop_r.copy())
+        return (np.array(rows[1:]) - rows[0]) @ forces
+
+    def _at_rest(self, t: float, q: Numbers, u: Numbers | None) -> None:
+        """Refuse small motions about a moving state whose positions have more freedoms than its speeds: local coordinates of the speeds miss some."""
+        if self.compiled.loops and self.position_freedoms != self.freedoms:
+            moving = np.abs(self.project(t, q, np.zeros(self.n) if u is None else u)[1]).max(initial=0.0)
+            if moving > CHANGED:
+                counts = f"{self.position_freedoms} freedoms of positions and {self.freedoms} of speeds"
+                raise ValueError(f"small motions about a moving state under velocity constraints are not offered ({counts}): linearise about rest")
+
     def _ranks(self) -> list[int]:
         return [int(rank) for rank in model_fields(self.compiled.ints, self.compiled.floats).l_rank]
 
@@ -88,11 +140,10 @@ class Closure:
     def constraint_residuals(self, t: float, q: Numbers, u: Numbers | None = None) -> dict[str, tuple[float, float]]:
         """Largest position and velocity residual of every cut joint and coupling."""
         self._fast.set_state(q, u)
-        fields = model_fields(self.compiled.ints, self.compiled.floats)
         worst = []
         for level in range(2):
             self._fast.call("constraints", level, t)
-            worst.append([float(np.max(np.abs(self._fast.ws.loop_r[a:b]))) for a, b in zip(fields.l_row[:-1], fields.l_row[1:])])
+            worst.append(self._fast.ws.loop_open.tolist())
         return {name: (worst[0][k], worst[1][k]) for k, name in enumerate(self.compiled.loops)}
 
     def constraint_residual(self, t: float, q: Numbers, u: Numbers | None = None) -> float:
@@ -121,3 +172,25 @@ def survey(compiled: Compiled) -> tuple[np.ndarray, np.ndarray] | None:
     except EvaluationError:
         return None
     return ws.loop_rank.copy(), ws.loop_live.copy()
+
+
+def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[float, float]]:
+    """Bodies without inertia of their own that the elimination of the tree stumbles over, and what mass and moment of inertia they may borrow.
+
+    With `pushed` forces act along all speeds: they find out bodies that cannot pay back.
+    """
+    instance = Instance(compiled)
+    ws, c = instance.ws, compiled
+    instance.set_state(ws.val[c.start_q : c.start_q + len(c.coordinates)], ws.val[c.start_u : c.start_u + len(c.speeds)])
+    try:
+        instance.call("assemble", 0, compiled.start_time)
+        instance.ws.added[:] = np.cos(np.arange(ws.u.size)) if pushed else 0.0
+        instance.call("accelerations", 0, compiled.start_time)
+    except EvaluationError as error:
+        if error.status == L.Status.SINGULAR_JOINT:
+            body, row = ws.body.reshape(-1, L.BODY), ws.row.reshape(-1, L.ROW)
+            masses = body[1:, L.B_MASS]
+            turning = body[1:, L.B_J] + body[1:, L.B_J + 3] + body[1:, L.B_J + 5] + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
+            if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
+                return {int(ws.head[L.K_ITEM]): (SMALL * float(masses.max()), SMALL * float(turning.max()))}
+    return {}

@@ -16,7 +16,7 @@ import typer
 
 from kinetree.models.analysis.form_choice import processor
 from kinetree.models.run.engine import kind
-from kinetree.models.system.system import HAMILTON
+from kinetree.models.system.forms import HAMILTON
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of

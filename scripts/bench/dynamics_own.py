@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.models.run.instance import Instance
-from kinetree.models.system.system import GROUPS, HAMILTON, System, entry_name
+from kinetree.models.system.forms import GROUPS, HAMILTON, entry_name
+from kinetree.models.system.system import System
 from kinetree.solvers import layout as L
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
-from kinetree.scripts.bench.methods import METHODS, memory
+from kinetree.scripts.bench.methods import FIXED, METHODS, memory
 from kinetree.scripts.bench.methods import run as run_method
 from kinetree.scripts.bench.problems import ARENSTORF_ORBIT, HIRES_END, VAN_DER_POL_STIFF, Problem, kepler, problem, shaken_chain
 
@@ -48,7 +48,7 @@ def error_of(case: Problem, end: np.ndarray) -> float:
 
 def own(name: str, case: Problem, setting: float) -> dict:
     """One run of ours; setting is the tolerance or the number of steps."""
-    options = {"h": case.stop / setting, "refresh": 5.0} if METHODS[name].fixed else {"rtol": setting, "atol": setting}
+    options = {"h": case.stop / setting, "refresh": 5.0} if name in FIXED else {"rtol": setting, "atol": setting}
     options["hard"] = 1.0  # as the peers, the last step ends at the stop: between steps radau's polynomial has only order 3
     runs = [run_method(name, case, np.array([case.stop]), memory(name, case, **options)) for _ in range(REPEATS)]
     result = min(runs, key=lambda run: run.seconds)
@@ -102,8 +102,8 @@ def measure(case: Problem, quick: bool) -> dict[str, list[dict]]:
     tolerances = [float(x) for x in 10.0 ** -np.arange(3, 13, 3 if quick else 1)]
     curves = {}
     for name in OWN_STIFF if case.stiff else OWN_EXPLICIT:
-        own(name, case, 500.0 if METHODS[name].fixed else 1e-2)  # compiles
-        settings = steps_for(case, quick) if METHODS[name].fixed else tolerances
+        own(name, case, 500.0 if name in FIXED else 1e-2)  # compiles
+        settings = steps_for(case, quick) if name in FIXED else tolerances
         curves[name] = [own(name, case, setting) for setting in settings]
     for name in STIFF_PEERS if case.stiff else EXPLICIT_PEERS:
         curves[name] = []

@@ -19,5 +19,7 @@ def check(file: Source, settings: Settings = None) -> None:
     later(system)  # mistakes of later stages show here, not in the middle of a run
     bodies, freedoms = len(system.bodies), system.freedoms
     typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")
+    for warning in system.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     for each in mechanism.description.left_out:
         typer.echo(f"left out: {each}")

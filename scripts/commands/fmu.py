@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
+from kinetree.solvers.integrate.kinds import NAMES
 
 
 def fmu(
     file: Source,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")] = None,
-    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu) or native (no Python on the target).")] = "python",
-    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native only).")] = "2",
-    integrator: Annotated[str, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = "auto",
+    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu), native (no Python on the target), source (C99).")] = "python",
+    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native and source).")] = "2",
+    integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
     platforms: Annotated[
@@ -28,11 +29,10 @@ def fmu(
     """Pack a mechanism as an FMU."""
     from kinetree.fmu.archive.build import BACKENDS, build_fmu, identifier_of
     from kinetree.models import load
-    from kinetree.models.description.schema import INTEGRATORS
 
     backend = one_of(backend, BACKENDS, "--backend")
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
-    integrator = one_of(integrator, INTEGRATORS, "--integrator")
+    integrator = one_of(integrator, NAMES, "--integrator")
     writable(output, (".fmu",), "--output")
     mechanism = load(file, **numbers(settings))
     if linear:
@@ -43,8 +43,15 @@ def fmu(
     build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python)
     if quiet:
         return
-    typer.echo(carried(path))
+    typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
+
+
+def build_note(mechanism, integrator: str) -> str:
+    """By what a source FMU steps."""
+    from kinetree.fmu.archive.build import fixed_integrator
+
+    return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"
 
 
 def carried(path: Path) -> str:

@@ -9,6 +9,7 @@ from typer.exceptions import Exit
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
+from kinetree.solvers.integrate.kinds import NAMES
 
 if TYPE_CHECKING:
     from kinetree.models import Result, System
@@ -23,7 +24,7 @@ def run(
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run in s.")] = None,
     output_interval: Annotated[float | None, typer.Option("--output-interval", help="Time between rows of the result in s.")] = None,
     method: Annotated[str | None, typer.Option("--method", help="Formulation: auto, DEC, ABM, CBM, LGR, ITR-M, ITR-G, DRT or a -H twin.")] = None,
-    integrator: Annotated[str | None, typer.Option("--integrator", help="auto, adams, stormer, radau, rk45, rk4, semi-implicit.")] = None,
+    integrator: Annotated[str | None, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
     step_size: Annotated[float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")] = None,
     settings: Settings = None,
@@ -37,13 +38,13 @@ def run(
 ) -> None:
     """Simulate a mechanism; print a summary, write a table and a picture."""
     from kinetree.models import load
-    from kinetree.models.description.schema import INTEGRATORS, METHODS
+    from kinetree.models.description.schema import METHODS
 
     options: dict[str, Any] = {
         "stop_time": stop_time,
         "output_step": output_interval,
         "method": one_of(method, METHODS, "--method") if method else None,
-        "integrator": one_of(integrator, INTEGRATORS, "--integrator") if integrator else None,
+        "integrator": one_of(integrator, NAMES, "--integrator") if integrator else None,
         "tolerance": tolerance,
         "step": step_size,
     }
@@ -57,6 +58,8 @@ def run(
     system = mechanism.compile()
     options["inputs"] = held(inputs, system.compiled.inputs)
     check_columns(system, wanted)
+    for warning in system.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     try:
         with progress(system.name, end_of(system, stop_time), quiet) as told:
             result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})

@@ -21,9 +21,22 @@ def set_registers(model, ws, t):
     for k in range(ws.x.size):
         ws.val[h[L.H_R_X] + k] = ws.x[k]
     if ws.head[L.K_SLOPED] != 0.0:
-        for k in range(ws.slope.size):
-            ws.val[h[L.H_R_INPUTS] + k] = ws.given[k] + ws.slope[k] * (t - ws.head[L.K_GIVEN_AT])
+        move_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
+    for k in range(0, model.l_input.size, 2):
+        ws.val[model.l_input[k + 1]] = ws.slope[model.l_input[k]] if ws.head[L.K_SLOPED] != 0.0 else 0.0
     return run_phase(model, ws, 1)
+
+
+@kernel
+def move_inputs(model, ws, dt):
+    """Inputs as polynomials of the time since they were given."""
+    curved = ws.head[L.K_SLOPED] == 2.0
+    for k in range(ws.slope.size):
+        rise = 0.0
+        if curved:
+            for m in range(L.CURVE - 1, -1, -1):
+                rise = (rise + ws.curve[L.CURVE * k + m]) * dt
+        ws.val[model.header[L.H_R_INPUTS] + k] = ws.given[k] + (ws.slope[k] + rise) * dt
 
 
 @kernel

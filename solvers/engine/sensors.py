@@ -116,6 +116,16 @@ def energy(model, ws, kind):
 
 
 @kernel
+def multiplier(model, ws, number):
+    """Generalised force of one row of the couplings; 0 where the structure has no such row."""
+    found = 0.0
+    for g in range(model.l_kind.size):
+        if model.l_kind[g] == L.Loop.COUPLING and model.l_b[g] == number:
+            found = ws.loop_lam[model.l_row[g]]
+    return found
+
+
+@kernel
 def measure(model, ws, first, last):
     """Write sensors first..last-1; those from header[H_LATE_SENSORS] on need accelerations (and reactions)."""
     s = model.sensors
@@ -132,6 +142,8 @@ def measure(model, ws, first, last):
             ws.val[register] = pick_quaternion(get9(ws.row, s[at + 2] * L.ROW + L.W_R), axis)
         elif kind == L.Sensor.SPEED_RATE:
             ws.val[register] = ws.udot[s[at + 2]]
+        elif kind == L.Sensor.MULTIPLIER:
+            ws.val[register] = multiplier(model, ws, s[at + 2])
         elif kind >= L.Sensor.KINETIC_ENERGY:
             ws.val[register] = energy(model, ws, kind)
         else:

@@ -1,5 +1,7 @@
 """Entry points of a unit: reset, start, advance, and what hosts need besides. Arguments are the unit's blocks."""
 
+import math
+
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.engine.prepare import prepare
@@ -7,12 +9,14 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.corners import host_time, pass_corner
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
 from kinetree.solvers.run.event_memory import arm, keep_signs
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, ints_view
 
+BUDGET = 1e6  # steps of one advance, unless the caller allows more
 CLOSE_LOOPS = -1  # option of unit_event
 
 
@@ -26,6 +30,9 @@ def unit_reset(ints, floats, work, option, t):
     W[U.V_ABSOLUTE] = 1e-10
     W[U.V_STEP] = 1e-3
     W[U.V_REFRESH] = 1.0
+    W[U.V_BUDGET] = BUDGET
+    W[U.V_KNOT] = W[U.V_TURNED] = -math.inf
+    W[U.V_NEXT] = math.inf
     lay_out(I, F, W)
     return 0
 
@@ -54,6 +61,8 @@ def unit_start(ints, floats, work, option, t):
     if model.l_kind.size > 0:
         status = assemble(model, ws, t)
     W[U.V_STARTED] = 0.0
+    W[U.V_KNOT] = W[U.V_TURNED] = -math.inf
+    W[U.V_NEXT] = math.inf
     W[U.V_PENDING] = 0.0
     for k in range(2 * I[U.U_EVENT_NAMES]):
         W[I[U.U_AT_TRUTH] + k] = 0.0
@@ -66,7 +75,7 @@ def unit_start(ints, floats, work, option, t):
     W[U.V_ENERGY_RESIDUAL] = 0.0
     open_books(I, F, W)
     W[U.V_STATUS] = status
-    arm(I, W, model)
+    arm(I, W, model, ws)
     return status
 
 
@@ -95,17 +104,27 @@ def unit_refresh(ints, floats, work, option, t):
 
 @entry
 def unit_advance(ints, floats, work, option, t):
-    """Integrate to t. Option bit 0: return at the first event; bit 1: return before and after every event, to be called again."""
+    """Integrate to t. Option bit 0: return at the first event; bit 1: before and after every event, bit 2: while the log holds all new events."""
     return advance(ints_view(ints), floats_view(floats), floats_view(work), t, option)
 
 
 @entry
 def unit_derivatives(ints, floats, work, option, t):
-    """Model exchange: rates of the states of the union, columns and guards at the states given there."""
+    """Model exchange: rates of the states of the union, columns and guards at the states given there; open loops are pulled closed."""
     I, F, W = ints_view(ints), floats_view(floats), floats_view(work)
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    return refresh(I, F, W, t)
+    ws.head[L.K_STABILISED] = 1.0
+    status = refresh(I, F, W, host_time(W, t))
+    ws.head[L.K_STABILISED] = 0.0
+    W[U.V_TIME] = t
+    return status
+
+
+@entry
+def unit_corner(ints, floats, work, option, t):
+    """Model exchange: carry out the corner of the laws of time announced in V_NEXT if t has reached it, and announce the next one."""
+    return pass_corner(ints_view(ints), floats_view(floats), floats_view(work), t)
 
 
 @entry

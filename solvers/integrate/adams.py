@@ -60,6 +60,7 @@ from kinetree.solvers.integrate.controller import (
     limited,
     too_small,
 )
+from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
 STIFF_ORDER, STIFF_RATE = 5, 0.2  # order up to which, and h*LIPSCHITZ from which on, stability may limit the step
@@ -251,3 +252,6 @@ def polynomial(out, mem, distance):
             out[i] += weight * phi[i]
     for i in range(len(out)):
         out[i] = y[i] + distance * out[i]
+
+
+KERNELS = Kernels(adams_size, adams_start, adams_restart, adams_changed, adams_restart, adams_step, adams_interpolate)

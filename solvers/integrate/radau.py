@@ -34,9 +34,10 @@ from kinetree.solvers.integrate.controller import (
     limited,
     too_small,
 )
+from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
 from kinetree.solvers.integrate.linear_solver import solve
-from kinetree.solvers.integrate.radau_dense import store
+from kinetree.solvers.integrate.radau_dense import radau_refined, store
 from kinetree.solvers.integrate.radau_newton import (
     C1,
     C2,
@@ -242,3 +243,13 @@ def finish(mem, rhs, context, t_end, h, wanted, factor, error):
     mem[H_NEXT] = max(planned, wanted) if h < wanted else planned
     accept(mem, t_end, h)
     return evaluate(f, mem, rhs, context, t_end, y)
+
+
+@kernel
+def radau_turn(mem, rhs, context):
+    """Go on from a corner: neither the polynomial nor the errors of the last step say anything about the next one; Jacobian and factors stay."""
+    mem[FRESH] = 1.0
+    return radau_changed(mem, rhs, context)
+
+
+KERNELS = Kernels(radau_size, radau_start, radau_restart, radau_changed, radau_turn, radau_step, radau_refined)

@@ -23,6 +23,7 @@ from kinetree.solvers.integrate.controller import (
     grid_time,
 )
 from kinetree.solvers.integrate.dense_output import hermite
+from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
 K2, K3, K4, STAGE = range(BLOCKS, BLOCKS + 4)
@@ -91,3 +92,6 @@ def rk4_step(mem, rhs, context, t_limit):
 def rk4_interpolate(out, mem, t):
     """State at t inside the last step."""
     hermite(out, mem, t)
+
+
+KERNELS = Kernels(rk4_size, rk4_start, rk4_restart, rk4_changed, rk4_changed, rk4_step, rk4_interpolate)

@@ -39,6 +39,7 @@ from kinetree.solvers.integrate.controller import (
     norm,
     too_small,
 )
+from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
 C = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)
@@ -219,3 +220,6 @@ def rk45_interpolate(out, mem, t):
         rise = y_new[i] - y_old[i]
         bow = h * f_old[i] - rise
         out[i] = y_old[i] + s * (rise + r * (bow + s * (rise - h * f_new[i] - bow + r * d[i])))
+
+
+KERNELS = Kernels(rk45_size, rk45_start, rk45_restart, rk45_changed, rk45_changed, rk45_step, rk45_interpolate)

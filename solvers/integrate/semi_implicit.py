@@ -34,6 +34,7 @@ from kinetree.solvers.integrate.controller import (
     grid_time,
 )
 from kinetree.solvers.integrate.dense_output import hermite
+from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.jacobian import numerical_jacobian
 from kinetree.solvers.integrate.linear_solver import factor, solve
 from kinetree.solvers.kernel import kernel
@@ -175,3 +176,14 @@ def symplectic(mem, rhs, context, h):
 def semi_implicit_interpolate(out, mem, t):
     """State at t inside the last step."""
     hermite(out, mem, t)
+
+
+KERNELS = Kernels(
+    semi_implicit_size,
+    semi_implicit_start,
+    semi_implicit_restart,
+    semi_implicit_changed,
+    semi_implicit_changed,
+    semi_implicit_step,
+    semi_implicit_interpolate,
+)

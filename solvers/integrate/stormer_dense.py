@@ -5,7 +5,16 @@ Made continuous with its derivative at the old end of the step; error h^6 as the
 
 from kinetree.solvers.integrate.controller import H_GIVEN, NQ, T_NEW, Y_NEW, Y_OLD, H, block, copy
 from kinetree.solvers.integrate.dense_output import hermite
-from kinetree.solvers.integrate.stormer import HISTORY, SUMMED
+from kinetree.solvers.integrate.interface import Kernels
+from kinetree.solvers.integrate.stormer import (
+    HISTORY,
+    SUMMED,
+    stormer_changed,
+    stormer_restart,
+    stormer_size,
+    stormer_start,
+    stormer_step,
+)
 from kinetree.solvers.kernel import kernel
 
 
@@ -74,3 +83,6 @@ def stormer_interpolate(out, mem, t):
             out[i] = blend * y_old[i]
         add_polynomial(out, mem, s * last / h, 1.0)
         add_polynomial(out, mem, -last / h, -blend)
+
+
+KERNELS = Kernels(stormer_size, stormer_start, stormer_restart, stormer_changed, stormer_restart, stormer_step, stormer_interpolate)

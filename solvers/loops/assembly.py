@@ -1,71 +1,22 @@
 """Assembly: coordinates and speeds that close the loops, found from rough guesses by damped Gauss-Newton steps.
 
 Start values that the user gave are kept if the others can close the loops; else all give way, those given a hundred times less. When neither works,
-the others start from turned guesses: the same ones every time. The nearest solution is found, so that guesses choose the branch.
+the others start from turned guesses: the same ones every time. The guesses choose the branch; on it the place nearest to them is found.
 """
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.envelope import ALL
+from kinetree.solvers.loops.gauss_newton import CLOSED, SETTLED, close, weigh
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
+from kinetree.solvers.loops.nearest import slide_to_nearest
 from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.rank import survey_ranks
-from kinetree.solvers.loops.residual import largest, norm_squared, position_residual, velocity_residual
+from kinetree.solvers.loops.residual import largest, velocity_residual
 
-CLOSED = 1e-13  # m, rad, and per second: nothing is gained below
 SOFT = 1e-4  # weight of a given start value against a free one once it may give way
 ATTEMPTS = 24
-STEPS = 80
-REACH = 0.5  # m, rad: largest change in one step
-SETTLED = 1e-10  # m, rad: residual at which a stalled iteration counts as closed
-
-
-@kernel
-def weigh(model, ws, bit, held):
-    """Weight 1 for free coordinates (bit 1) or speeds (bit 2), `held` for those given."""
-    for j in range(model.u_held.size):
-        given = model.u_held[j] == bit or model.u_held[j] == 3
-        ws.loop_weight[j] = held if given else 1.0
-
-
-@kernel
-def limit_step(ws):
-    """Factor that keeps ws.udot within REACH."""
-    top = REACH
-    for j in range(ws.udot.size):
-        top = max(top, abs(ws.udot[j]))
-    return REACH / top
-
-
-@kernel
-def close(model, ws, t):
-    """Damped Gauss-Newton from ws.q with the weights given; INCONSISTENT when it does not close, head[K_ITEM] is then the worst row."""
-    status = place_loops(model, ws, t)
-    if status != 0:
-        return status
-    position_residual(model, ws)
-    size = norm_squared(ws)
-    damping = 1e-3
-    for _ in range(STEPS):
-        if largest(model, ws) <= CLOSED or damping > 1e6:
-            break
-        for k in range(ws.q.size):
-            ws.loop_q[ws.q.size + k] = ws.q[k]
-        least_change(model, ws, damping, False)
-        retract(model, ws, ws.udot, limit_step(ws))
-        place_loops(model, ws, t)
-        position_residual(model, ws)
-        after = norm_squared(ws)
-        if after < size:
-            size = after
-            damping = max(0.1 * damping, 1e-12)
-        else:
-            for k in range(ws.q.size):
-                ws.q[k] = ws.loop_q[ws.q.size + k]
-            place_loops(model, ws, t)
-            position_residual(model, ws)
-            damping *= 10.0
-    return 0 if largest(model, ws) <= SETTLED else L.Status.INCONSISTENT.value
 
 
 @kernel
@@ -80,7 +31,7 @@ def close_speeds(model, ws, t, bit):
             velocity_residual(model, ws)
             if largest(model, ws) <= CLOSED * speed_scale(ws):
                 return 0
-            least_change(model, ws, 1e-10, False)
+            least_change(model, ws, 1e-10, False, ALL)
             for j in range(ws.u.size):
                 ws.u[j] += ws.udot[j]
         if largest(model, ws) <= SETTLED * speed_scale(ws):
@@ -130,7 +81,7 @@ def assemble(model, ws, t):
         ws.loop_u[j] = ws.u[j]
     status = close_positions(model, ws, t)
     if status == 0:
-        status = close_speeds(model, ws, t, 2)
+        status = slide_to_nearest(model, ws, t)
     if status == 0:
-        survey_ranks(model, ws, t)
-    return status
+        status = close_speeds(model, ws, t, 2)
+    return survey_ranks(model, ws, t) if status == 0 else status

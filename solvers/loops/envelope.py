@@ -6,12 +6,15 @@ dropped and its multiplier is zero. Cost: linear in the number of groups for a b
 
 import math
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 
 # squared sine of the angle to the rows before it below which a row is redundant: rounding of G (1e-16) and the square of drift (1e-18) are smaller
 REDUNDANT = 1e-12
 # part of the largest diagonal below which the diagonal of a whole group is noise
 NOTHING = 1e-14
+# rows to be factored: all; those that hold positions; all within the ranks found when the mechanism was assembled
+ALL, PLACING, MOVING = 0, 1, 2
 
 
 @kernel
@@ -81,8 +84,16 @@ def measure_diagonal(model, ws):
 
 
 @kernel
-def factor(model, ws, damping, limited):
-    """Overwrite ws.loop_g by the factor of G + damping * scale; `limited` keeps the ranks within ws.loop_rank.
+def largest_rank(model, ws, k, rows, use):
+    """How many rows of group k may be kept."""
+    if use == MOVING:
+        return int(ws.loop_rank[k])
+    return rows if use == ALL or model.l_level[k] == L.POSITIONS else 0
+
+
+@kernel
+def factor(model, ws, damping, use):
+    """Overwrite ws.loop_g by the factor of G + damping * scale of the rows that `use` tells: ALL, PLACING or MOVING.
 
     Returns the smallest squared sine of the angle between a kept row and those before it, 0 when a group does not reach its rank.
     """
@@ -105,7 +116,7 @@ def factor(model, ws, damping, limited):
                     ws.loop_g[at + r * rows + c] -= x
         for r in range(rows):
             ws.loop_g[at + r * rows + r] += damping * ws.loop_scale[2 * k + model.l_part[model.l_row[k] + r] // 3]
-        clear = min(clear, factor_group(model, ws, k, rows, at, int(ws.loop_rank[k]) if limited else rows))
+        clear = min(clear, factor_group(model, ws, k, rows, at, largest_rank(model, ws, k, rows, use)))
     return clear
 
 

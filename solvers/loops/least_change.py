@@ -8,13 +8,15 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
-from kinetree.solvers.algebra.vectors import add_to3, get3, mv
+from kinetree.solvers.algebra.vectors import add_to3, get3, mtv, mv, put3, sub3
 from kinetree.solvers.engine.dec import eliminate
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
+from kinetree.solvers.loops.ghosts import lend, repay
+from kinetree.solvers.loops.residual import velocity_residual
 from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
 from kinetree.solvers.loops.rows import spread_rows
 
@@ -24,15 +26,16 @@ def place_loops(model, ws, t):
     """Positions, velocities and registers of the state in ws.q, ws.u that the constraint rows need."""
     status = place(model, ws, t)
     velocities(model, ws)
-    if status == 0 and model.l_speed.size > 0:
+    if status == 0 and model.l_k[model.l_kind.size] + model.l_arm.size > 0:
         status = run_phase(model, ws, 2)
     return status
 
 
 @kernel
-def least_change(model, ws, damping, inertia):
-    """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight."""
+def least_change(model, ws, damping, inertia, use):
+    """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight; `use`: rows of `factor`."""
     if inertia:
+        lend(model, ws)
         for i in range(model.parent.size - 1, 0, -1):
             status = eliminate(model, ws, i)
             if status != 0:
@@ -40,7 +43,7 @@ def least_change(model, ws, damping, inertia):
                 return status
     spread_rows(model, ws, inertia)
     form_gram(model, ws)
-    factor(model, ws, damping, False)
+    factor(model, ws, damping, use)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     solve_factor(model, ws, ws.loop_lam)
@@ -48,9 +51,26 @@ def least_change(model, ws, damping, inertia):
         forget_bias(model, ws)
         place_multipliers(model, ws)
         respond(model, ws)
-    else:
-        gather_change(model, ws)
+        return repay(model, ws) if model.ghosts.size > 0 else 0
+    gather_change(model, ws)
     return 0
+
+
+@kernel
+def row_rates(model, ws, t):
+    """Fill ws.loop_r with J u of ws.u: without the rates that time, states and inputs give the rows."""
+    place_loops(model, ws, t)
+    velocity_residual(model, ws)
+    for r in range(ws.loop_r.size):
+        ws.loop_d[r] = ws.loop_r[r]
+    for j in range(ws.u.size):
+        ws.u[j] = -ws.u[j]
+    place_loops(model, ws, t)
+    velocity_residual(model, ws)
+    for r in range(ws.loop_r.size):
+        ws.loop_r[r] = 0.5 * (ws.loop_d[r] - ws.loop_r[r])
+    for j in range(ws.u.size):
+        ws.u[j] = -ws.u[j]
 
 
 @kernel
@@ -84,6 +104,37 @@ def retract(model, ws, change, scale):
             x, y, z = mv(R, get3(change, j))
             add_to3(ws.q, k, (scale * x, scale * y, scale * z))
             turn_quaternion(ws.q, k + 3, change[j + 3], change[j + 4], change[j + 5], scale)
+
+
+@kernel
+def departure(model, ws, q, out):
+    """What leads from the coordinates q to ws.q, in the directions of the speeds: the inverse of `retract`."""
+    for j in range(model.u_q.size):
+        if model.u_q[j] >= 0:
+            out[j] = ws.q[model.u_q[j]] - q[model.u_q[j]]
+    for e in range(model.e_kind.size):
+        k = model.e_q[e]
+        j = model.e_u[e]
+        if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
+            put3(out, j, turn_between(q, ws.q, k))
+        elif model.e_kind[e] == L.Element.FREE:
+            R = quaternion_matrix(q[k + 3], q[k + 4], q[k + 5], q[k + 6])
+            put3(out, j, mtv(R, sub3(get3(ws.q, k), get3(q, k))))
+            put3(out, j + 3, turn_between(q, ws.q, k + 3))
+
+
+@kernel
+def turn_between(a, b, k):
+    """Rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
+    x = a[k] * b[k + 1] - b[k] * a[k + 1] - (a[k + 2] * b[k + 3] - a[k + 3] * b[k + 2])
+    y = a[k] * b[k + 2] - b[k] * a[k + 2] - (a[k + 3] * b[k + 1] - a[k + 1] * b[k + 3])
+    z = a[k] * b[k + 3] - b[k] * a[k + 3] - (a[k + 1] * b[k + 2] - a[k + 2] * b[k + 1])
+    w = a[k] * b[k] + a[k + 1] * b[k + 1] + a[k + 2] * b[k + 2] + a[k + 3] * b[k + 3]
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    s = math.sqrt(x * x + y * y + z * z)
+    factor = 2.0 * math.atan2(s, w) / s if s > 1e-12 else 2.0
+    return (factor * x, factor * y, factor * z)
 
 
 @kernel

@@ -3,8 +3,9 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.envelope import ALL, PLACING
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.residual import largest, position_residual, velocity_residual
+from kinetree.solvers.loops.residual import largest, opening, position_residual, velocity_residual
 
 # residual that needs no correction, in units of the reach: fifty roundings. At an angle δ from a singular position a residual r leaves the speeds
 # wrong by r ω/δ² across the constraints, so that anything above rounding would be felt
@@ -26,13 +27,13 @@ def project_position(model, ws, t):
         before = worst
         worst = largest(model, ws)
         if worst <= CLOSED * reach(model, ws) or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before):
-            return 0
+            break
         damping = min(1e-3, DAMPING + worst * worst)
-        status = least_change(model, ws, damping, True)
+        status = least_change(model, ws, damping, True, PLACING)
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)
-    return 0 if worst <= DRIFT else L.Status.INCONSISTENT.value
+    return 0 if worst <= DRIFT and opening(ws) <= DRIFT * reach(model, ws) else L.Status.INCONSISTENT.value
 
 
 @kernel
@@ -48,7 +49,7 @@ def project_velocity(model, ws, t):
         worst = largest(model, ws)
         if worst <= CLOSED * speed_scale(ws) or (before > 0.0 and worst > 0.1 * before):
             return 0
-        status = least_change(model, ws, DAMPING, True)
+        status = least_change(model, ws, DAMPING, True, ALL)
         if status != 0:
             return status
         for j in range(ws.u.size):

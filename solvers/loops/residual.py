@@ -1,14 +1,16 @@
 """Residuals of the constraint rows at position, velocity and acceleration level ([SC24] Psi = 0, C θ' = 0, C θ" + C' θ' = 0).
 
 A weld compares a twin with its original: difference of the origins and rotation vector of the relative attitude, then differences of twists and of
-accelerations, all in ground axes. A coupling has its value and derivatives in registers.
+accelerations, all in ground axes. A coupling has its value, its rate and what its second derivative is at rest in registers; a coupling of speeds has
+no residual at position level.
 """
 
 import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
-from kinetree.solvers.algebra.vectors import add3, get3, get9, mm, put3, sub3, transpose
+from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
+from kinetree.solvers.engine.sensors import arm, point_acceleration
 from kinetree.solvers.kernel import kernel
 
 
@@ -36,17 +38,29 @@ def keep_rows(model, ws, g, linear, angular):
 
 
 @kernel
+def note_opening(ws, g, linear, angular):
+    """Remember the largest component of a weld's residual, whether it has a row or not."""
+    worst = 0.0
+    for c in range(3):
+        worst = max(worst, max(abs(linear[c]), abs(angular[c])))
+    ws.loop_open[g] = worst
+
+
+@kernel
 def position_residual(model, ws):
     """Fill ws.loop_r from positions; needs `velocities` and the state program."""
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
-            ws.loop_r[r] = ws.val[model.l_a[g]]
+            ws.loop_r[r] = ws.val[model.l_a[g]] if model.l_level[g] == L.POSITIONS else 0.0
+            ws.loop_open[g] = abs(ws.loop_r[r])
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             p = sub3(get3(ws.row, b + L.W_P), get3(ws.row, a + L.W_P))
-            keep_rows(model, ws, g, p, rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R)))))
+            turn = rotation_vector(mm(get9(ws.row, b + L.W_R), transpose(get9(ws.row, a + L.W_R))))
+            keep_rows(model, ws, g, p, turn)
+            note_opening(ws, g, p, turn)
 
 
 @kernel
@@ -56,11 +70,14 @@ def velocity_residual(model, ws):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
             ws.loop_r[r] = ws.val[model.l_a[g] + 1]
+            ws.loop_open[g] = abs(ws.loop_r[r])
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             v = sub3(get3(ws.row, b + L.W_V), get3(ws.row, a + L.W_V))
-            keep_rows(model, ws, g, v, sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM)))
+            om = sub3(get3(ws.row, b + L.W_OM), get3(ws.row, a + L.W_OM))
+            keep_rows(model, ws, g, v, om)
+            note_opening(ws, g, v, om)
 
 
 @kernel
@@ -69,15 +86,76 @@ def acceleration_residual(model, ws):
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
-            total = ws.val[model.l_a[g] + 2]
-            for k in range(model.l_k[g], model.l_k[g + 1]):
-                total += ws.val[model.l_slope[k]] * ws.udot[model.l_speed[k]]
-            ws.loop_r[r] = total
+            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             w = sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB))
             keep_rows(model, ws, g, w, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
+
+
+@kernel
+def along_speeds(model, ws, g, rates):
+    """Derivatives of coupling g by the speeds, times numbers per speed."""
+    total = 0.0
+    for k in range(model.l_k[g], model.l_k[g + 1]):
+        total += ws.val[model.l_slope[k]] * rates[model.l_speed[k]]
+    return total
+
+
+@kernel
+def along_arms(model, ws, g):
+    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations."""
+    total = 0.0
+    for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+        body = model.l_arm[at + 1]
+        a = point_acceleration(model, ws, body, model.l_arm[at + 2])
+        al = acceleration(ws, body * L.ROW + L.W_AL, body * L.ROW + L.W_DA)
+        total += dot3(get3(ws.val, model.l_arm[at + 3]), a) + dot3(get3(ws.val, model.l_arm[at + 4]), al)
+    return total
+
+
+@kernel
+def arm_wrench(model, ws, at):
+    """Force and moment about O_i on the body of an arm, by a multiplier of 1."""
+    f = get3(ws.val, model.l_arm[at + 3])
+    return f, add3(get3(ws.val, model.l_arm[at + 4]), cross(arm(ws, model.l_arm[at + 1], model.l_arm[at + 2]), f))
+
+
+@kernel
+def increments(model, ws, out):
+    """J u̇ from the increments of acceleration."""
+    for g in range(model.l_kind.size):
+        r = model.l_row[g]
+        if model.l_kind[g] == L.Loop.COUPLING:
+            total = along_speeds(model, ws, g, ws.udot)
+            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+                f, n = arm_wrench(model, ws, at)
+                row = model.l_arm[at + 1] * L.ROW
+                total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
+            out[r] = total
+        else:
+            a = model.l_a[g] * L.ROW
+            b = model.l_b[g] * L.ROW
+            put3(ws.small, 0, sub3(get3(ws.row, b + L.W_DB), get3(ws.row, a + L.W_DB)))
+            put3(ws.small, 3, sub3(get3(ws.row, b + L.W_DA), get3(ws.row, a + L.W_DA)))
+            for s in range(r, model.l_row[g + 1]):
+                out[s] = ws.small[model.l_part[s]]
+
+
+@kernel
+def power_of_couplings(model, ws):
+    """Power of the constraint forces of couplings, after the accelerations: not zero where they move with time, states or inputs."""
+    total = 0.0
+    for g in range(model.l_kind.size):
+        if model.l_kind[g] == L.Loop.COUPLING:
+            moved = along_speeds(model, ws, g, ws.u)
+            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+                f, n = arm_wrench(model, ws, at)
+                row = model.l_arm[at + 1] * L.ROW
+                moved += dot3(f, get3(ws.row, row + L.W_V)) + dot3(n, get3(ws.row, row + L.W_OM))
+            total += ws.loop_lam[model.l_row[g]] * moved
+    return total
 
 
 @kernel
@@ -95,6 +173,16 @@ def largest(model, ws):
         if not x <= worst:
             worst = x
             ws.head[L.K_ITEM] = r
+    return worst
+
+
+@kernel
+def opening(ws):
+    """Largest residual in any direction, of rows and of what was left out as zero in general position."""
+    worst = 0.0
+    for g in range(ws.loop_open.size):
+        if not ws.loop_open[g] <= worst:
+            worst = ws.loop_open[g]
     return worst
 
 

@@ -7,21 +7,32 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, add_to3, axpy3, cross, dot3, get3, get6, get9, mtv, mv, neg3, put3, scale, sub3, sv
 from kinetree.solvers.engine.dec import accelerate
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import arm_wrench
 from kinetree.solvers.loops.rows import free_blocks
+
+
+@kernel
+def push_nothing(ws):
+    """No wrenches, no generalised forces."""
+    for k in range(ws.push.size):
+        ws.push[k] = 0.0
+    for j in range(ws.push_u.size):
+        ws.push_u[j] = 0.0
 
 
 @kernel
 def place_multipliers(model, ws):
     """Wrenches and generalised forces Jᵀλ of ws.loop_lam."""
-    for k in range(ws.push.size):
-        ws.push[k] = 0.0
-    for j in range(ws.push_u.size):
-        ws.push_u[j] = 0.0
+    push_nothing(ws)
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
             for k in range(model.l_k[g], model.l_k[g + 1]):
                 ws.push_u[model.l_speed[k]] += ws.val[model.l_slope[k]] * ws.loop_lam[r]
+            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+                f, n = arm_wrench(model, ws, at)
+                add_to3(ws.push, 6 * model.l_arm[at + 1], scale(ws.loop_lam[r], f))
+                add_to3(ws.push, 6 * model.l_arm[at + 1] + 3, scale(ws.loop_lam[r], n))
         else:
             a = 6 * model.l_a[g]
             b = 6 * model.l_b[g]

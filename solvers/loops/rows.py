@@ -9,6 +9,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.small_symmetric import cholesky3, lower_transposed
 from kinetree.solvers.algebra.vectors import (
+    add3,
     add_to3,
     axpy3,
     cross,
@@ -21,6 +22,7 @@ from kinetree.solvers.algebra.vectors import (
     mm,
     mtv,
     mv,
+    neg3,
     put3,
     scale,
     sub3,
@@ -29,6 +31,7 @@ from kinetree.solvers.algebra.vectors import (
     transpose,
 )
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import arm_wrench
 
 
 @kernel
@@ -47,6 +50,10 @@ def spread_rows(model, ws, inertia):
                 ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
                 if model.l_from[g] >= 0:
                     ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
+        for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+            f, n = arm_wrench(model, ws, at)
+            add_to3(ws.loop_w, 36 * model.l_arm[at], f)
+            add_to3(ws.loop_w, 36 * model.l_arm[at] + 3, n)
         for e in range(last - 1, first - 1, -1):
             spread_entry(model, ws, g, e, rows, inertia)
 
@@ -56,10 +63,9 @@ def spread_entry(model, ws, g, e, rows, inertia):
     """Rows of one body on the path; the rest of the wrenches goes to its predecessor."""
     i = model.l_body[e]
     if inertia and model.joint[i] == L.Joint.SPHERICAL:
-        spread_ball(model, ws, e, i, rows)
+        spread_ball(model, ws, g, e, i, rows)
     elif inertia and model.joint[i] == L.Joint.FREE:
-        spread_free(model, ws, e, i, rows)
-        return
+        spread_free(model, ws, g, e, i, rows)
     else:
         spread_columns(model, ws, g, e, i, rows, inertia)
     up = model.l_up[e]
@@ -79,6 +85,14 @@ def slope(model, ws, g, j):
         if model.l_speed[k] == j:
             return ws.val[model.l_slope[k]]
     return 0.0
+
+
+@kernel
+def slopes_in_ground(model, ws, g, i, j):
+    """Derivatives of coupling g by three speeds from j on, which are components in the axes of body i, in ground axes."""
+    if model.l_kind[g] != L.Loop.COUPLING:
+        return (0.0, 0.0, 0.0)
+    return mv(get9(ws.row, i * L.ROW + L.W_R), (slope(model, ws, g, j), slope(model, ws, g, j + 1), slope(model, ws, g, j + 2)))
 
 
 @kernel
@@ -110,18 +124,19 @@ def spread_columns(model, ws, g, e, i, rows, inertia):
 
 
 @kernel
-def spread_ball(model, ws, e, i, rows):
-    """Three turning freedoms as a block; no moment goes on."""
+def spread_ball(model, ws, g, e, i, rows):
+    """Three turning freedoms as a block; of moments only the opposite of what acts along the joint's own speeds goes on."""
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
     c = cholesky3(K)
+    s = slopes_in_ground(model, ws, g, i, model.u_at[i])
     for r in range(rows):
         w = 36 * e + 6 * r
-        n = get3(ws.loop_w, w + 3)
+        n = add3(get3(ws.loop_w, w + 3), s)
         put3(ws.loop_y, model.l_y[e] + 3 * r, lower_transposed(c, n))
         add_to3(ws.loop_w, w, scale(-1.0, mtv(H, sv(K, n))))
-        put3(ws.loop_w, w + 3, (0.0, 0.0, 0.0))
+        put3(ws.loop_w, w + 3, neg3(s))
 
 
 @kernel
@@ -136,13 +151,18 @@ def free_blocks(ws, at):
 
 
 @kernel
-def spread_free(model, ws, e, i, rows):
-    """Six freedoms; nothing goes on."""
+def spread_free(model, ws, g, e, i, rows):
+    """Six freedoms; only the opposite of what acts along the joint's own speeds goes on."""
     K, HK, Q = free_blocks(ws, i * L.ROW)
     ck = cholesky3(K)
     cq = cholesky3(Q)
+    force = slopes_in_ground(model, ws, g, i, model.u_at[i])
+    torque = slopes_in_ground(model, ws, g, i, model.u_at[i] + 3)
     for r in range(rows):
-        f = get3(ws.loop_w, 36 * e + 6 * r)
-        n = get3(ws.loop_w, 36 * e + 6 * r + 3)
+        w = 36 * e + 6 * r
+        f = add3(get3(ws.loop_w, w), force)
+        n = add3(get3(ws.loop_w, w + 3), torque)
         put3(ws.loop_y, model.l_y[e] + 6 * r, lower_transposed(ck, f))
         put3(ws.loop_y, model.l_y[e] + 6 * r + 3, lower_transposed(cq, sub3(n, mv(HK, f))))
+        put3(ws.loop_w, w, neg3(force))
+        put3(ws.loop_w, w + 3, neg3(torque))

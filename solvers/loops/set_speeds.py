@@ -12,7 +12,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import eliminate
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import solve_factor
+from kinetree.solvers.loops.envelope import ALL, PLACING, solve_factor
+from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
 from kinetree.solvers.loops.projection import CLOSED, DAMPING, DRIFT, ITERATIONS, project_position, project_velocity, reach, speed_scale
 from kinetree.solvers.loops.residual import acceleration_residual, largest, position_residual, velocity_residual
@@ -23,10 +24,10 @@ REACHED = 1e-8  # difference from the value asked for, relative to the largest s
 
 
 @kernel
-def free_change(model, ws, damping):
+def free_change(model, ws, damping, use):
     """Least change under the constraints alone in ws.udot; leaves the factors of the elimination and of the constraints."""
     if model.l_kind.size > 0:
-        return least_change(model, ws, damping, True)
+        return least_change(model, ws, damping, True, use)
     for i in range(model.parent.size - 1, 0, -1):
         status = eliminate(model, ws, i)
         if status != 0:
@@ -72,6 +73,9 @@ def answer(model, ws, n):
         solve_factor(model, ws, ws.loop_lam)
         place_multipliers(model, ws)
         respond(model, ws)
+    if model.ghosts.size > 0:
+        forget_debts(ws)
+        repay(model, ws)
 
 
 @kernel
@@ -98,9 +102,9 @@ def eliminate_sets(ws, count):
 
 
 @kernel
-def least_change_with(model, ws, marks, damping):
-    """Write to ws.udot the change that takes ws.loop_r away and changes the marked speeds by ws.set_want."""
-    status = free_change(model, ws, damping)
+def least_change_with(model, ws, marks, damping, use):
+    """Write to ws.udot the change that takes ws.loop_r away and changes the marked speeds by ws.set_want; `use`: rows of `factor`."""
+    status = free_change(model, ws, damping, use)
     if status != 0:
         return status
     count = model.set_speed.size
@@ -140,7 +144,7 @@ def set_velocity(model, ws, t):
                 worst = max(worst, abs(ws.set_want[k]))
         if worst <= CLOSED * speed_scale(ws) or (before > 0.0 and worst > 0.1 * before):
             break
-        status = least_change_with(model, ws, ws.set_mark, DAMPING)
+        status = least_change_with(model, ws, ws.set_mark, DAMPING, ALL)
         if status != 0:
             return status
         for j in range(ws.u.size):
@@ -179,7 +183,7 @@ def set_position(model, ws, t):
             break
         for k in range(model.set_speed.size):
             ws.set_want[k] = 0.0
-        status = least_change_with(model, ws, ws.set_hold, DAMPING)  # more would let what is set win over the constraints
+        status = least_change_with(model, ws, ws.set_hold, DAMPING, PLACING)  # more would let what is set win over the constraints
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)

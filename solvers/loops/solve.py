@@ -6,13 +6,16 @@ there the direction is let go smoothly within BLUR and comes back on the other s
 Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
+from kinetree.solvers.loops.envelope import MOVING, factor, form_gram, solve_factor
+from kinetree.solvers.loops.ghosts import lend, repay
 from kinetree.solvers.loops.residual import acceleration_residual
 from kinetree.solvers.loops.response import place_multipliers, respond
 from kinetree.solvers.loops.rows import spread_rows
+from kinetree.solvers.loops.stabilisation import pull_closed
 
 NEAR_SINGULAR = 1e-5  # squared sine below which the filter is on; (BLUR/NEAR_SINGULAR)^ROUNDS = 1e-18, so that nothing jumps
 BLUR = 1e-8  # squared sine at which a direction is let go: an angle of 1e-4, where rounding of the positions makes relative speeds of 1e-7
@@ -22,9 +25,11 @@ ROUNDS = 6
 @boundary("solve")
 def accelerations_of(model, ws):
     """u̇ after `load`: of the tree, or under its loop constraints."""
+    if model.ghosts.size > 0:
+        lend(model, ws)
     status = dec(model, ws)
     if status == 0 and model.l_kind.size > 0:
-        constrain(model, ws)
+        status = constrain(model, ws)
     return status
 
 
@@ -33,7 +38,7 @@ def constrain(model, ws):
     """Multipliers and the accelerations that keep the loops closed, after `dec`."""
     spread_rows(model, ws, True)
     form_gram(model, ws)
-    clear = factor(model, ws, 0.0, True)
+    clear = factor(model, ws, 0.0, MOVING)
     acceleration_residual(model, ws)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
@@ -41,10 +46,13 @@ def constrain(model, ws):
         solve_factor(model, ws, ws.loop_lam)
     else:
         form_gram(model, ws)
-        factor(model, ws, BLUR, True)
+        factor(model, ws, BLUR, MOVING)
         solve_filtered(model, ws)
     place_multipliers(model, ws)
     respond(model, ws)
+    if ws.head[L.K_STABILISED] != 0.0:
+        pull_closed(model, ws)
+    return repay(model, ws) if model.ghosts.size > 0 else 0
 
 
 @kernel

@@ -1,88 +1,37 @@
-"""Motion of a unit from its present time to a target: steps, projection, events, stages, change of integrator."""
+"""Motion of a unit from its present time to a target: steps, projection, events, corners, stages, within a budget of steps."""
 
 import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
-from kinetree.solvers.run.derivatives import get_state, guards, in_momenta, put_state
-from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, per_guard
+from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
+from kinetree.solvers.run.corners import next_jump, side, turn_corner
+from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
+from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, per_guard
 from kinetree.solvers.run.events import locate
-from kinetree.solvers.run.knots import SAME, next_knot
-from kinetree.solvers.run.located import begin_events, close_state, happen
-from kinetree.solvers.run.methods import ADAMS, KIND, RADAU, RK45, changed, interpolate, restart, start, step
-from kinetree.solvers.run.step_start import latch
+from kinetree.solvers.run.failures import blame
+from kinetree.solvers.run.knots import near, next_knot
+from kinetree.solvers.run.located import close_state, happen
+from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
+from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
-from kinetree.solvers.unit_layout import Kind
 
-AUTO = Kind.AUTO
+ADAMS = CODES[SMOOTH]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
-STOP_AT_EVENT = 1  # option bit: return after the first event; the inputs keep the values they have reached
-STOP_AROUND_EVENT = 2  # option bit: return before an event is carried out and again after it; the same call once more goes on
-
-
-@kernel
-def begin_stage(I, W, model, ws, mem):
-    """Start the integrator and the event locator at the present state; EVENT when something happens there already."""
-    kind = I[U.U_INTEGRATOR]
-    if kind == AUTO:
-        kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    status = set_integrator(I, W, model, ws, mem, kind)
-    context = (model, ws)
-    if status == 0:
-        status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
-    W[U.V_STARTED] = 1.0
-    W[U.V_KNOT] = -math.inf
-    keep_inputs(I, W, ws)
-    return begin_events(I, W, model, ws, mem) if status == 0 else status
-
-
-@kernel
-def scratch(I, W, n):
-    """Room for one state."""
-    return W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
-
-
-@kernel
-def set_integrator(I, W, model, ws, mem, kind):
-    """Options of one integrator; the present state goes to the scratch."""
-    n = ws.q.size + ws.u.size + ws.x.size + 1
-    y = scratch(I, W, n)
-    status = get_state(y, model, ws, W[U.V_TIME])
-    y[n - 1] = W[U.V_WORK]
-    fixed = kind != ADAMS and kind != RK45 and kind != RADAU
-    C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
-    # the work of the loads is a book entry: it must not decide about steps
-    C.block(mem, C.ATOL)[n - 1] = 1e30
-    mem[C.NQ] = ws.q.size
-    mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
-    mem[C.REFRESH] = W[U.V_REFRESH]
-    mem[KIND] = kind
-    ws.head[L.K_ON_CONSTRAINTS] = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
-    W[U.V_KIND] = kind
-    return status
-
-
-@kernel
-def keep_inputs(I, W, ws):
-    """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
-    different = 1 if ws.head[L.K_SLOPED] != 0.0 else 0
-    for k in range(I[U.U_INPUTS]):
-        value = ws.val[1 + I[U.U_PARAMETERS] + k]
-        if value != W[I[U.U_AT_INPUTS] + k]:
-            different = 1
-            W[I[U.U_AT_INPUTS] + k] = value
-    return different
+TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
+LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
 
 
 @kernel
 def advance(I, F, W, target, option):
     """Integrate to the target; carries out events and stage changes on the way."""
     status = 0
-    sloped = keep_given(I, F, W)
-    around = option & STOP_AROUND_EVENT != 0
+    sloped = keep_given(I, F, W, option)
+    around = option & U.STOP_AROUND_EVENT != 0
     while True:
         model, ws = structure(I, F, W)
         if sloped:
@@ -96,9 +45,9 @@ def advance(I, F, W, target, option):
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
-        if around:
+        if around or (option & U.STOP_BEFORE_FULL != 0 and 2 * (W[U.V_EVENTS] - W[U.V_TOLD]) > I[U.U_EVENTS]):
             return pause(I, F, W, U.PENDING_REST)
-        if option & STOP_AT_EVENT:
+        if option & U.STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])
             W[U.V_STATUS] = status
             hold_inputs(I, F, W)
@@ -133,40 +82,6 @@ def close_output(I, F, W, t):
 
 
 @kernel
-def keep_given(I, F, W):
-    """Latch, and remember the inputs from which slopes extrapolate, unless an advance goes on; whether any has one."""
-    model, ws = structure(I, F, W)
-    begins, sloped = W[U.V_PENDING] == 0.0, False
-    if begins:
-        latch(model, ws)
-        W[U.V_GIVEN_AT] = W[U.V_TIME]
-    for k in range(I[U.U_INPUTS]):
-        if begins:
-            W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
-        sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
-    return sloped
-
-
-@kernel
-def set_slopes(I, W, ws):
-    """Let the inputs of the present structure move."""
-    for k in range(ws.slope.size):
-        ws.given[k] = W[I[U.U_AT_GIVEN] + k]
-        ws.slope[k] = W[I[U.U_AT_SLOPES] + k]
-    ws.head[L.K_GIVEN_AT] = W[U.V_GIVEN_AT]
-    ws.head[L.K_SLOPED] = 1.0
-
-
-@kernel
-def hold_inputs(I, F, W):
-    """Inputs keep the values they have reached."""
-    _, ws = structure(I, F, W)
-    ws.head[L.K_SLOPED] = 0.0
-    for k in range(I[U.U_INPUTS]):
-        W[I[U.U_AT_SLOPES] + k] = 0.0
-
-
-@kernel
 def run(I, W, model, ws, target):
     """Steps in the present structure up to the target, 0, or to the first event, EVENT."""
     mem = memory(I, W)
@@ -180,36 +95,63 @@ def run(I, W, model, ws, target):
     ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
     while status == 0:
         status = locate(ev, guards, context, interpolate, mem, target)
+        if at_corner(W, mem, ev, target, status):
+            turned = turn_corner(W, mem, model, ws)
+            ev[SLOPES_AT] = -math.inf
+            status = turned if turned != 0 else status
         if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break
-        status = step_to(W, mem, model, ws, target)
-        W[U.V_STEPS] += 1.0
-        if status == 0 and model.l_kind.size > 0:
-            status = close_loops(mem, context)
+        status = allowed(W)
+        # what the last step knows is read until here: rows and events lie inside it
         if status == 0 and I[U.U_INTEGRATOR] == AUTO:
             status = reconsider(I, W, mem, context)
+        if status == 0:
+            status = step_to(W, mem, model, ws, target)
+            W[U.V_STEPS] += 1.0
+            W[U.V_USED] += 1.0
+        if status == 0 and model.l_kind.size > 0:
+            status = close_loops(mem, context)
     return arrive(I, W, mem, ev, model, ws, target, status)
 
 
 @kernel
+def allowed(W):
+    """Whether another step may be taken: nobody has asked to stop, and the budget of the advance is not used up."""
+    if W[U.V_CANCEL] != 0.0:
+        W[U.V_CANCEL] = 0.0
+        return CANCELLED
+    return TOO_MANY_STEPS if W[U.V_USED] >= W[U.V_BUDGET] else 0
+
+
+@kernel
+def at_corner(W, mem, ev, target, status):
+    """Whether everything up to the corner at which the last step ended has been read: nothing else comes first, and the target lies beyond."""
+    knot = W[U.V_KNOT]
+    if not abs(C.time_of(mem) - knot) <= near(knot) or C.time_of(mem) > target + near(target):
+        return False
+    return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= near(knot))
+
+
+@kernel
 def step_to(W, mem, model, ws, target):
-    """One step; methods of variable step end it at the next corner of the laws of time, and adams forgets there what it knew before."""
-    kind = int(mem[KIND])
-    if model.knots.size == 0 or not (kind == ADAMS or kind == RK45 or kind == RADAU):
+    """One step. Methods of variable step end it at the next corner of the laws of time, those of fixed step only where speeds jump there."""
+    if model.knots.size == 0:
         return step(mem, (model, ws), target)
-    t, status = C.time_of(mem), 0
-    if abs(t - W[U.V_KNOT]) <= SAME * abs(t) and kind == ADAMS:
-        status = restart(mem, (model, ws))
-    knot = next_knot(model, ws, t)
+    kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    if not is_fixed(kind):
+        knot = next_knot(model, ws, t, 0)
+    else:
+        knot = next_jump(model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN]))
+    ws.head[L.K_SIDED] = 1.0
+    ws.head[L.K_FROM] = side(W[U.V_TURNED], 1.0)
+    ws.head[L.K_UNTIL] = side(knot, -1.0)
     # hosts add up their times: a target that misses a corner by rounding is that corner
-    if knot < target - SAME * abs(target) or W[U.V_SOFT] != 0.0:
+    if knot < target - near(target) or W[U.V_SOFT] != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0
-    if status == 0:
-        status = step(mem, (model, ws), target)
     W[U.V_KNOT] = knot
-    return status
+    return step(mem, (model, ws), target)
 
 
 @kernel
@@ -217,7 +159,7 @@ def close_loops(mem, context):
     """Project the new state onto the loop constraints; the integrator takes the small change over."""
     model, ws = context
     y = C.state_of(mem)
-    t = C.time_of(mem)
+    t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
         status = project(model, ws, t)
@@ -229,34 +171,14 @@ def close_loops(mem, context):
 
 
 @kernel
-def reconsider(I, W, mem, context):
-    """Change to radau when stability limits an explicit method, and back when the motion has become smooth."""
-    kind = int(mem[KIND])
-    other = kind
-    if kind != RADAU and C.is_stiff(mem):
-        other = RADAU
-    elif kind == RADAU and C.is_smooth(mem):
-        other = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    if other == kind:
-        return 0
-    model, ws = context
-    y = C.state_of(mem)
-    t, last = C.time_of(mem), C.step_of(mem)
-    W[U.V_WORK] = y[len(y) - 1]
-    W[U.V_TIME] = t
-    status = put_state(model, ws, t, y)
-    if status == 0:
-        status = set_integrator(I, W, model, ws, mem, other)
-    mem[C.HARD] = 1.0 - W[U.V_SOFT]
-    mem[C.H_GIVEN] = last
-    return status if status != 0 else start(mem, context, t, scratch(I, W, int(mem[C.N])))
-
-
-@kernel
 def arrive(I, W, mem, ev, model, ws, target, status):
     """State at the target, at the event, or where the integration failed, and what a failure means; the status."""
     t = C.time_of(mem)
+    if status != 0 and status != EVENT:
+        status = blame(model, ws, status)
     W[U.V_ITEM] = ws.head[L.K_ITEM]
+    W[U.V_FASTEST], W[U.V_LAST_STEP] = mem[C.LIPSCHITZ], mem[C.H]
+    ws.head[L.K_UNTIL] = math.inf  # whoever evaluates between two steps looks ahead
     if status == EVENT or status == CHATTERING:
         t = ev[EVENT_TIME]
     elif status == 0:

@@ -5,6 +5,7 @@ from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv,
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import power_of_couplings
 
 
 @kernel
@@ -38,7 +39,7 @@ def power(model, ws):
     if model.header[L.H_GIVEN] == 1:
         for i in range(1, model.parent.size):
             total += given_power(model, ws, i)
-    return total
+    return total + power_of_couplings(model, ws)
 
 
 @kernel

@@ -126,9 +126,16 @@ def derivatives(ydot, context, t, y):
     return rates(ydot, model, ws, t, y)
 
 
+@kernel
+def sided(ws, t):
+    """Instant at which the laws of time are read: in the last stage of a step that ends at a corner still before it, after it from then on."""
+    return t if ws.head[L.K_SIDED] == 0.0 else min(max(t, ws.head[L.K_FROM]), ws.head[L.K_UNTIL])
+
+
 @boundary("rates")
 def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
+    t = sided(ws, t)
     status = put_state(model, ws, t, y)
     if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
         project(model, ws, t)

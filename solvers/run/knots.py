@@ -10,20 +10,26 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.kernel import kernel
 
-SAME = 1e-12  # corners closer than this, relative to time, are one
+SAME, SAME_AT_ZERO = 1e-12, 1e-3  # corners closer than this, relative to time or to this time [s], are one
 
 
 @kernel
-def next_knot(model, ws, t):
-    """Instant of the first corner after t; infinity when there is none."""
+def near(t):
+    """Distance in time up to which two instants are one; 0 for instants that never come."""
+    return SAME * max(abs(t), SAME_AT_ZERO) if math.isfinite(t) else 0.0
+
+
+@kernel
+def next_knot(model, ws, t, of_motion):
+    """Instant of the first corner after t, or, of_motion = 1, of the first on which given motions depend; infinity when there is none."""
     first = math.inf
     if set_registers(model, ws, t) != 0:
         return first
     for k in range(0, model.knots.size, L.KNOT):
         x, pace, detail = ws.val[model.knots[k + 1]], ws.val[model.knots[k + 2]], model.knots[k + 3]
         kind = model.knots[k]
-        closest = abs(pace) * SAME * abs(t)
-        if pace == 0.0 or not math.isfinite(x):
+        closest = abs(pace) * near(t)
+        if pace == 0.0 or not math.isfinite(x) or model.knots[k + 4] < of_motion:
             continue
         if kind == L.Knot.ZERO:
             way = -x

@@ -1,69 +1,111 @@
-"""All integrators behind one set of calls; the kind stands in the memory of the integrator."""
+"""All integrators of the registry behind one set of calls; the code of the method stands in the memory of the integrator."""
+
+from collections.abc import Callable
+from importlib import import_module
 
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.integrate.adams import adams_changed, adams_interpolate, adams_restart, adams_size, adams_start, adams_step
-from kinetree.solvers.integrate.radau import radau_changed, radau_restart, radau_size, radau_start, radau_step
-from kinetree.solvers.integrate.radau_dense import radau_refined
-from kinetree.solvers.integrate.rk4 import rk4_changed, rk4_interpolate, rk4_restart, rk4_size, rk4_start, rk4_step
-from kinetree.solvers.integrate.rk45 import rk45_changed, rk45_interpolate, rk45_restart, rk45_size, rk45_start, rk45_step
-from kinetree.solvers.integrate.semi_implicit import (
-    semi_implicit_changed,
-    semi_implicit_interpolate,
-    semi_implicit_restart,
-    semi_implicit_size,
-    semi_implicit_start,
-    semi_implicit_step,
-)
-from kinetree.solvers.integrate.stormer import stormer_changed, stormer_restart, stormer_size, stormer_start, stormer_step
-from kinetree.solvers.integrate.stormer_dense import stormer_interpolate
+from kinetree.solvers.integrate.explicit import explicit
+from kinetree.solvers.integrate.interface import Kernels
+from kinetree.solvers.integrate.kinds import AUTO, CODES, INTEGRATORS, INTERRUPTED, SMOOTH, STIFF, Integrator
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.derivatives import derivatives
-from kinetree.solvers.unit_layout import Kind
 
 KIND = 30  # offset in the memory of an integrator
-ADAMS, RK45, RADAU, RK4, SEMI_IMPLICIT = Kind.ADAMS, Kind.RK45, Kind.RADAU, Kind.RK4, Kind.SEMI_IMPLICIT
+
+
+def kernels_of(method: Integrator) -> Kernels:
+    """The kernels of a method: of its module, or made from its table."""
+    return explicit(method.tableau) if method.tableau is not None else import_module(method.kernels).KERNELS
+
+
+KERNELS = {method.name: kernels_of(method) for method in INTEGRATORS}
+FIXED_CODES = tuple(method.code for method in INTEGRATORS if method.fixed)
 
 
 def memory_size(kind: int, n: int) -> int:
-    """Length of the memory for n states; AUTO may use adams, rk45 and radau."""
-    sizes = (adams_size, rk45_size, radau_size, rk4_size, semi_implicit_size, stormer_size)
-    chosen = sizes[:3] if kind == Kind.AUTO else sizes[kind : kind + 1]
-    return max(int(getattr(size, "py_func", size)(n)) for size in chosen)
+    """Length of the memory for n states; AUTO may use three methods."""
+    names = (SMOOTH, INTERRUPTED, STIFF) if kind == AUTO else tuple(name for name in KERNELS if CODES[name] == kind)
+    sizes = [KERNELS[name].size for name in names]
+    return max(int(getattr(size, "py_func", size)(n)) for size in sizes)
+
+
+def one_call(adapted: dict[str, Callable]) -> Callable:
+    """A kernel (mem, context, t, y) -> status that calls the one of the method at work."""
+    (name, this), *others = adapted.items()
+    if not others:
+        return this
+    code, rest = CODES[name], one_call(dict(others))
+
+    @kernel
+    def call(mem, context, t, y):
+        return this(mem, context, t, y) if int(mem[KIND]) == code else rest(mem, context, t, y)
+
+    return call
+
+
+def starting(begin: Callable) -> Callable:
+    @kernel
+    def start(mem, context, t, y):
+        return begin(mem, derivatives, context, t, y)
+
+    return start
+
+
+def refreshing(refresh: Callable) -> Callable:
+    @kernel
+    def after(mem, context, t, y):
+        return refresh(mem, derivatives, context)
+
+    return after
+
+
+def reading(interpolate: Callable) -> Callable:
+    @kernel
+    def read(mem, context, t, y):
+        interpolate(y, mem, t)
+        return 0
+
+    return read
+
+
+def stepping(name: str, step: Callable) -> Callable:
+    """A step of one method, compiled for itself."""
+
+    def advance(mem, model, ws, limit):
+        return step(mem, derivatives, (model, ws), limit)
+
+    advance.__name__ = f"step_{name.replace('-', '_')}"
+    bounded = boundary("method")(advance)
+
+    @kernel
+    def one(mem, context, t, y):
+        model, ws = context
+        return bounded(mem, model, ws, t)
+
+    return one
+
+
+start = one_call({name: starting(method.start) for name, method in KERNELS.items()})
+any_restart = one_call({name: refreshing(method.restart) for name, method in KERNELS.items()})
+any_changed = one_call({name: refreshing(method.changed) for name, method in KERNELS.items()})
+any_turn = one_call({name: refreshing(method.turn) for name, method in KERNELS.items()})
+any_step = one_call({name: stepping(name, method.step) for name, method in KERNELS.items()})
+any_interpolate = one_call({name: reading(method.interpolate) for name, method in KERNELS.items()})
 
 
 @kernel
-def start(mem, context, t, y):
-    """Begin at (t, y)."""
-    kind = int(mem[KIND])
-    if kind == ADAMS:
-        return adams_start(mem, derivatives, context, t, y)
-    if kind == RK45:
-        return rk45_start(mem, derivatives, context, t, y)
-    if kind == RADAU:
-        return radau_start(mem, derivatives, context, t, y)
-    if kind == RK4:
-        return rk4_start(mem, derivatives, context, t, y)
-    if kind == SEMI_IMPLICIT:
-        return semi_implicit_start(mem, derivatives, context, t, y)
-    return stormer_start(mem, derivatives, context, t, y)
+def is_fixed(kind):
+    """Whether a method works with steps of given size."""
+    for code in FIXED_CODES:
+        if kind == code:
+            return True
+    return False
 
 
 @boundary("method")
 def restart_method(mem, model, ws, t):
     """Begin anew with the state in Y_NEW."""
-    context = (model, ws)
-    kind = int(mem[KIND])
-    if kind == ADAMS:
-        return adams_restart(mem, derivatives, context)
-    if kind == RK45:
-        return rk45_restart(mem, derivatives, context)
-    if kind == RADAU:
-        return radau_restart(mem, derivatives, context)
-    if kind == RK4:
-        return rk4_restart(mem, derivatives, context)
-    if kind == SEMI_IMPLICIT:
-        return semi_implicit_restart(mem, derivatives, context)
-    return stormer_restart(mem, derivatives, context)
+    return any_restart(mem, (model, ws), t, mem)
 
 
 @kernel
@@ -76,19 +118,7 @@ def restart(mem, context):
 @boundary("method")
 def changed_method(mem, model, ws, t):
     """Refresh the rates after Y_NEW was changed a little."""
-    context = (model, ws)
-    kind = int(mem[KIND])
-    if kind == ADAMS:
-        return adams_changed(mem, derivatives, context)
-    if kind == RK45:
-        return rk45_changed(mem, derivatives, context)
-    if kind == RADAU:
-        return radau_changed(mem, derivatives, context)
-    if kind == RK4:
-        return rk4_changed(mem, derivatives, context)
-    if kind == SEMI_IMPLICIT:
-        return semi_implicit_changed(mem, derivatives, context)
-    return stormer_changed(mem, derivatives, context)
+    return any_changed(mem, (model, ws), t, mem)
 
 
 @kernel
@@ -99,56 +129,25 @@ def changed(mem, context):
 
 
 @boundary("method")
-def step_adams(mem, model, ws, limit):
-    """One accepted step by adams."""
-    return adams_step(mem, derivatives, (model, ws), limit)
+def turn_method(mem, model, ws, t):
+    """Go on from a corner of the right-hand side."""
+    return any_turn(mem, (model, ws), t, mem)
 
 
-@boundary("method")
-def step_radau(mem, model, ws, limit):
-    """One accepted step by radau."""
-    return radau_step(mem, derivatives, (model, ws), limit)
-
-
-@boundary("method")
-def step_other(mem, model, ws, limit):
-    """One accepted step by one of the others."""
-    context = (model, ws)
-    kind = int(mem[KIND])
-    if kind == RK45:
-        return rk45_step(mem, derivatives, context, limit)
-    if kind == RK4:
-        return rk4_step(mem, derivatives, context, limit)
-    if kind == SEMI_IMPLICIT:
-        return semi_implicit_step(mem, derivatives, context, limit)
-    return stormer_step(mem, derivatives, context, limit)
+@kernel
+def turn(mem, context):
+    """Go on from a corner of the right-hand side with the state in Y_NEW."""
+    model, ws = context
+    return turn_method(mem, model, ws, 0.0)
 
 
 @kernel
 def step(mem, context, limit):
     """One accepted step."""
-    model, ws = context
-    kind = int(mem[KIND])
-    if kind == ADAMS:
-        return step_adams(mem, model, ws, limit)
-    if kind == RADAU:
-        return step_radau(mem, model, ws, limit)
-    return step_other(mem, model, ws, limit)
+    return any_step(mem, context, limit, mem)
 
 
 @kernel
 def interpolate(out, mem, t):
     """State inside the last step."""
-    kind = int(mem[KIND])
-    if kind == ADAMS:
-        adams_interpolate(out, mem, t)
-    elif kind == RK45:
-        rk45_interpolate(out, mem, t)
-    elif kind == RADAU:
-        radau_refined(out, mem, t)
-    elif kind == RK4:
-        rk4_interpolate(out, mem, t)
-    elif kind == SEMI_IMPLICIT:
-        semi_implicit_interpolate(out, mem, t)
-    else:
-        stormer_interpolate(out, mem, t)
+    any_interpolate(mem, 0, t, out)

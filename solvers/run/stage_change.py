@@ -14,6 +14,7 @@ from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.engine.kinematics import motion, velocities
 from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.ghosts import lend
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.rank import survey_ranks
 from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
@@ -102,6 +103,14 @@ def balance_momenta(I, W, model, ws, t):
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
             put_momentum(ws, model.l_b[k], ZERO, ZERO)
+    return solve_momenta(model, ws) if status == 0 else status
+
+
+@kernel
+def solve_momenta(model, ws):
+    """Speeds of the tree from the momenta that `put_momentum` has placed; ws.tau holds those of the rotors."""
+    status = 0
+    lend(model, ws)
     for i in range(model.parent.size - 1, 0, -1):
         if status == 0:
             status = eliminate(model, ws, i)
@@ -148,5 +157,6 @@ def change_structure(I, F, W, t):
         status = balance_momenta(I, W, model, ws, t)
     if status == 0 and model.l_kind.size > 0:
         status = project(model, ws, t)
-        survey_ranks(model, ws, t)
+        if status == 0:
+            status = survey_ranks(model, ws, t)
     return status

@@ -13,11 +13,12 @@ from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.residual import largest, position_residual
+from kinetree.solvers.loops.residual import opening, position_residual
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import energy_of_motion
 from kinetree.solvers.run.derivatives import coordinate_rates
 from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.step_start import probe, weigh
 from kinetree.solvers.views import model_view, work_view
 
@@ -98,12 +99,13 @@ def refresh(I, F, W, t):
         W[U.V_CONSTRAINT_RESIDUAL] = 0.0
         if model.l_kind.size > 0:
             position_residual(model, ws)
-            W[U.V_CONSTRAINT_RESIDUAL] = largest(model, ws)
+            W[U.V_CONSTRAINT_RESIDUAL] = opening(ws)
     W[U.V_TIME] = t
     if status == 0:
         coordinate_rates(ws.ydot, model, ws)
         publish(I, W, model, ws)
     else:
+        status = blame(model, ws, status)
         W[U.V_ITEM] = ws.head[L.K_ITEM]
     return status
 

@@ -33,7 +33,7 @@ static int32_t columns(int64_t *ints, double *work) {
 ENTRY(reset) {
     memset(work, 0, ints[U_SIZES + 2] * sizeof *work);
     memcpy(REG, floats + ints[UNIT_HEADER + S_FLOATS], ints[ints[UNIT_HEADER + S_INTS] + 7] * sizeof *work);
-    work[V_RELATIVE] = 1e-8, work[V_ABSOLUTE] = 1e-10;
+    work[V_RELATIVE] = 1e-8, work[V_ABSOLUTE] = 1e-10, work[V_NEXT] = INFINITY;
     return 0;
 }
 ENTRY(start) {
@@ -61,6 +61,7 @@ ENTRY(event) {
     }
     return columns(ints, work);
 }
+ENTRY(corner) { return 0; }
 static void rk4(const double *reg, double *s, double h, double slope) {
     double k[4][2], y[2] = {s[0], s[1]}, a = 0;
     for (int i = 0; i < 4; i++) {

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import load
-from kinetree.models.run.simulation import STOP_AROUND_EVENT
 from kinetree.models.run.status import check_status
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
+from kinetree.solvers.unit_layout import STOP_AROUND_EVENT
 
 
 @dataclass

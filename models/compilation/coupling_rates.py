@@ -1,0 +1,185 @@
+"""The rate of a coupling and the rest of its second derivative, exact, over speeds, velocities of points and spins of bodies.
+
+A relation g(q, t, x, i, P) = 0 has the rate ġ = ∂g/∂q q̇ + ∂g/∂t + ∂g/∂x ẋ + ∂g/∂i i̇ + ∂g/∂P Ṗ; a relation of speeds is a rate already. They are
+ġ = a u + Σ b·V + Σ c·ω + d, linear in the speeds u, the velocities V of points and the spins ω of bodies: a, b and c make the constraint row; the
+second derivative lacks what u̇, V̇ and ω̇ do, which the kernels add. Measured quantities are reduced to places, velocities and spins in ground axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kinetree.models.compilation.algebra import E, name, root
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.space import NOWHERE, Vector
+from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, ZERO, Der, Leaf, Name, Node, leaves, names
+from kinetree.models.expressions.registers import PARAMETER, STATE
+from kinetree.models.expressions.simplify import substitute
+from kinetree.solvers.layout import Element, Sensor
+
+ALLOWED = "parameters, t, coordinates, speeds, first-order states, inputs, and measured places, velocities and angular velocities"
+Place = tuple[int, int]  # body, register of the point
+
+
+class Leaves:
+    """The leaves of couplings in one structure, how they change, and what stands behind measured names."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.rates: dict[str, Node] = {}  # of coordinates
+        self.speeds: dict[str, int] = {}
+        self.velocities: dict[str, tuple[Place, int]] = {}  # velocity of a point along an axis
+        self.spins: dict[str, tuple[int, int]] = {}  # spin of a body about an axis
+        self.inputs: dict[str, int] = {}  # input and register of its slope
+        self.followed: set[str] = set()  # inputs that positions follow
+        self._made: dict[str, Vector] = {}
+        self._places: dict[str, Node] = {}  # rate of a place or an orientation
+        for joint in builder.topology.joint:
+            form = builder.forms[joint]
+            for speed in form.speeds:
+                self.speeds[speed] = len(self.speeds)
+            self.rates |= quaternion_rates(form) if form.quaternion else {c: Der(c) for c in form.coordinates}
+
+    # -- places -------------------------------------------------------------------------------------------------------------------------
+    def sensed(self, label: str, kind: Sensor, body: int, point: int = -1, count: int = 3) -> list[E]:
+        """Sensors of one quantity, once."""
+        keys = [f"{label}[{k}]" for k in range(count)]
+        for axis, key in enumerate(keys):
+            if key not in self.builder.registers.names:
+                self.builder.add_sensor(key, kind, body, point, axis=axis)
+        return [name(key) for key in keys]
+
+    def place(self, body: int, point: int) -> Vector:
+        """Place of a point of a body, ground axes."""
+        label = f"place({body},{point})"
+        if label not in self._made:
+            place = self._made[label] = Vector(*self.sensed(label, Sensor.POSITION, body, point))
+            for part, rate in zip(place, self.velocity(body, point), strict=True):
+                self._places[part.node.key] = rate.node  # type: ignore[attr-defined]
+        return self._made[label]
+
+    def velocity(self, body: int, point: int) -> Vector:
+        """Velocity of that point."""
+        if body == 0:
+            return NOWHERE
+        velocity = Vector(*self.sensed(f"velocity({body},{point})", Sensor.VELOCITY, body, point))
+        for axis, part in enumerate(velocity):
+            self.velocities[part.node.key] = ((body, point), axis)  # type: ignore[attr-defined]
+        return velocity
+
+    def spin(self, body: int) -> Vector:
+        """Angular velocity of a body, ground axes."""
+        if body == 0:
+            return NOWHERE
+        spin = Vector(*self.sensed(f"spin({body})", Sensor.ANGULAR_VELOCITY, body))
+        for axis, part in enumerate(spin):
+            self.spins[part.node.key] = (body, axis)  # type: ignore[attr-defined]
+        return spin
+
+    def orientation(self, body: int) -> list[E]:
+        """Quaternion of a body; its rate is half the spin times it."""
+        w, x, y, z = parts = self.sensed(f"orientation({body})", Sensor.ORIENTATION, body, count=4)
+        a, b, c = (0.5 * part for part in self.spin(body))
+        rates = (-(a * x + b * y + c * z), a * w + b * z - c * y, b * w + c * x - a * z, c * w + a * y - b * x)
+        for part, rate in zip(parts, rates, strict=True):
+            self._places[part.node.key] = rate.node  # type: ignore[attr-defined]
+        return parts
+
+    def axis(self, body: int, k: int) -> Vector:
+        """Axis k of a body, ground axes."""
+        if body == 0:
+            return Vector(*(E(float(k == c)) for c in range(3)))
+        tip, foot = (self.builder.vector(E(float(length * (k == c))).node for c in range(3)) for length in (1, 0))
+        return self.place(body, tip).minus(self.place(body, foot))
+
+    # -- measured names -----------------------------------------------------------------------------------------------------------------
+    def reduce(self, node: Node) -> Node:
+        """The expression with its definitions put in and its sensors reduced to places, velocities and spins."""
+        records = {record[1]: record for record in self.builder.early}
+
+        def measured(leaf: Leaf) -> Node | None:
+            known = leaf.key in self._places or leaf.key in self.velocities or leaf.key in self.spins
+            record = None if known else records.get(self.builder.registers.names.get(leaf.key, -1))
+            return None if record is None else self.reduced(record).node
+
+        return substitute(self.builder.registers.expand(node), measured)
+
+    def reduced(self, record: tuple[int, ...]) -> E:
+        """One sensor."""
+        kind, _, a, point_a, b, point_b, axis, frame = record
+        if kind == Sensor.ORIENTATION:
+            return self.orientation(a)[axis]
+        if kind in (Sensor.DISTANCE, Sensor.DISTANCE_RATE):
+            r = self.place(b, point_b).minus(self.place(a, point_a))
+            length = root(r.dot(r))
+            return length if kind == Sensor.DISTANCE else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
+        vector = self.spin(a) if kind == Sensor.ANGULAR_VELOCITY else (self.place if kind == Sensor.POSITION else self.velocity)(a, point_a)
+        if axis == 3:
+            return root(vector.dot(vector))
+        return vector.dot(self.axis(a, axis)) if frame else vector[axis]
+
+    # -- rates --------------------------------------------------------------------------------------------------------------------------
+    def moves(self, node: Node) -> bool:
+        """Whether speeds occur."""
+        return any(leaf.key in self.speeds or leaf.key in self.velocities or leaf.key in self.spins for leaf in leaves(node))
+
+    def differentiate(self, node: Node, complain: Callable[[str, str], ModelError]) -> Node:
+        """Time derivative while speeds stay as they are."""
+        return differentiate(node, lambda leaf: self.rate(leaf, complain))
+
+    def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:
+        """Rate of one leaf, None for one that does not change or whose change the kernels add."""
+        key, builder = leaf.key, self.builder
+        if key in self.speeds or key in self.velocities or key in self.spins or key.startswith("slope("):
+            return None
+        if leaf is Name("t"):
+            return ONE
+        if key in self.rates or key in self._places:
+            return self.rates.get(key) or self._places[key]
+        if key in builder.inputs:
+            return self.slope(key)
+        if key in builder.states:
+            return self.state_rate(key, complain)
+        if key in builder.registers.names and builder.registers.phase_of(leaf) == PARAMETER or key == "stage_start":
+            return ZERO
+        raise complain(f"'{key}'", ALLOWED)
+
+    def slope(self, key: str) -> Node:
+        """Rate of an input: that of the host's extrapolation, 0 for an input that is held."""
+        label = f"slope({key})"
+        if label not in self.builder.registers.names:
+            self.inputs[key] = self.builder.registers.add(label, 0.0, STATE)
+        return Name(label)
+
+    def state_rate(self, key: str, complain: Callable[[str, str], ModelError]) -> Node:
+        """Rate of a first-order state, which must be known before the accelerations."""
+        rate = self.reduce(Name(f"der({key})"))
+        for each in sorted(names(rate)):
+            register = self.builder.registers.names.get(each)
+            known = each in self.builder.states or each in self.builder.inputs or each in self.rates or each in self._places or each in self.speeds
+            known = known or each in self.velocities or each in self.spins
+            if not known and (register is None or self.builder.registers.phase_of(Name(each)) > STATE):
+                raise complain(f"the state '{key}', whose rate depends on '{each}'", ALLOWED)
+        return rate
+
+
+def quaternion_rates(form) -> dict[str, Node]:
+    """Rates of the coordinates of a spherical or free joint by its speeds, as in solvers.run.derivatives."""
+    coordinates, speeds = [name(c) for c in form.coordinates], [name(s) for s in form.speeds]
+    w, x, y, z = coordinates[-4:]
+    a, b, c = (0.5 * speed for speed in speeds[-3:])
+    rates = [-(x * a + y * b + z * c), w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
+    if any(element.kind == Element.FREE for element in form.elements):
+        v = Vector(*speeds[:3])
+        turn = Vector(x, y, z)
+        once = turn.cross(v)
+        more = once.times(w).plus(turn.cross(once)).times(E(2.0) / (w * w + x * x + y * y + z * z))
+        rates = [*v.plus(more), *rates]
+    return {coordinate.node.key: rate.node for coordinate, rate in zip(coordinates, rates, strict=True)}  # type: ignore[attr-defined]
+
+
+def problem(builder: Builder, key: str) -> Callable[[str, str], ModelError]:
+    """Errors about one coupling."""
+    return lambda found, expected: ModelError(Problem(key, found, expected, file=builder.description.file))

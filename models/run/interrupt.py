@@ -1,0 +1,48 @@
+"""Ctrl-C in the middle of an output interval: the engine holds the thread that would hear it, so another one passes the wish on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+
+from kinetree.solvers import unit_layout as U
+
+
+@contextlib.contextmanager
+def interruptible(work: np.ndarray) -> Iterator[None]:
+    """While inside, SIGINT makes a running advance of this work block stop between two steps; who handles the signal decides what follows.
+
+    The system's handler of signals writes their numbers to a socket, on which a thread waits that runs while the engine computes.
+    """
+    if threading.current_thread() is not threading.main_thread() or not callable(signal.getsignal(signal.SIGINT)):
+        yield
+        return
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    listener = threading.Thread(target=listen, args=(reader, work, before), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
+        writer.close()  # ends the thread
+        listener.join()
+        reader.close()
+        work[U.V_CANCEL] = 0.0
+
+
+def listen(reader: socket.socket, work: np.ndarray, others: int) -> None:
+    """Pass SIGINT on to the engine, and every signal to whoever listened before."""
+    while heard := reader.recv(64):
+        if signal.SIGINT in heard:
+            work[U.V_CANCEL] = 1.0
+        if others >= 0:
+            with contextlib.suppress(OSError):
+                os.write(others, heard)

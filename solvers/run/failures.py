@@ -1,0 +1,57 @@
+"""Which number is to blame when an evaluation fails: the first register that is not finite, or a state that has grown out of all proportion."""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.kernel import kernel
+
+NOT_A_NUMBER, SINGULAR_JOINT, SINGULAR_BODY = int(L.Status.NOT_A_NUMBER), int(L.Status.SINGULAR_JOINT), int(L.Status.SINGULAR_BODY)
+NO_CONVERGENCE = int(L.Status.NO_CONVERGENCE)
+ENORMOUS = 1e100  # squares of such states overflow, so that inertias and forces are no numbers any more
+NOBODY = -1.0  # every register is a finite number: a rate or an acceleration is not
+
+
+@kernel
+def blame(model, ws, status):
+    """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head[K_ITEM] is then the register to blame, or NOBODY."""
+    if status != NOT_A_NUMBER and status != SINGULAR_JOINT and status != SINGULAR_BODY and status != NO_CONVERGENCE:
+        return status
+    found = lost_state(model, ws)
+    if found == NOBODY and status == NOT_A_NUMBER:
+        found = culprit(model, ws)
+    elif found == NOBODY:
+        return status
+    ws.head[L.K_ITEM] = found
+    return NOT_A_NUMBER
+
+
+@kernel
+def first_lost(val, first, count):
+    """The first of some registers that is no number of sensible size, or NOBODY."""
+    for k in range(first, first + count):
+        if not abs(val[k]) < ENORMOUS:
+            return float(k)
+    return NOBODY
+
+
+@kernel
+def lost_state(model, ws):
+    """Register of the first coordinate, speed or state that is no number of sensible size, or NOBODY."""
+    found = first_lost(ws.val, model.header[L.H_R_Q], ws.q.size)
+    if found == NOBODY:
+        found = first_lost(ws.val, model.header[L.H_R_U], ws.u.size)
+    return found if found != NOBODY else first_lost(ws.val, model.header[L.H_R_X], ws.x.size)
+
+
+@kernel
+def culprit(model, ws):
+    """Register of the first measured value or result of the time and state programs that is no finite number."""
+    h = model.header
+    for s in range(h[L.H_LATE_SENSORS]):
+        if not math.isfinite(ws.val[model.sensors[L.SENSOR * s + 1]]):
+            return float(model.sensors[L.SENSOR * s + 1])
+    for at in range(h[L.H_PHASE + 1], h[L.H_PHASE + 3]):
+        register = model.code[L.INSTRUCTION * at + 1]
+        if not math.isfinite(ws.val[register]):
+            return float(register)
+    return NOBODY

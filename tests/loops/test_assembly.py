@@ -1,0 +1,195 @@
+"""Assembly: independence of the cut, starts that change, dead points, bodies without mass, momenta of loops."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_loops_identities import CUTS, described, four_bar_with, numerical_jacobian, with_cuts
+from typer.testing import CliRunner
+
+from kinetree.models import ModelError, load
+from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.cli import app
+from kinetree.solvers.layout import Status
+
+ROD = {"mass": 1.0, "com": [0.5, 0, 0], "inertia": [0.01, 0.1, 0.1, 0, 0, 0]}
+PLATE = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+
+
+def turn(name: str, **start: float) -> dict[str, Any]:
+    return {"rotate": "z", "coordinate": name, **start}
+
+
+# -- starts ---------------------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["four_bar", "six_bar", "slider_crank_spatial"])
+def test_assembled_position_does_not_depend_on_the_cut(name):
+    """Steps of Gauss and Newton ended at places that depended on which joint they closed; the nearest place to the guesses is one for all cuts."""
+    found = []
+    for cuts in CUTS[name]:
+        d = with_cuts(name, *cuts)
+        for joint in d["joints"].values():
+            for transform in joint.get("transforms", ()):
+                transform.pop("start", None)
+        system, plain = load(d).compile(), load(with_cuts(name)).compile()
+        start = dict(zip(plain.coordinates, plain.start()[0], strict=True))
+        rng = np.random.default_rng(5)
+        rough = {key: start[key] + 0.15 * rng.uniform(-1, 1) for key in sorted(start)}
+        q, u = system.assemble(0.0, np.array([rough[key] for key in system.coordinates]), np.zeros(system.n))
+        assert system.constraint_residual(0.0, q) < 1e-9
+        found.append(dict(zip(system.coordinates, q, strict=True)))
+    for other in found[1:]:
+        assert {key: other[key] for key in found[0]} == pytest.approx(found[0], abs=1e-7)
+
+
+def test_starts_that_change_are_said():
+    """Given starts that do not fit gave way in silence: the system and the command line say before and after."""
+    system = load(four_bar_with(chi=-1.3)).compile()
+    changes = system.start_changes
+    assert changes["chi"][0] == -1.3 and abs(changes["chi"][1] + 1.3) > 0.1
+    assert any("'chi': -1.3 became" in text for text in system.warnings)
+    assert load("lib:four-bar").compile().warnings == ()
+
+
+def test_command_line_warns(tmp_path):
+    """`check` and `run` print the warnings of a system."""
+    import json
+
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(four_bar_with(chi=-1.3)))
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert result.exit_code == 0 and "'chi': -1.3 became" in result.output
+
+
+# -- dead points ----------------------------------------------------------------------------------------------------------------------------
+def truss(second: float = 1.0, base: bool = False) -> dict[str, Any]:
+    """Two bars stretched between pins at a distance of 1 + second, with a pendulum beside them; or on a free base."""
+    parent = "base" if base else "ground"
+    d: dict[str, Any] = {
+        "format": "kinetree/1",
+        "gravity": [0, -9.81, 0],
+        "bodies": {"a": ROD, "b": {**ROD, "com": [second / 2, 0, 0]}, "p": {**ROD, "com": [0, -1, 0]}},
+        "joints": {
+            "A": {"parent": parent, "child": "a", "transforms": [turn("p")]},
+            "B": {"parent": "a", "child": "b", "at": [1, 0, 0], "transforms": [turn("q")]},
+            "C": {"parent": "b", "child": parent, "transforms": [{"shift": [second, 0, 0]}, turn("r"), {"shift": [-1 - second, 0, 0]}]},
+            "P": {"child": "p", "transforms": [turn("s", start=0.3)]},
+        },
+    }
+    if base:
+        d["bodies"]["base"] = PLATE
+        d["joints"]["F"] = {"child": "base", "type": "free"}
+    return d
+
+
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("second", [1.0, 0.4])
+def test_truss_on_one_line(second, base):
+    """Rows that vanish in first order were left out as if they vanished always, and the pin left the wall: the position is named instead."""
+    with pytest.raises(EvaluationError, match="dead point") as caught:
+        load(truss(second, base)).compile().start()
+    assert caught.value.status == Status.DEAD_POINT and "'C'" in str(caught.value)
+
+
+def test_flat_four_bar_is_no_truss():
+    """A parallelogram that starts on one line has two ways to go on, so that it is no dead point of this kind."""
+    d = described("four_bar")
+    d["parameters"] |= {"a": 0.5, "b": 1.0, "c": 0.5, "d": 1.0}
+    d["parameters"]["crank_0"] = 0.0
+    system = load(d).compile()
+    assert system.start()[0] == pytest.approx([0, 0, 0, 0], abs=1e-9) or system.constraint_residual(0.0, system.start()[0]) < 1e-9
+
+
+def test_residual_counts_directions_without_rows():
+    """A plane four-bar has no rows out of its plane; a position that is open there shows it all the same."""
+    system = load(with_cuts("four_bar", "pin")).compile()
+    q, u = system.start()
+    system._fast.ws.val[system.compiled.registers["t"]] = 0.0
+    assert system.constraint_residual(0.0, q, u) < 1e-10
+    d = with_cuts("four_bar", "pin")
+    d["joints"]["pin"]["transforms"].append({"shift": [0, 0, 0.01]})  # the pin lies 1 cm beside the plane of the others
+    with pytest.raises(EvaluationError, match="'pin' stays open in z"):
+        load(d).compile().start()
+
+
+# -- bodies without mass --------------------------------------------------------------------------------------------------------------------
+def geared(ratio: float = 2.0, force: float = 0.0) -> dict[str, Any]:
+    """A mass, and a slider without any that runs `ratio` times as fast."""
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": {**PLATE, "mass": 3.0}, "m": {"mass": 0}},
+        "joints": {
+            "j": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": [1.0]},
+            "k": {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["y"]},
+        },
+        "couplings": {"c": {"value": f"y - {ratio}*x"}},
+        "forces": {"push": {"coordinate": "y", "value": force}},
+    }
+
+
+def test_massless_slider_on_a_gear():
+    """The tree has no inertia for it, the whole has: 3 kg feel twice the force on the slider, to the last digits but three."""
+    system = load(geared(2.0, 1.5)).compile()
+    q, u = system.start()
+    assert system.accelerations(0.0, q, u) == pytest.approx([1.0, 2.0], rel=1e-11)
+    result = system.simulate(stop_time=1)
+    assert result["y"][-1] == pytest.approx(2.0 * (1.0 + 0.5), rel=1e-9)
+
+
+def test_a_set_speed_is_not_spoilt_by_borrowed_inertia():
+    """Projection in the metric of the masses alone: the speed of the mass stays, the slider follows it."""
+    system = load(geared()).compile()
+    q, u = system.project(0.0, [0.0, 0.0], [1.0, 0.0])
+    assert u == pytest.approx([1.0, 2.0], rel=1e-11)
+
+
+@pytest.mark.parametrize("massless", ["coupler", "rocker", "crank"])
+def test_massless_links_of_a_four_bar(massless):
+    """One link without mass, any joint cut: all cuts give the motion that a link of a billionth of the mass has."""
+    light = described("four_bar")  # by its default cut: the heavier of two bodies is cut, else rows are equal but for the ratio of the masses
+    light["bodies"][massless] |= {"mass": "1e-9*rho", "inertia": [0, 1e-10, 1e-10, 0, 0, 0]}
+    reference = load(light).compile()
+    q, u = reference.start()
+    right = dict(zip(reference.speeds, reference.accelerations(0.0, q, u), strict=True))
+    values, speeds = dict(zip(reference.coordinates, q, strict=True)), dict(zip(reference.speeds, u, strict=True))
+    for (cut,) in CUTS["four_bar"]:
+        d = with_cuts("four_bar", cut)
+        d["bodies"][massless] = {"mass": 0}
+        system = load(d).compile()
+        found = system.accelerations(0.0, [values[c] for c in system.coordinates], [speeds[s] for s in system.speeds])
+        assert dict(zip(system.speeds, found, strict=True)) == pytest.approx(right, rel=1e-6), cut
+
+
+def test_nothing_holds_a_massless_body():
+    """A body without mass that no relation holds has no motion: the body is named."""
+    d = geared()
+    d["couplings"] = {"c": {"value": "x - 1"}}
+    with pytest.raises(ModelError, match=r"bodies\.m\.mass"):
+        load(d).compile()
+
+
+# -- momenta --------------------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["DEC-H", "CBM-H", "ABM-H", "ITR-H"])
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank-spatial", "rolling-disc"])
+def test_momentum_rates_of_loops(name, method):
+    """Rates of momenta lacked the forces of the constraints; they are the differences of the momenta along the motion (error step²)."""
+    system = load(f"lib:{name}").compile()
+    q, u = system.start()
+    a, h = system.accelerations(0.0, q, u), 1e-5
+    v, rates = system.hamilton(0.0, q, system.momenta(0.0, q, u), method=method)
+    assert v == pytest.approx(u, abs=1e-8 * max(1.0, np.abs(u).max()))
+    from test_loops_identities import shifted
+
+    ends = [system.momenta(0.0, *shifted(system, q, u, a, s)) for s in (h, -h)]
+    expected = (ends[0] - ends[1]) / (2 * h)
+    assert np.abs(rates - expected).max() < 1e-6 * max(1.0, np.abs(expected).max(), np.abs(a).max())
+
+
+def test_constraint_forces_are_orthogonal_to_motion():
+    """Jᵀλ does no work on speeds that the constraints allow."""
+    system = load("lib:slider-crank-spatial").compile()
+    q, u = system.start()
+    forces = system.constraint_forces(0.0, q, u)
+    J = numerical_jacobian(system, q)
+    free = np.linalg.svd(J)[2][system.n - system.freedoms :]
+    assert np.abs(free @ forces).max() < 1e-9 * np.abs(forces).max()
