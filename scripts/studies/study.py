@@ -15,21 +15,15 @@ height = ["max", "end"]                        # start end min max mean std span
 """
 
 import itertools
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kinetree.scripts.studies.measures import MEASURES, REST
 from kinetree.scripts.studies.rows import rows_of
-from kinetree.scripts.studies.samplers import FORMS, SPREADS, Distribution, drawn
-from kinetree.scripts.terminal.failure import BadInput
-
-COMBINATIONS = ("grid", "pairs", *SPREADS)
-KEYS = {"mechanism", "combine", "samples", "seed", "vary", "run", "report", "rest"}
-RUN_KEYS = {"stop_time", "output_step", "method", "integrator", "tolerance", "inputs"}
-MOST_RUNS = 1_000_000
+from kinetree.scripts.studies.samplers import SPREADS, Distribution, drawn
+from kinetree.scripts.studies.study_file import StudyFile
+from kinetree.scripts.terminal.tables import checked, read_toml
 
 
 @dataclass
@@ -88,63 +82,14 @@ def product(numbers: list[int]) -> int:
 
 def read_study(path: Path) -> Study:
     """Read and check a study file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
-    refuse_unknown(content, KEYS, str(path))
-    for key in ("mechanism", "vary", *(() if content.get("rest") else ("report",))):
-        if not content.get(key):
-            raise BadInput(f"{path}: {key} is missing")
-    rest = content.get("rest", [])
-    if not isinstance(rest, list) or not set(rest) <= set(REST):
-        raise BadInput(f"{path}: rest: found {rest}, expected some of {', '.join(REST)}")
-    run = content.get("run", {})
-    refuse_unknown(run, RUN_KEYS, f"{path}: run")
-    vary = {name: spread(values, f"{path}: vary.{name}") for name, values in content["vary"].items()}
-    report = {name: measures(wanted, f"{path}: report.{name}") for name, wanted in content.get("report", {}).items()}
-    study = Study(
-        content["mechanism"], vary, report, content.get("combine", "grid"), content.get("samples", 100), content.get("seed", 0), run, path, rest
-    )
-    if study.combine not in COMBINATIONS:
-        raise BadInput(f"{path}: combine: found '{study.combine}', expected one of {', '.join(COMBINATIONS)}")
-    drawn_only = [name for name, values in vary.items() if isinstance(values, Distribution)]
-    if drawn_only and study.combine not in SPREADS:
-        raise BadInput(f"{path}: vary.{drawn_only[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
-    lengths = [len(values) for values in vary.values() if isinstance(values, list)]
-    if study.combine == "pairs" and len(set(lengths)) > 1:
-        raise BadInput(f"{path}: vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
-    if not 0 < study.count() <= MOST_RUNS:
-        raise BadInput(f"{path}: {study.count()} runs, expected 1 to {MOST_RUNS}")
-    return study
+    return study_of(read_toml(path), path)
 
 
-def refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
-    for key in found:
-        if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
-
-
-def spread(values: Any, place: str) -> list[float] | Distribution:
-    """A list of numbers, `count` numbers from `from` to `to`, or a distribution."""
-    if isinstance(values, dict) and set(values) & set(FORMS):
-        try:
-            return Distribution.of(values, place)
-        except ValueError as error:
-            raise BadInput(str(error)) from None
-    if isinstance(values, dict) and set(values) == {"from", "to", "count"} and isinstance(values["count"], int) and values["count"] > 1:
-        step = (values["to"] - values["from"]) / (values["count"] - 1)
-        return [values["from"] + step * index for index in range(values["count"])]
-    if isinstance(values, list) and values and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return values
-    raise BadInput(f"{place}: expected a list of numbers or {{ from = a, to = b, count = n }} with n > 1")
-
-
-def measures(wanted: Any, place: str) -> list[str]:
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(wanted, list) or not wanted or not set(wanted) <= set(MEASURES):
-        raise BadInput(f"{place}: found {wanted}, expected some of {', '.join(MEASURES)}")
-    return wanted
+def study_of(raw: dict[str, Any], path: Path) -> Study:
+    """A study from the content of a file."""
+    table = checked(StudyFile, raw, str(path))
+    run = table.run.model_dump(exclude_unset=True, exclude_none=True)
+    return Study(table.mechanism, table.values(), dict(table.report), table.combine, table.samples, table.seed, run, path, list(table.rest))
 
 
 def run_study(study: Study, told: Callable[[float], None] = lambda done: None, workers: int = 1, first: int = 0) -> Iterator[list[float]]:
