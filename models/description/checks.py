@@ -179,9 +179,10 @@ def check_expressions(checker: Checker) -> None:
 def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
-    alone = checker.description.chain is not None or checker.description.hydraulics  # a circuit may stand by itself
-    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics"):
-        checker.complain(("bodies",), "no bodies", "at least one")
+    d = checker.description
+    alone = d.chain is not None or d.hydraulics or d.states  # a circuit or a controller may stand by itself
+    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics") and checker.whole("states"):
+        checker.complain(("bodies",), "no bodies", "at least one, or states or a hydraulic circuit")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}

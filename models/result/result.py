@@ -258,6 +258,11 @@ class Result:
             made.save(path)
         return made
 
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import result_html
+
+        return result_html(self)
+
     def gradient(self, output: str, parameters: Sequence[str] | None = None) -> np.ndarray:
         """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps; for runs by rk4 without events."""
         from kinetree.models.trace.run_gradient import run_gradient

@@ -30,6 +30,7 @@ from kinetree.scripts.ssp.structure import (
     Link,
     Structure,
     Value,
+    own_name,
 )
 from kinetree.scripts.ssp.wiring import Edge, Ends, direct
 from kinetree.scripts.terminal.failure import BadInput
@@ -101,7 +102,7 @@ class Reader:
         step = facts.get("stepSize") or other_step(self.root)
         stop = times.get("stopTime")
         return Structure(
-            own_name(root), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
+            own_name(root.attrib), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
             None if stop is None else self.real(stop), None if step is None else self.real(step), facts.get("scheme", ""),
             system.get("description", ""), tuple(self.notes),
         )  # fmt: skip
@@ -296,9 +297,3 @@ def other_step(root: Element) -> str | None:
             if note.get("type") == OSP and kind == "FixedStepAlgorithm":
                 return element.get("baseStepSize")
     return None
-
-
-def own_name(root: Element) -> str:
-    """The system's name; in our archives it is an identifier there, and the name that the user gave stands beside it."""
-    ours = root.get("generationTool", "").startswith("Kinetree")
-    return (root.get("description") if ours else None) or root.get("name", "system")

@@ -31,8 +31,9 @@ from kinetree.models.description.source import library_names, read
 from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import MAIN
-from kinetree.scripts.studies.study import study_of
+from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import checked
 
 PATIENCE = 20  # seconds for one input
 SMALL = 30_000  # characters of a library mechanism that is taken
@@ -178,7 +179,7 @@ def kinds() -> dict[str, Kind]:
     return {
         "description": Kind(small, schema_keys(schema), mechanism, (ModelError,)),
         "scenario": Kind(scenarios, words, lambda tree: scenario_of(tree, "fuzz.toml"), (BadInput,)),
-        "study": Kind([STUDY], study_words, lambda tree: study_of(tree, Path("fuzz.toml")), (BadInput,)),
+        "study": Kind([STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)),
         "structure": Kind([listed(ElementTree.fromstring(SSD))], ["source", "name", "kind", "unit", "factor", "type"], structure, (BadInput,)),
     }
 
