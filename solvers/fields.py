@@ -71,7 +71,7 @@ MODEL_INTS = (
     Field("l_slope", "number of slopes", "register of the partial derivative"),
     Field("l_arm_at", "nl+1", "arms of coupling k are those from l_arm_at[k] to l_arm_at[k+1]"),
     Field("l_arm", "5*(number of arms)", "records of ARM ints: how a coupling depends on the velocity of a point and the spin of a body"),
-    Field("l_input", "2*(number of inputs)", "inputs that couplings follow: number of the input, register of its slope"),
+    Field("l_input", "3*(number of inputs)", "inputs that couplings follow: number of the input, registers of its first and second derivative"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nly, length of `loop_y`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),

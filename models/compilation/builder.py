@@ -269,7 +269,7 @@ class Builder:
         ints |= pattern_of_blocks(parent, ints["u_at"])
         held = held_starts(self.description, self.topology, [self.forms[joint].speeds for joint in self.topology.joint])
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
-        followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register)]
+        followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
         ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
         return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}

@@ -188,7 +188,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
-    counts |= loop_counts(ints)
+    counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // 3}
     counts = {key: float(value) for key, value in counts.items()}
     late = [record[0] for record in builder.late]
     header = {

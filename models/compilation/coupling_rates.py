@@ -132,8 +132,10 @@ class Leaves:
     def rate(self, leaf: Leaf, complain: Callable[[str, str], ModelError]) -> Node | None:
         """Rate of one leaf, None for one that does not change or whose change the kernels add."""
         key, builder = leaf.key, self.builder
-        if key in self.speeds or key in self.velocities or key in self.spins or key.startswith("slope("):
+        if key in self.speeds or key in self.velocities or key in self.spins or key.startswith("bend("):
             return None
+        if key.startswith("slope("):
+            return Name(f"bend({key[6:]}")
         if leaf is Name("t"):
             return ONE
         if key in self.rates or key in self._places:
@@ -151,6 +153,7 @@ class Leaves:
         label = f"slope({key})"
         if label not in self.builder.registers.names:
             self.inputs[key] = self.builder.registers.add(label, 0.0, STATE)
+            self.builder.registers.add(f"bend({key})", 0.0, STATE)
         return Name(label)
 
     def state_rate(self, key: str, complain: Callable[[str, str], ModelError]) -> Node:

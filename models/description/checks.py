@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from kinetree.models.description import bodies_check, chain_check, couplings_check, elements_check, hydraulics_check, units_check
+from kinetree.models.description import bodies_check, chain_check, couplings_check, elements_check, hydraulics_check, meaning_check, units_check
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
@@ -98,6 +98,8 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     hydraulics_check.check_hydraulics(checker)
     chain_check.check_chain(checker)
     units_check.check_units(checker)
+    if not checker.problems:
+        meaning_check.check_meaning(checker)
     description._warnings = tuple(checker.warnings)
     return checker.problems
 

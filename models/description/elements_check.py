@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
+from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts import Part, Point
 from kinetree.models.description.quantity_kinds import AXES_OF, CHOICES, QUANTITIES, QuantityKind
 from kinetree.models.description.value_parts import Output
@@ -188,9 +189,7 @@ def check_output_cycles(checker: Checker) -> None:
                 other = needs[name][k]
                 if other in path:
                     loop = [*list(path)[list(path).index(other) :], other]
-                    checker.complain(
-                        ("outputs", name, "value"), shown(checker.description.outputs[name].value), hint="circular: " + " -> ".join(loop)
-                    )
+                    checker.complain(("outputs", name, "value"), shown(checker.description.outputs[name].value), hint="circular: " + shortened(loop))
                 elif other in needs and other not in done:
                     stack.append(other)
             else:

@@ -157,13 +157,17 @@ def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tup
     return declared
 
 
+# a factor of one may stand for 1 N.s/m as any other number may; simplification would take it away
+ONE = re.compile(r"(?<![\w.\])])1(?:\.0*)?(?=\s*\*(?!\*))|(?<=\*)(?<!\*\*)(\s*)1(?:\.0*)?(?![\w.])")
+
+
 def check_expression(checker: Checker, units: Units, path: Path, text: Expression, expected: tuple[str, ...]) -> None:
     """One expression against itself and against its place; without a declared unit in it a factor of 1 may be meant, as in -x for a spring."""
     try:
         node = parse(text)
         if not any(leaf.name in units.declared for leaf in leaves(node)):
             return
-        found = infer(node, units.dimension)
+        found = infer(parse(ONE.sub("1.5", text)), units.dimension)
     except ExpressionError:
         return
     except Clash as clash:

@@ -1,8 +1,7 @@
 """Inputs that are functions of time: sampled until polynomials of fifth degree follow them within the tolerance; jumps are found, or told.
 
 Between two outputs a function is fitted at six points and tested at five others. Where the polynomial misses, the interval is halved; what still
-differs over an interval of no length is a jump, and the motion is integrated up to it and on from it. An input that a coupling follows is taken on
-straight lines between outputs: a coupling knows its slope only.
+differs over an interval of no length is a jump, and the motion is integrated up to it and on from it.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class Piece:
 
 
 class Sampled:
-    """A function of time in pieces, from interval to interval; `straight`: on a line between outputs, whose slope couplings can follow."""
+    """A function of time in pieces, from interval to interval."""
 
-    def __init__(self, name: str, function: Callable[[float], float], tolerance: float, straight: bool = False):
-        self.name, self.function, self.straight = name, function, straight
+    def __init__(self, name: str, function: Callable[[float], float], tolerance: float):
+        self.name, self.function = name, function
         self.tolerance = SHARE * tolerance
         self.jumps = np.array(sorted(float(t) for t in getattr(function, "jumps", ())))
         self.size = 0.0  # largest value seen
@@ -60,11 +59,12 @@ class Sampled:
         self.size = max(self.size, abs(value))
         return value
 
+    def near(self, a: float, b: float) -> bool:
+        """Whether two values differ by no more than polynomials may be off."""
+        return abs(a - b) <= 2.0 * self.tolerance * max(self.size, 1e-300)
+
     def pieces(self, begin: float, end: float) -> list[Piece]:
         """The function on an interval."""
-        if self.straight:
-            first = self.at(begin)
-            return [Piece(begin, end, np.array([first, (self.at(end) - first) / (end - begin), *[0.0] * CURVE]))]
         inside = self.jumps[(self.jumps > begin) & (self.jumps < end)]
         found: list[Piece] = []
         for a, b in zip([begin, *inside], [*inside, end], strict=True):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
@@ -105,8 +104,7 @@ def simulate(
     if unknown:
         known = ", ".join(unit.compiled[0].inputs) or "none"
         raise KeyError(f"'{sorted(unknown)[0]}' is not an input; inputs: {known}")
-    followed = followed_inputs(unit)
-    moving = {name: Sampled(name, value, options.relative, name in followed) for name, value in inputs.items() if callable(value)}
+    moving = {name: Sampled(name, value, options.relative) for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
     result = blank(unit, options, times)
@@ -138,12 +136,6 @@ def simulate(
     return result
 
 
-def followed_inputs(unit: Unit) -> set[str]:
-    """Inputs that couplings follow in some stage."""
-    fields = [model_fields(compiled.ints, compiled.floats) for compiled in unit.compiled]
-    return {unit.compiled[0].inputs[k] for model in fields for k in model.l_input[::2]}
-
-
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
     """A result without numbers."""
     table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
@@ -154,15 +146,18 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
     """Advance over one output interval, inputs that are functions piece by piece."""
     if not moving:
         return advance(run, result, 0, end)
-    option = 0
+    option, origin, reached = 0, begin, dict.fromkeys(moving, np.nan)
     for until, polynomials in steps(moving, begin, end):
         for name, coefficients in polynomials.items():
             give(run, name, coefficients)
+            reached[name] = float(np.polynomial.polynomial.polyval(until - origin, coefficients))
         advance(run, result, option, until)
-        option = U.CONTINUED
-    for name, value in moving.items():  # the row shows what follows a jump at its instant
-        run.set_input(name, value.at(end))
-    check(run, run.call("unit_refresh", 0, end))
+        option, origin = U.CONTINUED, until
+    # the row shows what follows a jump at its instant; without one the forces of couplings keep the rates of the inputs they follow
+    if not run.unit.compiled[0].counts["nfi"] or any(not value.near(reached[name], value.at(end)) for name, value in moving.items()):
+        for name, value in moving.items():
+            run.set_input(name, value.at(end))
+        check(run, run.call("unit_refresh", 0, end))
 
 
 def advance(run: Run, result: Result, option: int, until: float) -> None:

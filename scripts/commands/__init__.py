@@ -20,6 +20,7 @@ from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
+from kinetree.scripts.commands.tune import tune
 from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.view import view
 
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable] = {
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
+    "tune": tune,
     "hil": hil,
     "view": view,
     "studio": studio,

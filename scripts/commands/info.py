@@ -51,11 +51,14 @@ def show(content: dict[str, Any]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(content['name'])}[/bold]" + (f": {escape(content['text'])}" if content["text"] else ""))
-    console.print(f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}\n")
+    more = "" if content["position_freedoms"] == content["freedoms"] else f" of speeds, {content['position_freedoms']} of positions"
+    console.print(f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}{more}\n")
     console.print(tree(content))
     for joint in content["joints"]:
         if joint["cut"]:
             console.print(f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}")
+    if content["couplings"]:
+        console.print(f"couplings: {escape(', '.join(content['couplings']))}")
     if content["redundant"]:
         console.print(f"over-constrained: {escape(', '.join(content['redundant']))} follow from the other constraints")
     console.print()

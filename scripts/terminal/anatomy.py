@@ -38,6 +38,8 @@ def anatomy(system: Any) -> dict[str, Any]:
         ],
         "joints": list(joints.values()),
         "freedoms": system.freedoms,
+        "position_freedoms": system.position_freedoms,
+        "couplings": list(system.description.couplings),
         "coordinates": list(system.coordinates),
         "speeds": list(system.speeds),
         "cut_joints": list(system.cut_joints),

@@ -21,7 +21,7 @@ WORDS = {
     "dict_type": "a table", "model_type": "a table", "model_attributes_type": "a table", "list_type": "a list of numbers", "tuple_type": "a list",
     "int_from_float": "a whole number", "string_too_short": "a text", "too_short": "at least one",
 }  # fmt: skip
-TAGS = ("spread", "list")  # of unions: no keys of a file
+TAGS = ("spread", "distribution", "list")  # of unions: no keys of a file
 
 
 class FileTable(BaseModel):

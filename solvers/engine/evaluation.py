@@ -22,9 +22,27 @@ def set_registers(model, ws, t):
         ws.val[h[L.H_R_X] + k] = ws.x[k]
     if ws.head[L.K_SLOPED] != 0.0:
         move_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
-    for k in range(0, model.l_input.size, 2):
-        ws.val[model.l_input[k + 1]] = ws.slope[model.l_input[k]] if ws.head[L.K_SLOPED] != 0.0 else 0.0
+    if model.l_input.size > 0:
+        rates_of_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
     return run_phase(model, ws, 1)
+
+
+@kernel
+def rates_of_inputs(model, ws, dt):
+    """First and second derivative of the inputs that couplings follow; inputs that are held have none."""
+    for k in range(0, model.l_input.size, 3):
+        i = model.l_input[k]
+        slope = 0.0
+        bend = 0.0
+        if ws.head[L.K_SLOPED] == 2.0:
+            for m in range(L.CURVE - 1, -1, -1):
+                c = (m + 2.0) * ws.curve[L.CURVE * i + m]
+                slope = (slope + c) * dt
+                bend = bend * dt + (m + 1.0) * c
+        if ws.head[L.K_SLOPED] != 0.0:
+            slope = slope + ws.slope[i]
+        ws.val[model.l_input[k + 1]] = slope
+        ws.val[model.l_input[k + 2]] = bend
 
 
 @kernel

@@ -14,9 +14,10 @@ from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
 from kinetree.solvers.run.event_search import EVENT_TIME, FIRED, LAST_COUNT, SLOPES_AT, per_guard
 from kinetree.solvers.run.events import locate
 from kinetree.solvers.run.failures import blame
+from kinetree.solvers.run.input_jumps import take_inputs
 from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.located import close_state, happen
-from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
+from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, step
 from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
 
@@ -90,7 +91,7 @@ def run(I, W, model, ws, target):
     if W[U.V_STARTED] == 0.0:
         status = begin_stage(I, W, model, ws, mem)
     elif keep_inputs(I, W, ws) == 1:
-        status = restart(mem, context) if int(mem[KIND]) == ADAMS else changed(mem, context)
+        status = take_inputs(mem, context)
     mem[C.HARD] = 1.0 - W[U.V_SOFT]
     ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
     while status == 0:

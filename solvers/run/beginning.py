@@ -9,6 +9,7 @@ from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, S
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.corners import look_after
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
+from kinetree.solvers.run.input_jumps import follow_inputs
 from kinetree.solvers.run.located import begin_events
 from kinetree.solvers.run.methods import KIND, is_fixed, start
 from kinetree.solvers.run.moving_inputs import keep_inputs
@@ -22,7 +23,9 @@ def begin_stage(I, W, model, ws, mem):
     kind = I[U.U_INTEGRATOR]
     if kind == AUTO:
         kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    status = set_integrator(I, W, model, ws, mem, kind)
+    status = follow_inputs(W, U.V_WORK, model, ws, W[U.V_TIME]) if model.l_input.size > 0 else 0
+    if status == 0:
+        status = set_integrator(I, W, model, ws, mem, kind)
     context = (model, ws)
     if model.knots.size > 0:
         look_after(ws, W[U.V_TURNED])

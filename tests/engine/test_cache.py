@@ -154,3 +154,17 @@ def test_zig_builds_what_the_compiler_builds(tmp_path, monkeypatch):
     twice = ctypes.CDLL(str(tmp_path / "x.so")).twice
     twice.restype, twice.argtypes = ctypes.c_double, [ctypes.c_double]
     assert twice(1.5) == 3.0
+
+
+def test_code_that_was_kept_becomes_machine_code_without_numba(tmp_path):
+    """numba tells LLVM of this machine when it is imported; code from the cache is emitted by a process that never imports it."""
+    code = """
+import llvmlite.binding as llvm
+from kinetree.solvers.library import build
+from kinetree.solvers.library.platforms import this_platform
+text = 'define double @kt_x(double %a) { ret double %a }'
+build.make_code = lambda library: llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"' + chr(10) + text).as_bitcode()
+print(build.make_object('core', this_platform().name, this_platform().levels[0]).stat().st_size > 100)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "KINETREE_CACHE": str(tmp_path)})
+    assert done.stdout.strip() == "True", done.stderr

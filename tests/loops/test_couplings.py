@@ -269,6 +269,23 @@ def test_input_moves_a_speed():
     assert system.start()[0] == pytest.approx([0.7])
 
 
+def test_input_that_jumps_or_slopes():
+    """A jump of the commanded speed counts from its instant, not from the end of the next step, and its impulse stands in the books.
+
+    A smooth command has its rates: of a command 0.7 + t² the force is J times 2, to the tolerance of the samples between rows.
+    """
+    d = {**HEAD, "bodies": {"a": PLATE}, "inputs": {"w": 0.7}, "joints": {"j": {"child": "a", "type": "revolute", "coordinates": ["q"]}}}
+    system = load({**d, "couplings": {"c": "der(q) - w"}}).compile()
+    result = system.simulate(stop_time=1, output_step=0.25, inputs={"w": 2.0})
+    assert result["q"][1:] == pytest.approx(2.0 * result.time[1:], abs=1e-9)
+    assert np.abs(result["energy_residual"]).max() < 1e-9
+    d["outputs"] = {"torque": {"value": "force('c')"}}
+    placed = load({**d, "couplings": {"c": "q - w"}}).compile().simulate(stop_time=1, output_step=0.25, inputs={"w": lambda t: 0.7 + t * t})
+    assert placed["q"] == pytest.approx(0.7 + placed.time**2, abs=1e-8)
+    assert placed["der(q)"][1:] == pytest.approx(2 * placed.time[1:], abs=1e-6)
+    assert placed["torque"][1:] == pytest.approx(0.2, rel=1e-5)
+
+
 def free_pair(couplings: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
     """A free body with a ball-jointed one on it."""
     body = {"mass": 1.3, "com": [0.1, 0.05, -0.02], "inertia": [0.2, 0.3, 0.25, 0.01, -0.02, 0.03]}

@@ -1,0 +1,42 @@
+"""Inputs that couplings follow may jump where a host sets them: coordinates and speeds go with them by the least change in the masses' metric."""
+
+from kinetree.solvers.integrate import controller as C
+from kinetree.solvers.integrate.kinds import CODES, SMOOTH
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.least_change import place_loops
+from kinetree.solvers.loops.projection import project
+from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.derivatives import get_state, put_state, sided
+from kinetree.solvers.run.methods import KIND, changed, restart
+
+ADAMS = CODES[SMOOTH]
+
+
+@kernel
+def follow_inputs(out, at, model, ws, t):
+    """Project ws.q and ws.u; what the impulse has done is added to the work in out[at]."""
+    status = place_loops(model, ws, t)
+    before = energy_of_motion(model, ws)
+    if status == 0:
+        status = project(model, ws, t)
+    if status == 0:
+        status = place_loops(model, ws, t)
+    out[at] += energy_of_motion(model, ws) - before
+    return status
+
+
+@kernel
+def take_inputs(mem, context):
+    """Tell the integrator that inputs have changed; what couplings follow moves at once."""
+    model, ws = context
+    status = 0
+    if model.l_input.size > 0:
+        y, t = C.state_of(mem), sided(ws, C.time_of(mem))
+        status = put_state(model, ws, t, y)
+        if status == 0:
+            status = follow_inputs(y, len(y) - 1, model, ws, t)
+        if status == 0:
+            status = get_state(y, model, ws, t)
+    if status != 0:
+        return status
+    return restart(mem, context) if int(mem[KIND]) == ADAMS else changed(mem, context)
