@@ -170,6 +170,12 @@ static int pieces(Chain *c, double t, double *left) {
             level++;
             continue;
         }
+        if (c->work[V_CANCEL] != 0) {
+            c->work[V_CANCEL] = 0;
+            return STATUS_CANCELLED;
+        }
+        if (c->work[V_USED] >= c->work[V_BUDGET]) return STATUS_TOO_MANY_STEPS;
+        c->work[V_LAST_STEP] = h;
         int status = known ? 0 : forces(c, t, c->before);
         if (!status && moves) status = forces(c, t + 0.5 * h, c->middle);
         if (!status && moves) status = forces(c, t + h, c->after);
@@ -185,6 +191,7 @@ static int pieces(Chain *c, double t, double *left) {
         t += h;
         *left -= h;
         c->work[V_STEPS] += 1;
+        c->work[V_USED] += 1;
     }
     return 0;
 }
@@ -193,6 +200,7 @@ int32_t matrix_advance(const Engine *engine, int64_t *ints, double *floats, doub
     Chain c = open_chain(engine, ints, floats, work);
     double left = target - work[V_TIME], *x = c.sum + 2 * c.n, *v = x + c.n;
     c.start = work[V_TIME];
+    work[V_USED] = work[V_FASTEST] = 0;
     for (int64_t k = 0; k < ints[U_INPUTS]; k++) {
         c.given[k] = *input(&c, k);
         c.slopes[k] = work[ints[U_AT_SLOPES] + k];
@@ -206,7 +214,8 @@ int32_t matrix_advance(const Engine *engine, int64_t *ints, double *floats, doub
     from_strains(&c, x, v);
     if (!status && left > 1e-9 * floats[c.m[M_AT_STEPS] + c.m[M_LEVELS] - 1]) status = finish(&c, target - left, left, x, v);
     int failed = status;
-    status = evaluate(&c, failed ? c.start : target, x, v);
+    int stopped = failed == STATUS_CANCELLED || failed == STATUS_TOO_MANY_STEPS; /* between two pieces */
+    status = evaluate(&c, stopped ? target - left : failed ? c.start : target, x, v);
     if (failed) status = failed;
     for (int64_t k = 0; k < ints[U_INPUTS]; k++) work[ints[U_AT_SLOPES] + k] = 0;
     work[V_WORK] += work[V_ENERGY_RESIDUAL]; /* the work of the couplings is not followed: the balance closes by definition */

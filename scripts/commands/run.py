@@ -27,6 +27,7 @@ def run(
     integrator: Annotated[str | None, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
     step_size: Annotated[float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")] = None,
+    step_limit: Annotated[float | None, typer.Option("--step-limit", help="Steps of the integrator that one output interval may take.")] = None,
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat.")] = None,
@@ -47,6 +48,7 @@ def run(
         "integrator": one_of(integrator, NAMES, "--integrator") if integrator else None,
         "tolerance": tolerance,
         "step": step_size,
+        "step_limit": step_limit,
     }
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")

@@ -38,7 +38,9 @@ def test_variable_step_methods_reach_their_order(name, order):
         result = run(name, ORBIT, np.array([ORBIT.stop]), memory(name, ORBIT, tolerance, tolerance))
         steps.append(result.steps)
         errors.append(np.abs(result.states[-1] - ORBIT.end).max())
-    assert -slope(np.array(steps), np.array(errors)) == pytest.approx(order, abs=0.6)
+    measured = -slope(np.array(steps), np.array(errors))
+    # verner65 was made to have small leading errors: at these steps those of order 7 are as large
+    assert order - 0.6 < measured < order + (1.5 if name == "verner65" else 0.6)
 
 
 def test_adams_raises_its_order_with_the_accuracy_asked():

@@ -25,9 +25,9 @@ def test_rooted_trees_are_counted():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_meet_their_order_conditions(name):
-    """Numbers of 16 digits: the sums over up to ten stages, relative to the size of their terms, are right to 1e-12; no order is claimed too low."""
+    """Numbers of 16 digits: the sums over up to ten stages, relative to the size of their terms, are right to 1e-11; no order is claimed too low."""
     table = TABLES[name]
-    assert all(defect < 1e-12 for defect in table.defects().values()), table.defects()
+    assert all(defect < 1e-11 for defect in table.defects().values()), table.defects()
     assert table.excess() > 1e-7
     assert len(table.c) == len(table.a) == len(table.weights) and len(table.error) == table.stages
     assert table.c[table.stages - 1] == table.c[table.stages - 2] == 1.0  # first stage of the next step, and the two that tell stiffness
