@@ -60,7 +60,7 @@ def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = No
     if not A.size:
         return []
     balanced, scale = balance(A)
-    values, left, right = eig(balanced, left=True, right=True)
+    values, left, right = eig(balanced, left=True, right=True)  # pyright: ignore[reportAssignmentType]
     left, right = left.conj() / np.linalg.norm(left, axis=0), right / np.linalg.norm(right, axis=0)
     B = (linear.B if B is None else B) / scale[:, None]
     C = (linear.C if C is None else C) * scale[None, :]

@@ -72,7 +72,9 @@ def mistake(error: Any, known: Any) -> str:
         return f"{key}: found {shown(error['input'])}, expected one of {error['ctx']['expected'].replace(' or ', ', ')}"
     if kind == "value_error":
         return f"{key}: {error['ctx']['error']}" if key else str(error["ctx"]["error"])
-    bounds = {"greater_than": "more than {gt:g}", "greater_than_equal": "{ge:g} or more", "less_than_equal": "at most {le:g}"}
+    positive = error.get("ctx", {}).get("gt") == 0
+    above = "a positive number" if positive else "more than {gt:g}"
+    bounds = {"greater_than": above, "greater_than_equal": "{ge:g} or more", "less_than_equal": "at most {le:g}"}
     expected = bounds[kind].format(**error["ctx"]) if kind in bounds else WORDS.get(kind, error["msg"][:1].lower() + error["msg"][1:])
     return f"{key}: found {shown(error['input'])}, expected {expected}"
 

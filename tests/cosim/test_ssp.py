@@ -119,7 +119,8 @@ def test_names_are_identifiers(version: str, archive: Path, tmp_path: Path):
     """OMSimulator ends at names such as "Luffing boom with servo cylinder"; texts of outputs it logs as errors. The user's name comes back."""
     from lxml import etree
 
-    from kinetree.scripts.ssp.read import read_ssd, unpack
+    from kinetree.scripts.ssp.archive import unpack
+    from kinetree.scripts.ssp.read import read_ssd
 
     if version == "2.0":
         archive = tmp_path / "two.ssp"
