@@ -163,17 +163,8 @@ def platforms(options: argparse.Namespace) -> int:
 
 def install_browser() -> None:
     """Chromium, in which the tests look at pages; where it cannot be installed those tests say that they are skipped."""
-    if not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("apt-get") or shutil.which("chromium"):
-        return
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
-    for each in (command, ["apt-get", "update", "-qq"], command):
-        try:
-            finished = subprocess.run(each, env=environment, capture_output=True, timeout=300)
-        except (OSError, subprocess.TimeoutExpired):
-            return
-        if finished.returncode == 0 and each is command:
-            return
+    if not shutil.which("chromium"):
+        install_packages(["chromium"])
 
 
 def build_engine() -> None:
