@@ -36,13 +36,18 @@ class Facts:
     step: float = 1e-3
     tolerance: float = 1e-8
     kinds: dict[str, dict[str, str]] = field(default_factory=dict)  # ModelExchange, CoSimulation: capabilities, true and tested ones only
+    sources: tuple[str, ...] = ()  # C files that a host compiles
 
 
 def write_xml(table: Table, facts: Facts, fmi: int) -> bytes:
     """The whole modelDescription.xml."""
     root = Element("fmiModelDescription", root_attributes(table, facts, fmi))
     for kind, capabilities in facts.kinds.items():
-        SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
+        element = SubElement(root, kind, {"modelIdentifier": facts.identifier} | capabilities)
+        if facts.sources and fmi == 2:  # FMI 3.0 has a file of its own for them
+            files = SubElement(element, "SourceFiles")
+            for name in facts.sources:
+                SubElement(files, "File", {"name": name})
     write_units(root, table)
     categories = SubElement(root, "LogCategories")
     for name, text in LOG_CATEGORIES.items():

@@ -12,12 +12,12 @@ from enum import IntEnum
 from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
+from kinetree.models.analysis.scales import NOMINAL
 from kinetree.models.system.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace
 STRUCTURED = re.compile(r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII)
-NOMINAL = {"Pa": 1e5, "bar": 1.0}
 
 
 class FmuError(Exception):

@@ -139,6 +139,18 @@ def install_packages(names: list[str]) -> bool:
 FOREIGN = {"wine64": ("wine64", "wine"), "qemu-user-static": ("qemu-aarch64-static",), "libc6-arm64-cross": ()}
 
 
+def wheel(options: argparse.Namespace) -> int:
+    """A wheel that carries the engine for all platforms: who installs it needs no compiler and waits for nothing."""
+    setup()
+    built = ROOT / "solvers" / "library" / "built"
+    try:
+        if run(program("python"), "-m", "kinetree.fmu.archive.ship"):
+            return 1
+        return run(program("python"), "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
+    finally:
+        shutil.rmtree(built, ignore_errors=True)
+
+
 def platforms(options: argparse.Namespace) -> int:
     """Programs of other platforms run under Wine and QEMU; what cannot be installed is said, and its tests are skipped with that reason."""
     setup()
@@ -235,6 +247,7 @@ COMMANDS = {
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
+    "wheel": (wheel, "make a wheel in dist/ that carries the engine for all platforms"),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),

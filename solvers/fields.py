@@ -104,6 +104,8 @@ WORK = (
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
     Field("body", "32*(N+1)", "derived constants of bodies"),
     Field("elem", "16*ne", "derived constants of elements"),
+    Field("body_code", "2*(N+1)", "of the folded joint constants: 1, 2, 3 where the axis is +x, +y, +z, else 0; 1 where the folded rotation is none"),
+    Field("elem_code", "ne", "1, 2, 3 where the axis of an element is +x, +y, +z, else 0"),
     Field("rotor", "nu", "inertia of the motor reflected to speed j"),
     Field("row", "72*(N+1)", "fast path per body"),
     Field("col", "16*nu", "fast path per speed"),
@@ -183,8 +185,9 @@ WORK = (
     Field("y", "nq+nu+nx", "state of the integrator"),
     Field("ydot", "nq+nu+nx", "its rate"),
 )
-# flags, derived constants, numbers of things: the same for all states that are evaluated together, never wide numbers
-PLAIN = ("head", "body", "elem", "rotor", "loop_pivot", "loop_found", "loop_rank")
+# flags and numbers of things: the same for all states that are evaluated together, never wide numbers
+PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank")
+CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",
     "itr",

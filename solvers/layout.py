@@ -8,6 +8,7 @@ World axes unless a line says body axes. A row "k per body" has N+1 rows, row 0 
 
 from enum import IntEnum
 
+from kinetree.solvers.fields import CONSTANTS as CONSTANTS
 from kinetree.solvers.fields import LITERAL as LITERAL
 from kinetree.solvers.fields import MODEL_FLOATS as MODEL_FLOATS
 from kinetree.solvers.fields import MODEL_INTS as MODEL_INTS
@@ -161,10 +162,9 @@ H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
-# ints per guard: register, kind, first action, number of actions, number of the event in the description or END_BY_*;
-# an event is a change of the guard to a positive value
+# ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
+# register of its condition; an event is a change of the guard to a positive value
 GUARD = 5
-END_BY_STATE, END_BY_TIME = -1, -2  # the end of the stage: at a condition, or at an instant, which counts from zero on
 G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
@@ -180,11 +180,9 @@ H_GIVEN = 35  # 1 when some joint has a given motion
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes
 B_MASS, B_H, B_J = 0, 1, 4  # mass; h = m*com (3); J about O_i: xx xy xz yy yz zz (6)
 B_E, B_R, B_AXIS = 10, 19, 22  # folded constant part of the joint: rotation parent-from-joint (9, row major), shift in parent axes (3), axis (3)
-B_PLAIN = 26  # 1 when the folded rotation is none
-B_CODE = 25  # 1, 2, 3 when the axis is +x, +y, +z, else 0
 
 ELEMENT = 16  # floats per element in `elem`: derived by `prepare`
-E_AXIS, E_FACTOR, E_MATRIX, E_CODE = 0, 3, 4, 13  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9); as B_CODE
+E_AXIS, E_FACTOR, E_MATRIX = 0, 3, 4  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9)
 
 ROW = 72  # floats per body in `row`: the fast path, world axes, moments about O_i
 W_R = 0  # rotation ground-from-body (9)

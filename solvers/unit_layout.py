@@ -82,6 +82,7 @@ V_WORK = 18  # work of all loads since then
 V_REFRESH = 19  # steps between two Jacobians of the semi-implicit method; 0: explicit
 V_GIVEN_AT = 21  # time of the beginning of an advance with slopes
 V_KNOT = 22  # corner of the laws of time at which the last step ended
+V_TOLD = 31  # events of the log that the caller has taken over, for advances that stop before the log is full
 V_NEXT = 40  # model exchange: the corner of the laws of time that is announced to the host
 V_TURNED = 41  # the corner that was turned last
 V_BUDGET = 42  # steps that one advance may take
@@ -98,8 +99,9 @@ PENDING_EVENT, PENDING_REST = 1, 2  # V_PENDING: an event is located but not car
 TRUE_NOW = 2  # in U_AT_TRUTH: the event happened at this very instant; 1: its condition held, -1: it did not, 0: not known
 KINDS = CODES  # integrators by name
 # option bits of unit_advance: return after the first event, the inputs keep the values they have reached; return before an event is carried out and
-# again after it, the same call once more goes on; this is a further part of one communication step, what actuators hold stays
-STOP_AT_EVENT, STOP_AROUND_EVENT, CONTINUED = 1, 2, 4
+# again after it, the same call once more goes on; this is a further part of one communication step, what actuators hold stays;
+# return when half of the log of events is new to the caller, the same call once more goes on
+STOP_AT_EVENT, STOP_AROUND_EVENT, CONTINUED, STOP_BEFORE_FULL = 1, 2, 4, 8
 E_STAGE, E_RESET = 0, 1  # kinds of logged events
 
 EVENT = 16  # numbers per logged event: time, kind, stage after, guard, books before and after (mass, momentum 3, energy), spare

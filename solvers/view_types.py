@@ -43,9 +43,10 @@ class BlocksType(types.Type):
         super().__init__(f"Blocks({kind})")
 
     def field(self, name: str):
-        """Type of a field; None when there is none. Flags and derived constants stay plain."""
+        """Type of a field; None when there is none. Flags stay plain, derived constants have no slopes."""
         if self.kind != "model":
-            return None if name not in WORK_AT else FLOATS if name in L.PLAIN else ViewType(self.number)
+            plain = name in L.PLAIN or (self.kind == "duals" and name in L.CONSTANTS)
+            return None if name not in WORK_AT else FLOATS if plain else ViewType(self.number)
         return None if name not in MODEL_AT else FLOATS if MODEL_AT[name] >= AT_FLOATS else INTS
 
     def place(self, name: str) -> int:

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,8 @@ from kinetree.solvers.library.platforms import this_platform
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
-BACKENDS = ("python", "native")
+BACKENDS = ("python", "native", "source")
+FIXED = ("rk4", "semi-implicit", "stormer")
 HERE = Path(__file__).parent
 ICON = HERE / "icon.png"
 TERMINALS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -45,17 +47,23 @@ def build_fmu(
     say: Callable[[str], None] = silent,
     interpreter: str = "",
 ) -> Path:
-    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation) or native (co-simulation and model exchange, FMI 2.0 or 3.0).
+    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation), native or source (co-simulation and model exchange, FMI 2.0 or 3.0).
+
+    Sources are for real-time targets: with integrator auto they step by rk4.
 
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
     `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
     """
     from kinetree.fmu.unit import fmu_unit
 
+    if backend == "source" and platforms is not None:
+        raise FmuError("sources are compiled by the host: --platforms is for the back ends python and native")
+    if backend == "source" and integrator == "auto":
+        integrator = fixed_integrator(mechanism)
     files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
     if interpreter and backend == "python":
         files["python.txt"] = interpreter.encode()
-    carried = binaries_for(Path(path), backend, fmi, platforms, say)
+    carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
     return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried)
 
 
@@ -74,6 +82,8 @@ def pack_unit(
     table = variable_table(unit)
     token = token_of(unit, table)
     facts = facts_of(unit, token, kinds(backend, version))
+    if backend == "source":
+        return pack_source(unit, path, version, table, facts, files or {})
     xml = write_xml(table, facts, version)
     content = payload(unit, table, token)
     resources = {"model.kinetree": content, **(files or {})}
@@ -89,6 +99,12 @@ def pack_unit(
         named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
         pack_native(path, facts.identifier, xml, resources | named, carried, page, version)
     return path
+
+
+def fixed_integrator(mechanism: Mechanism) -> str:
+    """The description's integrator where it has a fixed step, else rk4."""
+    given = mechanism.description.run.integrator
+    return given if given in FIXED else "rk4"
 
 
 def check_request(path: Path, backend: str, version: int) -> None:
@@ -122,12 +138,19 @@ def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts
     return Facts(name, identifier_of(name), token, d.text, run.stop_time, run.start_time, run.output_step, run.relative, offered)
 
 
+BACK_ENDS = {
+    "python": "pythonfmu slave",
+    "native": "native library, no Python on the target",
+    "source": "C99 sources, compiled by the host; no library but libm",
+}
+
+
 def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]:
     """Rows of the documentation on how the model is solved."""
     kind = " and ".join({"ModelExchange": "model exchange", "CoSimulation": "co-simulation"}[name] for name in facts.kinds)
     return {
         "FMI": f"{version}.0, {kind}",
-        "Back end": {"python": "pythonfmu slave", "native": "native library, no Python on the target"}[backend],
+        "Back end": BACK_ENDS[backend],
         "Formulation": "DEC (forward dynamics in linear time)",
         "Integrator (co-simulation)": unit.run.integrator,
         "Identifier": facts.token,
@@ -190,11 +213,25 @@ def pack_native(path: Path, identifier: str, xml: bytes, resources: dict[str, by
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
     content |= {f"resources/{name}": data for name, data in resources.items()} | about(page)
+    write_archive(path, content | icons(version))
+
+
+def icons(version: int) -> dict[str, bytes | str | Path]:
+    """The picture of the model, where the version of FMI wants it."""
     if version == 2:
-        content["model.png"] = ICON.read_bytes()
-    else:
-        content |= {"terminalsAndIcons/icon.png": ICON.read_bytes(), "terminalsAndIcons/terminalsAndIcons.xml": TERMINALS}
-    write_archive(path, content)
+        return {"model.png": ICON.read_bytes()}
+    return {"terminalsAndIcons/icon.png": ICON.read_bytes(), "terminalsAndIcons/terminalsAndIcons.xml": TERMINALS}
+
+
+def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]) -> Path:
+    """The archive of the source back end: everything a host compiles, and the model file for people and for `kinetree verify`."""
+    from kinetree.fmu.source.archive import source_entries, source_files
+
+    xml = write_xml(table, replace(facts, sources=tuple(source_files(version))), version)
+    content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
+    content |= source_entries(facts.identifier, payload(unit, table, facts.token), version)
+    content |= {f"resources/{name}": data for name, data in files.items()}
+    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts))) | icons(version))
 
 
 __all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

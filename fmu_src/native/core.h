@@ -3,6 +3,9 @@
 #ifndef KINETREE_CORE_H
 #define KINETREE_CORE_H
 
+#ifdef __GNUC__ /* the standard's functions have arguments that not every model needs */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +53,7 @@ enum { LEVEL_OK, LEVEL_WARNING, LEVEL_DISCARD, LEVEL_ERROR, LEVEL_FATAL };
 enum { CATEGORY_EVENTS = 1, CATEGORY_WARNING = 2, CATEGORY_DISCARD = 4, CATEGORY_ERROR = 8, CATEGORY_ALL = 15 };
 
 typedef struct Instance Instance;
+typedef void (*Callback)(void); /* a function of the host, of the FMI version at hand */
 typedef void (*Sink)(Instance *in, int level, const char *category, const char *text);
 
 struct Instance {
@@ -68,8 +72,7 @@ struct Instance {
     int logging;
     char *name;
     void *environment; /* the host's */
-    void *logger;      /* the host's function, of the FMI version at hand */
-    void *intermediate;
+    Callback logger, intermediate;
     Sink sink;
 };
 
@@ -86,7 +89,7 @@ const char *state_name(const Model *model, size_t k);
 const char *register_name(const Model *model, const double *work, int number);
 
 /* core.c */
-Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, void *logger, int logging);
+Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging);
 void instance_free(Instance *in);
 int instance_reset(Instance *in);
 int setup(Instance *in, int tolerance_defined, double tolerance, double start_time);

@@ -38,7 +38,8 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const 
 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *functions,
                               fmi2Boolean visible, fmi2Boolean logging) {
-    void *environment = functions ? functions->componentEnvironment : NULL, *logger = functions ? (void *)functions->logger : NULL;
+    void *environment = functions ? functions->componentEnvironment : NULL;
+    Callback logger = functions ? (Callback)functions->logger : NULL;
     return instance_new(name, guid, resources, type == fmi2ModelExchange, sink, environment, logger, logging);
 }
 

@@ -40,18 +40,18 @@ static int pause_step(Instance *in) { return tell_step(in, in->early_return_allo
 
 fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
                                           fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
-    return instance_new(name, token, resources, 1, sink, environment, (void *)log, logging);
+    return instance_new(name, token, resources, 1, sink, environment, (Callback)log, logging);
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
                                          fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed, const fmi3ValueReference required[],
                                          size_t n, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
                                          fmi3IntermediateUpdateCallback intermediate) {
-    Instance *in = instance_new(name, token, resources, 0, sink, environment, (void *)log, logging);
+    Instance *in = instance_new(name, token, resources, 0, sink, environment, (Callback)log, logging);
     if (!in) return NULL;
     in->event_mode_used = event_mode_used;
     in->early_return_allowed = early_return_allowed;
-    in->intermediate = (void *)intermediate;
+    in->intermediate = (Callback)intermediate;
     in->pause = intermediate ? pause_step : NULL;
     return in;
 }

@@ -10,7 +10,6 @@
 #include "engine.h"
 #include "location.h"
 
-enum { TOKEN_SIZE = 36 };
 #define NAMED(problem) "resources/model.kinetree " problem
 
 /* The sum over all of the file but the place where it stands. */
@@ -63,6 +62,55 @@ static const char *lay_out(Model *m, size_t size) {
     return places(m, strings);
 }
 
+static int is_of(const Model *m, const char *token) { return token && strcmp(token, m->text + m->strings[1]) == 0; }
+
+#ifdef KINETREE_EMBEDDED /* the model stands in the sources: a copy of it, as from a file */
+extern const uint64_t kinetree_model[];
+extern const size_t kinetree_model_size;
+
+const char *model_load(Model *m, const char *resources, const char *token) {
+    (void)resources;
+    memset(m, 0, sizeof *m);
+    if (!(m->file = malloc(kinetree_model_size))) return "out of memory";
+    memcpy(m->file, kinetree_model, kinetree_model_size);
+    const char *problem = lay_out(m, kinetree_model_size);
+    if (!problem && !is_of(m, token)) problem = "the model is another one than the identifier that the host gives";
+    if (problem) model_free(m);
+    return problem;
+}
+#else
+enum { TOKEN_SIZE = 36 };
+
+static int hexadecimal(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The path that a resource location means: file:///path, file:/path, file://localhost/path with %XX, or a plain path. */
+static const char *path_from_uri(const char *uri, char *path, size_t size) {
+    const char *at = uri;
+    if (strncmp(at, "file:", 5) == 0) {
+        at += 5;
+        if (strncmp(at, "//", 2) == 0) { /* file://host/path: the host is this machine */
+            at += 2;
+            while (*at && *at != '/') at++;
+        }
+#ifdef _WIN32
+        if (at[0] == '/' && at[1] && at[2] == ':') at++;
+#endif
+    }
+    size_t n = 0;
+    int is_uri = at != uri;
+    for (; *at && n + 1 < size; at++) {
+        int high = is_uri && at[0] == '%' ? hexadecimal(at[1]) : -1, low = high < 0 ? -1 : hexadecimal(at[2]);
+        path[n++] = low < 0 ? *at : (char)(16 * high + low);
+        if (low >= 0) at += 2;
+    }
+    path[n] = 0;
+    return path;
+}
+
 /* Paths are UTF-8 everywhere. */
 static FILE *open_file(const char *path) {
 #ifdef _WIN32
@@ -87,8 +135,6 @@ static const char *read_file(Model *m, const char *path) {
     return problem;
 }
 
-static int is_of(const Model *m, const char *token) { return token && strcmp(token, m->text + m->strings[1]) == 0; }
-
 /* Some hosts unpack several archives into one folder, so that the last model.kinetree stays for all: a copy carries the model's own token as its name. */
 const char *model_load(Model *m, const char *resources, const char *token) {
     char path[4096];
@@ -108,6 +154,7 @@ const char *model_load(Model *m, const char *resources, const char *token) {
     model_free(m);
     return NAMED("is of another model than the identifier that the host gives");
 }
+#endif
 
 void model_free(Model *m) {
     free(m->file);

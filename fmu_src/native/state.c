@@ -11,7 +11,7 @@ struct SavedState {
     double work[];
 };
 
-enum { STATE_MAGIC = 0x5441545345455254 };
+static const int64_t STATE_MAGIC = 0x5441545345455254;
 
 size_t state_size(const Instance *in) { return sizeof(SavedState) + (size_t)in->model.header[P_WORK] * sizeof(double); }
 

@@ -10,9 +10,8 @@ from xml.etree.ElementTree import fromstring
 
 from kinetree.fmu.native.shell import HERE as NATIVE
 from kinetree.fmu.native.shell import fmi_headers
-from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, this_platform
-from kinetree.solvers.library.store import sound, written
+from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
 
 HERE = Path(__file__).parent
@@ -26,7 +25,7 @@ def loader(target: Platform) -> Path:
     if not sound(path):
         tool = compiler() if target == this_platform() else cross_compiler(target.zig)
         windows = target.system == "Windows"
-        with written(path) as draft:
+        with written(library_folder() / path.name) as draft:
             exports = draft.parent / "exports.map"
             exports.write_text("{ global: fmi2*; local: *; };\n")
             link = ["-ladvapi32"] if windows else ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-ldl"]
@@ -34,7 +33,7 @@ def loader(target: Platform) -> Path:
             run(
                 [*tool, "-std=c11", "-O2", "-Wall", "-Wno-format-nonliteral", "-shared", "-s", *includes, *map(str, SOURCES), *link, "-o", str(draft)]
             )
-    return path
+    return loader_path(target)
 
 
 def usable() -> list[Platform]:
@@ -46,7 +45,7 @@ def usable() -> list[Platform]:
 
 def loader_path(target: Platform) -> Path:
     content = hashlib.sha256(b"".join(path.read_bytes() for path in (*SOURCES, *HEADERS))).hexdigest()[:16]
-    return cache_root() / "loader" / content / f"loader-{target.name}{target.extension}"
+    return place(f"loader-{content}-{target.name}{target.extension}")
 
 
 def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform]) -> dict[str, bytes]:

@@ -37,7 +37,7 @@ class Equilibrium:
     linear: Linear
     eigenvalues: np.ndarray  # of the linearised motion
     undetermined: tuple[str, ...]  # local coordinates and states along which nothing holds the mechanism
-    directions: tuple[dict[str, float], ...]  # the directions themselves, largest component 1
+    directions: tuple[dict[str, float], ...]  # the directions themselves, the largest coordinate 1
 
     @property
     def stable(self) -> bool:
@@ -104,7 +104,10 @@ def report(
 
 
 def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
-    """Null space of ∂(a, ẋ)/∂(y, x), masses made units: names of its large components, and its vectors."""
+    """Null space of ∂(a, ẋ)/∂(y, x), masses and sizes of states made units: names of its large components, and its vectors.
+
+    Vectors keep their units; where the mechanism moves, its largest coordinate is 1.
+    """
     f = len(linear.coordinates)
     if not linear.A.size:
         return (), ()
@@ -113,6 +116,7 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
     W = np.eye(len(kept))
     if f:
         W[:f, :f] = solve_triangular(cholesky(linear.mass, lower=True), np.eye(f), lower=True).T
+    W[f:, f:] = np.diag(linear.sizes)  # pascals and radians are not compared
     S = np.linalg.solve(W, J @ W)
     scale = max(float(np.abs(S[:f, :f]).max(initial=0.0)), STILL)
     if len(kept) == f:
@@ -121,11 +125,16 @@ def loose(linear: Linear) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]
         _, sizes, rows = np.linalg.svd(S / np.maximum(np.abs(S).max(axis=1, keepdims=True), STILL))
         vectors, scale = rows.T, 1.0
     flat = (W @ vectors)[:, np.abs(sizes) < FLAT * scale]
-    found = np.vstack((linear.tangent @ flat[:f], flat[f:]))
-    names, directions = (*linear.local, *linear.states[2 * f :]), []
-    for direction in separated(found).T:
-        directions.append({name: float(value) + 0.0 for name, value in zip(names, direction, strict=True) if abs(value) > 1e-6})
-    large = [name for direction in directions for name, value in direction.items() if abs(value) > SHARE]
+    names = (*linear.local, *linear.states[2 * f :])
+    units = np.concatenate((np.ones(len(linear.local)), linear.sizes))
+    directions, large = [], []
+    for direction in separated(np.vstack((linear.tangent @ flat[:f], flat[f:])) / units[:, None]).T:
+        large += [name for name, value in zip(names, direction, strict=True) if abs(value) > SHARE]
+        values = direction * units
+        moving = np.abs(values[: len(linear.local)]).max(initial=0.0)
+        values = values / (moving if moving > 1e-6 else np.abs(values).max())
+        told = zip(names, values, direction, strict=True)
+        directions.append({name: float(value) + 0.0 for name, value, part in told if abs(part) > 1e-6})
     return tuple(dict.fromkeys(large)), tuple(directions)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.analysis.identified import Estimate, Fit, Identification
+from kinetree.models.analysis.slopes import bounded_differences
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs
 from kinetree.models.description.errors import suggestion
@@ -206,13 +207,7 @@ class Fitting:
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
         """Central differences; at a bound towards the inside."""
-        columns = []
-        for k in range(x.size):
-            h = STEP * max(abs(x[k]), 1.0)
-            ends = [x.copy(), x.copy()]
-            ends[0][k], ends[1][k] = max(x[k] - h, self.low[k]), min(x[k] + h, self.high[k])
-            columns.append((self.residuals(ends[1]) - self.residuals(ends[0])) / (ends[1][k] - ends[0][k]))
-        return np.column_stack(columns)
+        return bounded_differences(self.residuals, x, STEP * np.maximum(np.abs(x), 1.0), self.low, self.high)
 
     def check_influence(self) -> None:
         """Every parameter must change something that was measured, and no two the same."""

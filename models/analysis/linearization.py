@@ -1,31 +1,30 @@
 """Small motions about a state: M ÿ + F ẏ + K y = G w and the first-order form ż = A z + B w, outputs C z + D w.
 
 z = (y, ẏ, x): local coordinates (models/system/chart.py), independent speeds, first-order states; w are changes of the inputs.
-Central differences of fourth order: with steps of 1e-3 the truncation error is h⁴/30 of the fifth derivative, roundoff 1e-13 of what is
-differentiated, so that entries are good to 1e-11 for smooth laws of unit length scale; the step is shortened where the orders disagree
-(near kinks, for sharp laws), then 1e-8 can be counted on.
-K, F and G multiply the differences of the accelerations by the mass matrix. Cost: 4 evaluations per entry of z and w.
+Slopes are exact to rounding (models/analysis/slopes.py). K, F and G multiply those of the accelerations by the mass matrix.
+Cost: an evaluation on dual numbers per eight entries of z and w.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
+from kinetree.models.analysis.scales import state_sizes
+from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.system.chart import Chart, Evaluation
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.frequency import StateSpace
     from kinetree.models.system.system import System
     from kinetree.solvers.chain.unit import Unit
 
-STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
-FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
-AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
-NOISE = 3e-12  # relative size of differences that stand for zero
+RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
+NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
 class Mode(NamedTuple):
@@ -34,7 +33,7 @@ class Mode(NamedTuple):
     frequency: float  # |λ|/2π [Hz]
     damping: float  # -Re λ/|λ|; 0 where λ = 0
     eigenvalue: complex
-    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds and of the states, the largest one is 1
+    shape: dict[str, complex]  # amplitudes of the local coordinates of all speeds, the largest is 1, then of the states; see `Linear.shape`
 
     @property
     def oscillates(self) -> bool:
@@ -60,6 +59,7 @@ class Linear:
     coordinates: tuple[str, ...]  # names of y
     tangent: np.ndarray  # changes of the local coordinates of all speeds by y
     local: tuple[str, ...]  # their names
+    sizes: np.ndarray  # how large each first-order state is, so that they can be compared
 
     @property
     def conservative(self) -> bool:
@@ -72,18 +72,27 @@ class Linear:
 
     def modes(self) -> list[Mode]:
         """Free motions, slowest first."""
-        n = len(self.coordinates)
         values, vectors = self._conservative() if self.conservative else np.linalg.eig(self.A)
         found = []
         for value, vector in zip(values, vectors.T, strict=True):
             if value.imag < 0.0:
                 continue
-            shape = np.concatenate((self.tangent @ vector[:n], vector[2 * n :]))
-            top = shape[np.abs(shape).argmax()] if shape.any() else 1.0
             size = float(abs(value))
-            amplitudes = dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape / top), strict=True))
-            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), amplitudes))
+            found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), self.shape(vector)))
         return sorted(found, key=lambda mode: mode.frequency)
+
+    def shape(self, vector: np.ndarray) -> dict[str, complex]:
+        """Amplitudes of the local coordinates and of the states, in their own units: the largest coordinate is 1.
+
+        Where the mechanism stands still beside its states, the largest state, in units of its size, stands for it.
+        """
+        n = len(self.coordinates)
+        moving, states = self.tangent @ vector[:n], vector[2 * n :]
+        beside = states / self.sizes
+        ends = [part[np.abs(part).argmax()] if part.any() else 0.0 for part in (moving, beside)]
+        top = ends[0] if abs(ends[0]) > RESTING * abs(ends[1]) else ends[1]
+        shape = np.concatenate((moving, states)) / (top or 1.0)
+        return dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape), strict=True))
 
     def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues from the symmetric pair (K, M): more exact, and motions that nothing holds come out as such."""
@@ -97,6 +106,22 @@ class Linear:
     def eigenvalues(self) -> np.ndarray:
         """Of A."""
         return self._conservative()[0] if self.conservative else np.linalg.eigvals(self.A)
+
+    def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> StateSpace:
+        """The system from some inputs to some outputs."""
+        from kinetree.models.analysis.frequency import StateSpace
+
+        columns, rows = ([chosen(name, names) for name in wanted] for wanted, names in ((inputs, self.inputs), (outputs, self.outputs)))
+        return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
+
+    def to_control(self) -> Any:
+        """The same as python-control's StateSpace, names included."""
+        try:
+            import control
+        except ImportError:
+            raise ImportError("python-control is not installed: pip install 'kinetree[control]'") from None
+        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        return control.StateSpace(self.A, self.B, self.C, self.D, **names, remove_useless_states=False)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10) -> Unit:
         """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
@@ -134,19 +159,7 @@ def linearize(
     for name, value in (states or {}).items():
         x[c.states.index(name)] = value
     f, nx, ni = chart.independent.size, x.size, len(c.inputs)
-    z = np.concatenate((np.zeros(f), v, x, evaluation.inputs))
-
-    def response(z: np.ndarray) -> np.ndarray:
-        place = chart.position(z[:f]) if z[:f].any() else chart.q
-        speeds = chart.speeds(place, z[f : 2 * f])
-        evaluation.call("outputs" if registers else "accelerations", place, speeds, z[2 * f : 2 * f + nx], z[2 * f + nx :])
-        ws = evaluation.instance.ws
-        return np.concatenate((ws.udot[chart.independent], ws.xdot, ws.val[registers]))
-
-    steps = STEP * np.maximum(1.0, np.abs(z))
-    steps[:f] = STEP
-    steps[2 * f :] *= 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
-    J = differences(response, z, steps)
+    J = Slopes(evaluation, chart, v, x, registers).matrix()
     rows, size = f + nx, 2 * f + nx
     A = np.vstack((np.zeros((f, size)), J[:rows, :size]))
     A[:f, :f] = (chart.transport(u) @ chart.T)[chart.independent]
@@ -158,41 +171,21 @@ def linearize(
     speeds = tuple(system.speeds[j] for j in chart.independent)
     return Linear(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
-        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local,
+        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local, state_sizes(system, x),
     )  # fmt: skip
 
 
-def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
-    columns = [column(function, z, k, steps[k]) for k in range(z.size)]
-    return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
+def chosen(name: str, names: Sequence[str]) -> int:
+    """Index of a name; says which there are."""
+    if name not in names:
+        from kinetree.models.description.errors import suggestion
 
-
-def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
-    """Derivatives by one number."""
-    best, least = np.zeros(0), np.inf
-    for factor in FINER:
-        h = (z[k] + step * factor) - z[k]  # exactly representable
-        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
-        fourth = (4.0 * near - 0.5 * far) / 3.0
-        top = np.abs(fourth).max(initial=0.0)
-        apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
-        if apart < least:
-            best, least = fourth, apart
-        if least <= AGREE:
-            break
-    return best
-
-
-def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
-    """The function with one number changed."""
-    moved = z.copy()
-    moved[k] += change
-    return function(moved)
+        raise ValueError(f"'{name}' is not there; {suggestion(name, tuple(names))}")
+    return list(names).index(name)
 
 
 def cleaned(matrix: np.ndarray) -> np.ndarray:
-    """Symmetric where it is so but for the differences, without entries that stand for zero: bands stay bands."""
+    """Symmetric where it is so but for rounding, without entries that stand for zero: bands stay bands."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     scale = np.outer(size, size)
     top = np.abs(matrix).max(initial=0.0)

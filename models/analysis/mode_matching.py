@@ -13,10 +13,13 @@ import numpy as np
 
 from kinetree.models.analysis.decay import DecayMode
 from kinetree.models.analysis.identification import LEAST_INFLUENCE, IdentificationError, checked_bounds, checked_parameters
+from kinetree.models.analysis.identified import Estimate
 from kinetree.models.analysis.linearization import Mode
 from kinetree.models.system.mechanism import Mechanism, load
 
 STEP = 1e-5  # of the scaled parameters; modes are good to about 1e-11
+AT = 1e-3  # relative distance to a bound: trust regions stay inside
+APART = 0.02  # relative difference of modes from which a match is none
 WORST = 10.0  # residual where a mechanism has too few modes
 
 
@@ -28,14 +31,17 @@ def match_modes(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     inputs: Mapping[str, float] | None = None,
     damping: bool = True,
-) -> dict[str, float]:
-    """Values of `parameters` with which the oscillations of the mechanism match; `damping = False` leaves the decay rates aside."""
+) -> Matched:
+    """Values of `parameters` with which the oscillations of the mechanism match; `damping = False` leaves the decay rates aside.
+
+    Modes that carry a note are left out. Deviations come from those of the modes, or from what the match leaves where that is more.
+    """
     from scipy.optimize import least_squares
 
     mechanism = source if isinstance(source, Mechanism) else load(source)
     start = checked_parameters(mechanism, parameters)
     limits = checked_bounds(mechanism, start, bounds or {})
-    wanted = [mode for mode in modes if mode.frequency > 0.0]
+    wanted = [mode for mode in modes if mode.frequency > 0.0 and not mode.note]
     count = len(wanted) * (2 if damping else 1)
     if count < len(start):
         raise IdentificationError(f"{len(wanted)} oscillations give {count} numbers, too few for {len(start)} parameters")
@@ -52,7 +58,41 @@ def match_modes(
     for name, change in zip(start, np.abs(found.jac).max(axis=0), strict=True):
         if change < LEAST_INFLUENCE:
             raise IdentificationError(f"parameter '{name}' has no influence on the modes")
-    return dict(zip(start, map(float, found.x * unit), strict=True))
+    free = found.fun.size - found.x.size
+    J, spread = found.jac, scatter(wanted, damping)
+    inverse = np.linalg.pinv(J)
+    covariance = inverse @ np.diag(spread**2) @ inverse.T
+    if free > 0:
+        covariance = np.maximum(covariance, np.linalg.pinv(J.T @ J) * float(found.fun @ found.fun) / free)
+    units, estimates = mechanism.description.parameters, []
+    for k, (name, value) in enumerate(start.items()):
+        near = AT * max(abs(float(found.x[k])), 1e-300)
+        bound = "at its lower bound" if found.x[k] <= low[k] + near else "at its upper bound" if found.x[k] >= high[k] - near else ""
+        deviation = float(np.sqrt(max(covariance[k, k], 0.0)) * unit[k])
+        estimates.append(Estimate(name, value, float(found.x[k] * unit[k]), deviation, units[name].unit, bound))
+    return Matched(estimates, float(np.sqrt(np.mean(found.fun**2))))
+
+
+class Matched(dict[str, float]):
+    """Values by name; `estimates` with deviations and notes, `left`: relative difference of the modes that remains, root mean square."""
+
+    def __init__(self, estimates: Sequence[Estimate], left: float):
+        super().__init__({each.name: each.value for each in estimates})
+        self.estimates, self.left = tuple(estimates), left
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should not be overlooked."""
+        bounds = tuple(f"{each.name} is {each.note}: it says where the bound is, not what the parameter is" for each in self.estimates if each.note)
+        vague = tuple(f"{each.name} is hardly known from these modes" for each in self.estimates if each.deviation > abs(each.value) > 0.0)
+        apart = (f"the modes are missed by {100 * self.left:.2g} %: other parameters, or another mechanism?",) if self.left > APART else ()
+        return bounds + vague + apart
+
+
+def scatter(wanted: Sequence[DecayMode], damping: bool) -> np.ndarray:
+    """Deviations of the residuals by those of the modes."""
+    frequencies = [mode.frequency_deviation / mode.frequency for mode in wanted]
+    return np.array(frequencies + ([mode.decay_deviation / (2.0 * np.pi * mode.frequency) for mode in wanted] if damping else []))
 
 
 def differences(wanted: Sequence[DecayMode], present: Sequence[Mode], damping: bool) -> np.ndarray:

@@ -3,7 +3,8 @@
 Newton's method in local coordinates y (models/system/chart.py) and first-order states x:
 (S - ∂(a, ẋ)/∂(y, x)) (Δy, Δx) = (a, ẋ). The shift S = s 1 of the rows of y is the pseudo-transient term: s exceeds the largest positive eigenvalue
 of ∂a/∂y (x following at once, symmetric part in the metric of the masses), so that every step goes downhill and an unstable position is left; it is
-zero near a stable one, where convergence is quadratic and a line search guards each step. Cost: 2(n + nx) evaluations per iteration.
+zero near a stable one, where convergence is quadratic and a line search guards each step. Slopes are exact (models/analysis/slopes.py).
+Where these steps do not arrive, or arrive where a small motion of the states grows, the search follows the motion (models/analysis/relaxation.py).
 
 The residual is what is left of the generalised forces, as part of the weight: |(M a)_j| / (g √(m M_jj)), which is force over weight along a
 translation and moment over weight times radius of gyration about an axis.
@@ -16,17 +17,22 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from kinetree.models.analysis.equilibrium import Equilibrium, report
+from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, report
+from kinetree.models.analysis.relaxation import relaxed, slopes
+from kinetree.models.analysis.scales import state_sizes
+from kinetree.models.analysis.slopes import Slopes
+from kinetree.models.compilation.additions import settlements
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.chart import Chart, Evaluation
 from kinetree.models.system.system import System
 from kinetree.solvers.layout import H_GRAVITY, Status
 
-DIFFERENCE = 6e-6  # cube root of the unit roundoff: central differences of second order lose least
 LARGEST_STEP = 0.3  # rad or m per iteration, well within what a linearisation describes
 FLAT = 1e-9  # relative size below which a direction counts as not determined
-STILL = 1e-9  # 1/s²: eigenvalues of the differences that stand for zero
+STILL = 1e-9  # 1/s²: eigenvalues of the slopes that stand for zero
+ASIDE = 0.01  # rad, m, part of its size for a state: first step away from a rest that lets go
+FAINT = 1e-6  # part of its size below which a state counts as zero
 CLOSE = 1e-8  # residual from which a stable position only needs to be polished
 DONE = 1e-13  # a few roundings of the weight
 HALVINGS = 12
@@ -37,13 +43,16 @@ RETURNS = 6
 class Search:
     """Residuals of states of rest (q, x) and their scales."""
 
+    close = CLOSE
+
     def __init__(self, system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None):
         self.system, self.t = system, t
         self.evaluation = Evaluation(system, t, inputs)
         self.q, self.x = q, self.evaluation.start_x.copy()
         for name, value in (states or {}).items():
             self.x[system.compiled.states.index(name)] = value
-        self.settling = np.array([name.endswith(".settlement") for name in system.compiled.states], dtype=bool)
+        soils = settlements(system.description)
+        self.settling = np.array([name in soils for name in system.compiled.states], dtype=bool)
         self.least = np.where(self.settling, self.x, -np.inf)  # soil does not rise again
         self.firm = bool(self.settling.any())  # soil is held until rest is found: loads on the way there do not count
         self.mass, self.gravity = weight(self.evaluation)
@@ -57,12 +66,22 @@ class Search:
         self.scale = self.gravity * np.sqrt(self.mass * np.diag(self.M))
         self.f = self.chart.independent.size
         self.r = self.residual(self.q, self.x)
-        self.J = self.slopes()
+        full = Slopes(self.evaluation, self.chart, np.zeros(self.f), self.x).matrix()
+        kept = [*range(self.f), *range(2 * self.f, 2 * self.f + self.x.size)]
+        self.J = full[: self.f + self.x.size, kept]
         if self.firm:
-            np.fill_diagonal(self.J[self.f :, self.f :], np.where(self.settling, -1.0, np.diag(self.J)[self.f :]))
+            held = self.f + np.flatnonzero(self.settling)
+            self.J[held] = 0.0
+            self.J[held, held] = -1.0
         self.columns, self.rows = self.balance()
-        self.change = np.maximum(1e-300, np.abs(self.J[self.f :, self.f :]).max(axis=1, initial=0.0)) * np.maximum(1.0, np.abs(self.x))
+        self.change = self.pace()
         self.size = self.measure(self.r)
+
+    def pace(self) -> np.ndarray:
+        """How fast each state would change if what its rate is made of did not cancel: the scale of what is left at rest."""
+        parts = np.abs(self.J[self.f :])
+        made = parts @ np.concatenate((np.ones(self.f), np.abs(self.x)))
+        return np.maximum(made, FAINT * (parts @ np.concatenate((np.ones(self.f), state_sizes(self.system, self.x)))))
 
     def residual(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Accelerations of the independent speeds and rates of the states."""
@@ -70,37 +89,45 @@ class Search:
         return np.concatenate((rates[:n][self.chart.independent], np.where(self.firm & self.settling, 0.0, rates[n:])))
 
     def measure(self, r: np.ndarray) -> float:
-        """Largest residual: forces as parts of the weight, rates as changes of the state relative to its size or 1."""
+        """Largest residual: forces as parts of the weight, rates as parts of what they are made of."""
         forces = np.abs(self.M @ r[: self.f]) / self.scale
         return max(float(forces.max(initial=0.0)), float((np.abs(r[self.f :]) / np.maximum(self.change, 1e-300)).max(initial=0.0)))
-
-    def slopes(self) -> np.ndarray:
-        """∂(a, ẋ)/∂(y, x) by central differences."""
-        columns = []
-        for k in range(self.f + self.x.size):
-            y, h = np.zeros(self.f), DIFFERENCE
-            change = np.zeros(self.x.size)
-            if k < self.f:
-                y[k] = h
-            else:
-                h *= max(1.0, abs(self.x[k - self.f]))
-                change[k - self.f] = h
-            ends = [self.residual(self.chart.position(s * y), self.x + s * change) for s in (1.0, -1.0)]
-            columns.append((ends[0] - ends[1]) / (2 * h))
-        return np.column_stack(columns) if columns else np.zeros((0, 0))
 
     def balance(self) -> tuple[np.ndarray, np.ndarray]:
         """Factors of columns and rows of J that bring states of any unit to the size of 1; a state follows a coordinate by -J_xy/J_xx."""
         follows = np.abs(self.J[self.f :, : self.f]).max(axis=1, initial=0.0)
         own = np.abs(np.diag(self.J)[self.f :])
         followed = np.divide(follows, own, out=np.zeros_like(own), where=own > 0.0)
-        columns = np.concatenate((np.ones(self.f), np.maximum(np.maximum(1.0, np.abs(self.x)), followed)))
+        columns = np.concatenate((np.ones(self.f), np.maximum(state_sizes(self.system, self.x), followed)))
         largest = np.abs(self.J * columns).max(axis=1, initial=0.0)
         return columns, np.where((np.arange(columns.size) < self.f) | (largest == 0.0), 1.0, 1.0 / np.maximum(largest, 1e-300))
 
     def moved(self, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The state after a step."""
         return self.chart.position(step[: self.f]), np.maximum(self.x + step[self.f :], self.least)
+
+    def leaving(self) -> tuple[np.ndarray, np.ndarray, bool] | None:
+        """A place a little along the motion that leads away from here, and whether it leads away on one side of a corner only; None: nothing does.
+
+        A law with a corner at rest (a valve at its centre) may hold on one side of it and let go on the other: states are moved a little, one by one.
+        """
+        sizes = state_sizes(self.system, self.x)
+        moves = [(-1, 0.0), *((k, sign * FAINT * sizes[k]) for k in range(self.x.size) if not self.settling[k] for sign in (1.0, -1.0))]
+        for k, move in moves:
+            here = self.x.copy()
+            here[k] += move
+            values, vectors = np.linalg.eig(slopes(self, np.zeros(self.f), here))
+            j = int(values.real.argmax())
+            if values[j].real > GROWTH * np.abs(values).max():
+                way = vectors[:, j].real
+                states = way[2 * self.f :]
+                way *= (
+                    (np.sign(states[k] * move) or 1.0)
+                    * ASIDE
+                    / max(float(np.abs(states / sizes).max()), np.abs(way[: self.f]).max(initial=0.0), 1e-300)
+                )
+                return *self.moved(np.concatenate((way[: self.f], way[2 * self.f :]))), bool(move)
+        return None
 
     def newton(self, shift: float) -> np.ndarray:
         """The step of Newton's method; the shortest one where some direction does not matter."""
@@ -166,7 +193,7 @@ class Search:
     def worst(self) -> str:
         """Where the largest residual is."""
         f, c = self.f, self.system.compiled
-        forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, np.abs(self.r[f:]) / self.change
+        forces, rates = np.abs(self.M @ self.r[:f]) / self.scale, np.abs(self.r[f:]) / np.maximum(self.change, 1e-300)
         if rates.max(initial=0.0) > forces.max(initial=0.0):
             k = int(rates.argmax())
             return f"the state {c.states[k]} changes at {self.r[f + k]:.3g} per second"
@@ -200,18 +227,34 @@ def search_rest(
 ) -> tuple[Search, int]:
     """The state of rest downhill from a position, and the number of iterations."""
     search = Search(system, t, q, inputs, states)
+    count = newton(search, iterations)
+    away = search.leaving() if search.x.size and count is not None else None
+    if search.x.size and (count is None or away is not None):
+        other = Search(system, t, q, inputs, states)
+        if away is not None and away[2]:
+            other.q, other.x = away[:2]
+        more = newton(other, iterations) if relaxed(other) else None
+        if more is not None and (count is None or other.leaving() is None):
+            return other, more + (count or iterations)
+    if count is None:
+        text = f"no state of rest found in {iterations} iterations: {search.worst()}"
+        raise EvaluationError(text, Status.NO_CONVERGENCE)
+    return search, count
+
+
+def newton(search: Search, iterations: int) -> int | None:
+    """Downhill until nothing is left; the number of iterations, None where there are too many."""
     for k in range(iterations):
         search.settle()
         top = search.ceiling
-        if search.size < DONE or (top == 0.0 and search.size < CLOSE and not search.polish()):
+        if search.size < (DONE if top > 0.0 else CLOSE) and (search.size == 0.0 or top > 0.0 or not search.polish()):
             if not search.firm:
-                return search, k
+                return k
             search.firm = False
             continue
         if search.size >= CLOSE or top > 0.0:
             search.advance(*search.downhill(top))
-    text = f"no state of rest found in {iterations} iterations: {search.worst()}"
-    raise EvaluationError(text, Status.NO_CONVERGENCE)
+    return None
 
 
 def equilibrium(

@@ -79,6 +79,11 @@ def contact_states(label: str, force: Force) -> dict[str, State]:
     return found
 
 
+def settlements(description: Description) -> frozenset[str]:
+    """Names of the states that are settled soil, whatever else is called so."""
+    return frozenset(f"{label}.settlement" for label, force in description.forces.items() if getattr(force, "soil", None) is not None)
+
+
 def travels(label: str, force: Force) -> list[str]:
     """Names of the side travels of a force."""
     if getattr(force, "side_stiffness", 0.0) == 0.0:

@@ -49,6 +49,9 @@ class E:
     def __gt__(self, other):
         return E(make(Op.GT, self.node, E(other).node))
 
+    def __ge__(self, other):
+        return E(make(Op.GE, self.node, E(other).node))
+
     def __lt__(self, other):
         return E(make(Op.LT, self.node, E(other).node))
 

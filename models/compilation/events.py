@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.models.compilation.algebra import E, larger, name, smaller
+from kinetree.models.compilation.algebra import E, const, larger, name, smaller
 from kinetree.models.compilation.builder import NONE, STAGE_START, Builder
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.description.errors import ModelError, Problem, suggestion
@@ -35,14 +35,17 @@ def add_guards(builder: Builder) -> None:
     if end is not None:
         conditions = []
         if end.when is not None:
-            conditions.append((f"when {end.when}", guard_of(builder.node(end.when, "ends.when")), L.END_BY_STATE))
+            when = builder.node(end.when, "ends.when")
+            conditions.append((f"when {end.when}", guard_of(when), E(when) > const(0.5)))
         if end.at is not None:
-            conditions.append((f"at {end.at}", name("t") - E(builder.node(end.at, "ends.at")), L.END_BY_TIME))
+            way = name("t") - E(builder.node(end.at, "ends.at"))
+            conditions.append((f"at {end.at}", way, way >= const(0.0)))
         if end.after is not None:
-            conditions.append((f"after {end.after}", name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after")), L.END_BY_TIME))
+            way = name("t") - name(STAGE_START) - E(builder.node(end.after, "ends.after"))
+            conditions.append((f"after {end.after}", way, way >= const(0.0)))
         actions = [action(builder, target, value, "stages.set") for target, value in builder.at_end.items()]
-        for word, condition, number in conditions:
-            add_guard(builder, condition.node, L.G_STAGE, actions, number, f"the end of the stage ({word})")
+        for word, condition, holds in conditions:
+            add_guard(builder, condition.node, L.G_STAGE, actions, -1 - builder.register(holds.node), f"the end of the stage ({word})")
     for number, (label, event) in enumerate(builder.description.events.items()):
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
@@ -66,7 +69,7 @@ def resolvable(builder: Builder, node: Node) -> bool:
 
 
 def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, int, int]], number: int, text: str) -> None:
-    """One guard record and what to call it; `number` of its event, or how the stage ends."""
+    """One guard record and what to call it; `number` of its event, or -1 minus the register that tells whether the stage's end holds."""
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION

@@ -235,6 +235,12 @@ class Result:
             made.save(path)
         return made
 
+    def gradient(self, output: str, parameters: Sequence[str] | None = None) -> np.ndarray:
+        """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps; for runs by rk4 without events."""
+        from kinetree.models.trace.run_gradient import run_gradient
+
+        return run_gradient(self, output, parameters)
+
     def to_dataframe(self, names: str | Iterable[str] | None = None):
         """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
         try:

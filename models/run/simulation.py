@@ -167,9 +167,10 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
 
 def advance(run: Run, result: Result, option: int, until: float) -> None:
     """Advance; a run in stages stops before and after every event, so that the result knows the values there."""
-    option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else 0
+    option |= U.STOP_AROUND_EVENT if len(run.unit.stages) > 1 else U.STOP_BEFORE_FULL
     while (status := run.call("unit_advance", option, until)) == Status.EVENT:
         result.note(run)
+        collect_events(run, result)
     if status == Status.CANCELLED:
         raise KeyboardInterrupt
     check(run, status)
@@ -206,6 +207,7 @@ def collect_events(run: Run, result: Result) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
     total = int(run.work[U.V_EVENTS])
+    run.work[U.V_TOLD] = total
     capacity, first = int(unit.ints[U.U_EVENTS]), int(unit.ints[U.U_AT_EVENTS])
     names = unit.stage_names
     for k in range(max(len(result.events), total - capacity), total):

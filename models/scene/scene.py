@@ -188,6 +188,9 @@ class Scene:
             return float(min(known))
         if not self.weight or not self.bodies or self.host is not None:
             return None
+        standing = automatic.shape_points(self.parts["ground"])
+        if standing:  # scenery stands on it
+            return float((np.array(standing) @ self.up).min())
         heights = self.cloud @ self.up
         lowest = float(heights[np.linalg.norm(self.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
         feet = min((float(np.array(piece["at"]) @ self.up) for piece in self.joints["ground"]), default=lowest)

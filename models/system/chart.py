@@ -117,6 +117,19 @@ class Chart:
             q[at : at + 4] = turned(q[at : at + 4], turn)
         return q
 
+    def rates(self) -> np.ndarray:
+        """∂q̇/∂u at the chart's position, which is ∂q/∂δ of the local coordinates δ of all speeds."""
+        G = np.zeros((self.q.size, self.system.n))
+        for j, k in self.plain:
+            G[k, j] = 1.0
+        for kind, k, j in self.quaternion:
+            at, turn = (k + 3, j + 3) if kind == Element.FREE else (k, j)
+            w, x, y, z = self.q[at : at + 4]
+            G[at : at + 4, turn : turn + 3] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+            if kind == Element.FREE:
+                G[k : k + 3, j : j + 3] = np.column_stack([rotated(self.q[at : at + 4], axis) for axis in np.eye(3)])
+        return G
+
     def local(self, q: np.ndarray) -> np.ndarray:
         """What `moved` needs to get from the chart's position to q."""
         step = np.zeros(self.system.n)

@@ -13,8 +13,10 @@ from kinetree.models.compilation.builder import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
+from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
+from kinetree.models.system.traced import Traced
 from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
+    from kinetree.models.run.ensemble import Ensemble
     from kinetree.solvers.chain.unit import Unit
 
 
@@ -33,7 +36,7 @@ class Workspaces(threading.local):
         self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: Instance(compiled)}
 
 
-class System(Closure):
+class System(Choice, Closure, Traced):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
     def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
@@ -198,40 +201,6 @@ class System(Closure):
         u, held = instance.ws.u.copy(), self.compiled.loops
         return u, instance.ws.pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
 
-    # -- cost and choice ------------------------------------------------------------------------------------------------------------------
-    def costs(self, iterations: float = 2) -> dict[str, float]:
-        """Predicted floating-point operations of one evaluation by each method."""
-        from kinetree.solvers.literal.costs import costs
-
-        if not self.bodies:  # a circuit by itself
-            return dict.fromkeys(costs([1], [0], iterations), 0.0)
-        freedoms = np.diff(self._freedom_ends())[: len(self.parents)]  # without the bodies that close loops
-        return costs([int(n) for n in freedoms], list(self.parents), iterations)
-
-    def _freedom_ends(self) -> np.ndarray:
-        from kinetree.models.compilation.blocks import model_fields
-
-        return model_fields(self.compiled.ints, self.compiled.floats).u_at[1:]
-
-    def choose(self, measured: bool = False) -> str:
-        """Name of the cheapest method: by predicted operations, or by times measured on this machine; closed loops are solved by DEC."""
-        if self.compiled.loops:
-            return "DEC"
-        if measured:
-            from kinetree.models.analysis.form_choice import measured_times
-
-            times = measured_times(self)
-            return min(times, key=times.__getitem__)
-        costs = self.costs()
-        if self.rotors:  # the form of the first kind has no place for them
-            del costs["LGR"]
-        return min(costs, key=costs.__getitem__)
-
-    @property
-    def rotors(self) -> bool:
-        """Whether motors at joints have inertia of their own."""
-        return any(joint.rotor_inertia is not None for joint in self.description.joints.values())
-
     # -- motion ---------------------------------------------------------------------------------------------------------------------------
     def simulate(
         self,
@@ -254,6 +223,22 @@ class System(Closure):
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
         return simulate(self, options, inputs or {}, progress)
+
+    def simulate_many(
+        self,
+        parameters: Mapping[str, ArrayLike],
+        stop_time: float | None = None,
+        output_step: float | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        **how: Any,
+    ) -> Ensemble:
+        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
+
+        `how`: integrator ("auto", "rk45", "rk4" in vector lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        """
+        from kinetree.models.run.ensemble import simulate_many
+
+        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
 
     # -- rest and small motions -----------------------------------------------------------------------------------------------------------
     def equilibrium(
@@ -287,8 +272,9 @@ class System(Closure):
         """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
-        place = self.start()[0] if q is None else np.asarray(q, dtype=float)
-        return linearize(self, self.compiled.start_time if t is None else t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
+        self._at_rest(t, place, u)
+        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
         """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""

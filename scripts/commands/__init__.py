@@ -5,14 +5,19 @@ from collections.abc import Callable
 from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
+from kinetree.scripts.commands.equations import equations
 from kinetree.scripts.commands.fmu import fmu
+from kinetree.scripts.commands.hil import hil
 from kinetree.scripts.commands.identify import identify
 from kinetree.scripts.commands.import_robot import import_robot
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
+from kinetree.scripts.commands.linearize import linearize
 from kinetree.scripts.commands.new import new
+from kinetree.scripts.commands.optimize import optimize
 from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
+from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
 from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.view import view
@@ -22,12 +27,17 @@ COMMANDS: dict[str, Callable] = {
     "info": info,
     "run": run,
     "statics": statics,
+    "linearize": linearize,
     "study": study,
+    "optimize": optimize,
     "identify": identify,
+    "equations": equations,
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
+    "hil": hil,
     "view": view,
+    "studio": studio,
     "new": new,
     "import": import_robot,
     "list": library,

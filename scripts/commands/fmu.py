@@ -13,8 +13,8 @@ from kinetree.solvers.integrate.kinds import NAMES
 def fmu(
     file: Source,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")] = None,
-    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu) or native (no Python on the target).")] = "python",
-    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native only).")] = "2",
+    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu), native (no Python on the target), source (C99).")] = "python",
+    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native and source).")] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,
@@ -43,8 +43,15 @@ def fmu(
     build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python)
     if quiet:
         return
-    typer.echo(carried(path))
+    typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
+
+
+def build_note(mechanism, integrator: str) -> str:
+    """By what a source FMU steps."""
+    from kinetree.fmu.archive.build import fixed_integrator
+
+    return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"
 
 
 def carried(path: Path) -> str:

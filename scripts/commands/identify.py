@@ -11,6 +11,7 @@ from kinetree.scripts.terminal.failure import BadInput
 if TYPE_CHECKING:
     from kinetree.models.analysis.decay import Decay
     from kinetree.models.analysis.identified import Identification
+    from kinetree.models.analysis.mode_matching import Matched
     from kinetree.models.system.mechanism import Mechanism
     from kinetree.scripts.reports.recorded import Recorded
 
@@ -136,13 +137,15 @@ def tell_fit(found: "Identification", output: Path | None, plot: Path | None, qu
 
 
 def tell_decay(
-    found: "Decay", output: Path | None, plot: Path | None, quiet: bool, mechanism: "Mechanism | None" = None, values: dict[str, float] | None = None
+    found: "Decay", output: Path | None, plot: Path | None, quiet: bool, mechanism: "Mechanism | None" = None, values: "Matched | None" = None
 ) -> None:
     """Table of modes, and the parameters that were matched to them."""
     from dataclasses import asdict
 
     rows = [asdict(mode) | {"damping": mode.damping} for mode in found.modes]
-    keep({"modes": rows, "columns": [asdict(each) for each in found.fits]} | ({"parameters": values} if values else {}), output)
+    matched = {} if values is None else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
+    notes = [*found.notes, *(values.notes if values is not None else ())]
+    keep({"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched, output)
     if plot:
         found.plot(plot)
     if quiet:
@@ -153,12 +156,17 @@ def tell_decay(
     lines = []
     for mode in found.modes:
         sizes = ", ".join(f"{name} {size:.4g} at {mode.phases[name]:.2f}" for name, size in mode.amplitudes.items())
-        lines.append((f"{mode.frequency:.6g}", f"{mode.decay:.4g}", f"{mode.damping:.4g}", sizes))
-    console.print(table("Free decay", ("frequency [Hz]", "decay [1/s]", "damping ratio", "amplitude and phase [rad]"), lines))
+        spread = (f"{mode.frequency_deviation:.1g}", f"{mode.decay:.4g}", f"{mode.decay_deviation:.1g}")
+        lines.append((f"{mode.frequency:.6g}", *spread, f"{mode.damping:.4g}", f"{100 * mode.left:.2g} %", sizes, mode.note))
+    headings = ("frequency [Hz]", "± 1σ", "decay [1/s]", "± 1σ", "damping ratio", "left beside", "amplitude and phase [rad]", "")
+    console.print(table("Free decay", headings, lines))
     columns = [(f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
     console.print(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
     if mechanism is not None and values:
-        console.print(table(mechanism.description.name, ("parameter", "found"), [(name, f"{value:.8g}") for name, value in values.items()]))
+        lines = [(e.name, f"{e.start:.6g}", f"{e.value:.8g}", f"{e.deviation:.2g}", e.unit, e.note) for e in values.estimates]
+        console.print(table(mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines))
+    for note in notes:
+        console.print(note, markup=False)
 
 
 def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.analysis.linearization import Linear, Mode
 
 
 def statics(
@@ -67,15 +68,23 @@ def show(console: "Console", title: str, found: "Equilibrium") -> None:
             console.print(grid(heading, [(name, f"{value + 0.0:.9g}") for name, value in values.items()]))
     rows = []
     for mode in found.modes:
-        moving = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:3]
-        shape = ", ".join(f"{name} {abs(amplitude):.2f}" for name, amplitude in moving if abs(amplitude) > 0.05)
+        moving = sorted(((name, mode.shape[name]) for name in found.linear.local), key=lambda item: -abs(item[1]))[:3]
+        still = not any(abs(amplitude) > 0.05 for _, amplitude in moving)
+        named = [(name, mode.shape[name]) for name in found.states if still] or moving
+        shape = ", ".join(f"{name} {abs(amplitude):.3g}" for name, amplitude in named if still or abs(amplitude) > 0.05)
         rows.append((f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape))
     if rows:
         console.print(grid("Small motions", rows))
     growing = [mode for mode in found.linear.modes() if mode.eigenvalue.real > 0.0] if not found.stable else []
     for mode in growing:
-        console.print(f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(max(mode.shape, key=lambda name: abs(mode.shape[name])))}")
+        console.print(f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(leading(found.linear, mode))}")
     if found.undetermined:
         console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
     wrenches = [(name, *(f"{round(x, 9) + 0.0:.6g}" for x in wrench)) for name, wrench in found.reactions.items()]
     console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))
+
+
+def leading(linear: "Linear", mode: "Mode") -> str:
+    """The coordinate that moves most; the state, where none does."""
+    among = [name for name in linear.local if abs(mode.shape[name]) > 0.5] or list(mode.shape)
+    return max(among, key=lambda name: abs(mode.shape[name]))

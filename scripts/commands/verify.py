@@ -12,25 +12,47 @@ from kinetree.scripts.terminal.failure import BadInput
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE.fmu", help="An FMU made by `kinetree fmu`.")],
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the runs in s (default: that of the FMU, at most 5).")] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Run it in hosts of their own too: bare (a C program), wine, qemu, several with commas, or all.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Validate an FMU, run it against the same model in this process, vary steps, save and restore."""
+    """Validate an FMU, run it against the same model in this process, vary steps, save and restore. Its binary is run: verify what you trust."""
+    import json
     from zipfile import is_zipfile
 
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
+    from kinetree.scripts.fmi.foreign import in_hosts
     from kinetree.scripts.fmi.verify import verify as check
 
     if not file.exists():
         raise FileNotFoundError(2, "no such file", str(file))
     if not is_zipfile(file):
         raise BadInput(f"{file}: expected an FMU, found something that is no zip archive")
+    names = hosts_of(host)
     report = check(file, stop_time)
-    table = Table(box=None, padding=(0, 2), show_header=False)
-    for row in report.checks:
-        table.add_row("[green]good[/]" if row.good else "[red]BAD[/]", escape(row.what), escape(row.result))
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
+    in_hosts(report, file, names)
+    if as_json:
+        rows = [{"what": row.what, "result": row.result, "good": row.good} for row in report.checks]
+        typer.echo(json.dumps({"file": str(file), "good": report.good, "checks": rows}, indent=1))
+    else:
+        table = Table(box=None, padding=(0, 2), show_header=False)
+        for row in report.checks:
+            table.add_row("[green]good[/]" if row.good else "[red]BAD[/]", escape(row.what), escape(row.result))
+        Console(highlight=False, soft_wrap=True).print(table)
     if not report.good:
         raise Exit(1)
+
+
+def hosts_of(text: str) -> list[str]:
+    """Names of hosts from the option."""
+    from kinetree.scripts.fmi.foreign import HOSTS
+
+    names = list(HOSTS) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in HOSTS:
+            raise BadInput(f"--host: unknown host '{name}', expected all or some of {', '.join(HOSTS)}")
+    return names

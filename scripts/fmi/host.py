@@ -19,9 +19,23 @@ class Archive:
         self.path = Path(path)
         self.folder = extract(str(path))
         self.description = read_model_description(self.folder)
+        self.compiled = self._compile()
         self.version = int(self.description.fmiVersion[0])
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.reals = [v.name for v in self.description.modelVariables if v.type in REALS and v.causality in ("output", "local")]
+
+    def _compile(self) -> bool:
+        """Make the binary of an archive that carries sources alone; a warning of the compiler is an error."""
+        from kinetree.fmu.archive.binaries import place_of
+        from kinetree.fmu.source.archive import compile_sources
+        from kinetree.solvers.library.platforms import this_platform
+
+        folder, own = Path(self.folder), this_platform()
+        if (folder / "binaries").exists() or not (folder / "sources").exists() or own is None:
+            return False
+        part = self.description.coSimulation or self.description.modelExchange
+        compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(self.description.fmiVersion[0])))
+        return True
 
     def unpack(self, folder: Path) -> None:
         """Take a copy in another folder from now on."""

@@ -74,6 +74,8 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
     report.add("modelDescription", "no problem found" if not problems else "; ".join(problems), not problems)
     with Archive(path) as archive:
         described(report, archive)
+        if archive.compiled:
+            report.add("sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning")
         twin = (reference or twin_of)(archive)
         experiment = archive.description.defaultExperiment
         end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)

@@ -67,7 +67,9 @@ def summary(system: Any, result: Any, written: list[Path]) -> None:
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
     for event in result.events[:EVENTS]:
-        console.print(escape(f"t = {event.time:.9g} s: {event.kind} {event.stage}".rstrip()))
+        begins = f"; '{event.stage}' begins" if event.kind == "stage" else ""
+        others = f" and {event.together - 1} more" if event.together > 1 else ""
+        console.print(escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}"))
     if len(result.events) > EVENTS:
         console.print(f"... {len(result.events) - EVENTS} more events")
     for name in getattr(result, "unreached", ()):

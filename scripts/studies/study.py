@@ -1,14 +1,17 @@
 """Parameter studies: a mechanism run over a grid, over pairs or over random values of its parameters, a row of reported numbers per run.
 
 mechanism = "lib:regulator"
-combine = "grid"                               # every combination (default); "pairs": first with first; "random": `samples` draws with `seed`
+combine = "grid"                               # every combination (default); "pairs": first with first; drawn, `samples` with `seed`: "random",
+                                               # "latin" (hypercube), "sobol" (sequence)
+rest = ["growth", "damping"]                   # of the small motions about rest: growth, damping, frequency
 [vary]
 m2 = [1.0, 1.5, 2.0]
 k = { from = 20, to = 60, count = 5 }
+d = { normal = [3.0, 0.2] }                    # where values are drawn; uniform = [low, high], lognormal = [median, factor]
 [run]
 stop_time = 5.0
 [report]
-height = ["max", "end"]                        # start end min max mean std span
+height = ["max", "end"]                        # start end min max mean std span peak rms integral deviation settling
 """
 
 import itertools
@@ -18,19 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kinetree.scripts.studies.measures import MEASURES, REST
+from kinetree.scripts.studies.rows import rows_of
+from kinetree.scripts.studies.samplers import FORMS, SPREADS, Distribution, drawn
 from kinetree.scripts.terminal.failure import BadInput
 
-MEASURES: dict[str, Callable[[Any], float]] = {
-    "start": lambda column: column[0],
-    "end": lambda column: column[-1],
-    "min": lambda column: column.min(),
-    "max": lambda column: column.max(),
-    "mean": lambda column: column.mean(),
-    "std": lambda column: column.std(),
-    "span": lambda column: column.max() - column.min(),
-}
-COMBINATIONS = ("grid", "pairs", "random")
-KEYS = {"mechanism", "combine", "samples", "seed", "vary", "run", "report"}
+COMBINATIONS = ("grid", "pairs", *SPREADS)
+KEYS = {"mechanism", "combine", "samples", "seed", "vary", "run", "report", "rest"}
 RUN_KEYS = {"stop_time", "output_step", "method", "integrator", "tolerance", "inputs"}
 MOST_RUNS = 1_000_000
 
@@ -40,36 +37,45 @@ class Study:
     """What is run and what is reported."""
 
     mechanism: str
-    vary: dict[str, list[float]]
+    vary: dict[str, list[float] | Distribution]
     report: dict[str, list[str]]
     combine: str = "grid"
     samples: int = 100
     seed: int = 0
     run: dict[str, Any] = field(default_factory=dict)
     path: Path = Path("study.toml")
+    rest: list[str] = field(default_factory=list)
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the study's own folder."""
         return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
 
     def columns(self) -> list[str]:
-        return [*self.vary, *(f"{measure}({name})" for name, measures in self.report.items() for measure in measures)]
+        return [*self.vary, *self.texts()]
+
+    def texts(self) -> list[str]:
+        """The measures."""
+        return [*(f"{measure}({name})" for name, measures in self.report.items() for measure in measures), *self.rest]
 
     def count(self) -> int:
-        lengths = [len(values) for values in self.vary.values()]
-        return self.samples if self.combine == "random" else lengths[0] if self.combine == "pairs" else product(lengths)
+        if self.combine in SPREADS:
+            return self.samples
+        lengths = [len(values) for values in self.vary.values() if isinstance(values, list)]
+        return lengths[0] if self.combine == "pairs" else product(lengths)
 
     def cases(self) -> Iterator[dict[str, float]]:
         """Parameter values of every run."""
-        if self.combine == "random":
-            import numpy as np
-
-            draw = np.random.default_rng(self.seed)
-            for _ in range(self.samples):
-                yield {name: float(draw.uniform(min(values), max(values))) for name, values in self.vary.items()}
+        if self.combine in SPREADS:
+            spreads = {
+                name: values if isinstance(values, Distribution) else Distribution("uniform", min(values), max(values))
+                for name, values in self.vary.items()
+            }
+            columns = drawn(self.combine, spreads, self.samples, self.seed)
+            for k in range(self.samples):
+                yield {name: float(column[k]) for name, column in columns.items()}
         else:
-            combined = zip(*self.vary.values()) if self.combine == "pairs" else itertools.product(*self.vary.values())
-            for values in combined:
+            lists = [values for values in self.vary.values() if isinstance(values, list)]
+            for values in zip(*lists) if self.combine == "pairs" else itertools.product(*lists):
                 yield dict(zip(self.vary, values))
 
 
@@ -87,18 +93,27 @@ def read_study(path: Path) -> Study:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: {error}") from None
     refuse_unknown(content, KEYS, str(path))
-    for key in ("mechanism", "vary", "report"):
+    for key in ("mechanism", "vary", *(() if content.get("rest") else ("report",))):
         if not content.get(key):
             raise BadInput(f"{path}: {key} is missing")
+    rest = content.get("rest", [])
+    if not isinstance(rest, list) or not set(rest) <= set(REST):
+        raise BadInput(f"{path}: rest: found {rest}, expected some of {', '.join(REST)}")
     run = content.get("run", {})
     refuse_unknown(run, RUN_KEYS, f"{path}: run")
     vary = {name: spread(values, f"{path}: vary.{name}") for name, values in content["vary"].items()}
-    report = {name: measures(wanted, f"{path}: report.{name}") for name, wanted in content["report"].items()}
-    study = Study(content["mechanism"], vary, report, content.get("combine", "grid"), content.get("samples", 100), content.get("seed", 0), run, path)
+    report = {name: measures(wanted, f"{path}: report.{name}") for name, wanted in content.get("report", {}).items()}
+    study = Study(
+        content["mechanism"], vary, report, content.get("combine", "grid"), content.get("samples", 100), content.get("seed", 0), run, path, rest
+    )
     if study.combine not in COMBINATIONS:
         raise BadInput(f"{path}: combine: found '{study.combine}', expected one of {', '.join(COMBINATIONS)}")
-    if study.combine == "pairs" and len({len(values) for values in vary.values()}) > 1:
-        raise BadInput(f"{path}: vary: 'pairs' needs lists of equal length, found {', '.join(str(len(values)) for values in vary.values())}")
+    drawn_only = [name for name, values in vary.items() if isinstance(values, Distribution)]
+    if drawn_only and study.combine not in SPREADS:
+        raise BadInput(f"{path}: vary.{drawn_only[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
+    lengths = [len(values) for values in vary.values() if isinstance(values, list)]
+    if study.combine == "pairs" and len(set(lengths)) > 1:
+        raise BadInput(f"{path}: vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
     if not 0 < study.count() <= MOST_RUNS:
         raise BadInput(f"{path}: {study.count()} runs, expected 1 to {MOST_RUNS}")
     return study
@@ -110,8 +125,13 @@ def refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
             raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
 
 
-def spread(values: Any, place: str) -> list[float]:
-    """A list of numbers, or `count` numbers from `from` to `to`."""
+def spread(values: Any, place: str) -> list[float] | Distribution:
+    """A list of numbers, `count` numbers from `from` to `to`, or a distribution."""
+    if isinstance(values, dict) and set(values) & set(FORMS):
+        try:
+            return Distribution.of(values, place)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
     if isinstance(values, dict) and set(values) == {"from", "to", "count"} and isinstance(values["count"], int) and values["count"] > 1:
         step = (values["to"] - values["from"]) / (values["count"] - 1)
         return [values["from"] + step * index for index in range(values["count"])]
@@ -127,12 +147,8 @@ def measures(wanted: Any, place: str) -> list[str]:
     return wanted
 
 
-def run_study(study: Study, told: Callable[[float], None] = lambda done: None) -> Iterator[list[float]]:
-    """One row per run, in the order of `columns()`."""
-    from kinetree.models import load
-
-    mechanism = load(study.source())
-    for number, case in enumerate(study.cases()):
-        told(number)
-        result = mechanism.compile(**case).simulate(**study.run)
-        yield [*case.values(), *(float(MEASURES[measure](result[name])) for name, wanted in study.report.items() for measure in wanted)]
+def run_study(study: Study, told: Callable[[float], None] = lambda done: None, workers: int = 1, first: int = 0) -> Iterator[list[float]]:
+    """One row per run, in the order of `columns()`; on several workers as they are done; `first`: cases before it are there already."""
+    cases = list(study.cases())[first:]
+    for _, row in rows_of(study.source(), cases, study.run, study.texts(), workers, lambda done: told(first + done)):
+        yield row

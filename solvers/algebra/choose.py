@@ -15,6 +15,16 @@ def select(condition, a, b):
     return a if condition else b
 
 
+def larger_of(a, b):
+    """The larger one; of equal numbers a, but with slopes the one that is about to be larger."""
+    return select(b > a, b, a)
+
+
+def smaller_of(a, b):
+    """The smaller one; what larger_of leaves of two equal numbers."""
+    return select(b < a, b, a)
+
+
 def every(condition):
     """Whether the condition holds in all lanes."""
     return condition
@@ -33,6 +43,16 @@ def whole_above(x):
 @overload(select, jit_options=OPTIONS)
 def plain_select(condition, a, b):
     return select if isinstance(condition, types.Boolean) else None
+
+
+@overload(larger_of, jit_options=OPTIONS)
+def plain_larger_of(a, b):
+    return (lambda a, b: select(b > a, b, a)) if isinstance(a, types.Float) and isinstance(b, types.Float) else None
+
+
+@overload(smaller_of, jit_options=OPTIONS)
+def plain_smaller_of(a, b):
+    return (lambda a, b: select(b < a, b, a)) if isinstance(a, types.Float) and isinstance(b, types.Float) else None
 
 
 @overload(every, jit_options=OPTIONS)

@@ -94,7 +94,7 @@ def walk_rotation(model, ws, at, e, kind):
     axis = get3(ws.elem, k + L.E_AXIS)
     a = mv(R, axis)
     angle, rate, second = amounts(model, ws, e)
-    put9(ws.row, at + L.W_R, turn(R, axis, ws.elem[k + L.E_CODE], angle))
+    put9(ws.row, at + L.W_R, turn(R, axis, ws.elem_code[e], angle))
     turning = scale(rate, a)
     om = get3(ws.row, at + L.W_OM)
     d = get3(ws.row, at + L.W_D)

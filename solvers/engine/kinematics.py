@@ -61,7 +61,7 @@ def carry(ws, parent, d):
 @inline
 def joint_axes(ws, b, Rp):
     """Axes of the joint frame: those of the parent, turned by the folded constant rotation if there is one."""
-    if ws.body[b + L.B_PLAIN] == 1.0:
+    if ws.body_code[2 * (b // L.BODY) + 1] == 1.0:
         return Rp
     return mm(Rp, get9(ws.body, b + L.B_E))
 
@@ -80,7 +80,7 @@ def move_revolute(model, ws, i):
     a = mv(B, axis)
     om = get3(ws.row, parent + L.W_OM)
     turning = scale(ws.u[j], a)
-    put9(ws.row, at + L.W_R, turn(B, axis, ws.body[b + L.B_CODE], ws.q[model.q_at[i]]))
+    put9(ws.row, at + L.W_R, turn(B, axis, ws.body_code[2 * i], ws.q[model.q_at[i]]))
     put3(ws.row, at + L.W_D, d)
     put3(ws.row, at + L.W_OM, add3(om, turning))
     put3(ws.row, at + L.W_AL, add3(get3(ws.row, parent + L.W_AL), cross(om, turning)))
@@ -102,13 +102,13 @@ def move_universal(model, ws, i):
     B = joint_axes(ws, b, Rp)
     axis = get3(ws.body, b + L.B_AXIS)
     a1 = mv(B, axis)
-    B = turn(B, axis, ws.body[b + L.B_CODE], ws.q[k])
+    B = turn(B, axis, ws.body_code[2 * i], ws.q[k])
     axis = get3(ws.elem, second + L.E_AXIS)
     a2 = mv(B, axis)
     om = get3(ws.row, parent + L.W_OM)
     t1, t2 = scale(ws.u[j], a1), scale(ws.u[j + 1], a2)
     om1 = add3(om, t1)
-    put9(ws.row, at + L.W_R, turn(B, axis, ws.elem[second + L.E_CODE], ws.q[k + 1]))
+    put9(ws.row, at + L.W_R, turn(B, axis, ws.elem_code[second // L.ELEMENT], ws.q[k + 1]))
     put3(ws.row, at + L.W_D, d)
     put3(ws.row, at + L.W_OM, add3(om1, t2))
     put3(ws.row, at + L.W_AL, add3(get3(ws.row, parent + L.W_AL), add3(cross(om, t1), cross(om1, t2))))

@@ -86,7 +86,7 @@ def prepare_element(model, ws, e):
         if kind != L.Element.SHIFT:
             a = scale(1.0 / math.sqrt(dot3(a, a)), a)
     put3(ws.elem, at + L.E_AXIS, a)
-    ws.elem[at + L.E_CODE] = axis_code(a)
+    ws.elem_code[e] = axis_code(a)
     ws.elem[at + L.E_FACTOR] = 1.0
     if model.e_factor[e] >= 0:
         ws.elem[at + L.E_FACTOR] = ws.val[model.e_factor[e]]
@@ -116,5 +116,5 @@ def fold_constants(model, ws, i):
     put9(ws.body, at + L.B_E, E)
     put3(ws.body, at + L.B_R, r)
     put3(ws.body, at + L.B_AXIS, a)
-    ws.body[at + L.B_CODE] = axis_code(a)
-    ws.body[at + L.B_PLAIN] = 1.0 if E == UNIT else 0.0
+    ws.body_code[2 * i] = axis_code(a)
+    ws.body_code[2 * i + 1] = 1.0 if E == UNIT else 0.0

@@ -1,6 +1,7 @@
 """Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise; arguments and results are fields of the workspace.
 
-They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states at once and slopes.
+They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once, and
+slopes.
 """
 
 from collections.abc import Callable
@@ -36,13 +37,14 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many", "slopes")},
+    "lanes": {"lanes": ("many", "slopes"), "ensemble": ("ensemble",)},
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
 SIGNATURES = {
     "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
-    "slopes": (*BLOCKS, "floats", "float", "floats"),
+    "slopes": (*BLOCKS, "floats", "float", "ints", "int", "floats"),
+    "ensemble": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
 }
 
 

@@ -85,25 +85,47 @@ def solve_lanes(model, lanes, time, outputs):
 
 
 @entry
-def slopes(ints, floats, work, wide, t, out):
-    """∂u̇ along q, u, forces along u, x and inputs (rows of `out`) at the state of the workspace, WIDTH directions at a time."""
+def slopes(ints, floats, work, wide, t, registers, chosen, out):
+    """Slopes along q, u, forces along u, x and inputs (rows of `out`) at the state of the workspace, WIDTH directions at a time.
+
+    Columns: u̇, and unless `chosen` is below zero, ẋ and the chosen registers.
+    """
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     duals = duals_view(ints, wide)
     spread_workspace(ws, duals)
-    directions = ws.q.size + 2 * ws.u.size + ws.x.size + model.header[L.H_INPUTS]
+    nu, nx = ws.u.size, ws.x.size
+    directions = ws.q.size + 2 * nu + nx + model.header[L.H_INPUTS]
+    width = nu if chosen < 0 else nu + nx + chosen
     for first in range(0, directions, WIDTH):
         seed_state(model, ws, duals, first)
-        status = loaded(model, duals, t)
-        if status == 0:
-            if model.ghosts.size > 0:
-                lend(model, duals)
-            status = dec(model, duals)
-        if status == 0 and model.l_kind.size > 0:
-            status = constrain(model, duals)
+        status = solve_duals(model, duals, t, chosen >= 0)
         if status != 0:
             ws.head[L.K_ITEM] = duals.head[L.K_ITEM]
             return status
-        for k in range(duals.udot.size):
-            slopes_to(floats_view(out), duals.udot.size, k, first, directions - first, duals.udot[k])
+        left = directions - first
+        for k in range(nu):
+            slopes_to(floats_view(out), width, k, first, left, duals.udot[k])
+        if chosen >= 0:
+            for k in range(nx):
+                slopes_to(floats_view(out), width, nu + k, first, left, duals.xdot[k])
+        for k in range(chosen):
+            slopes_to(floats_view(out), width, nu + nx + k, first, left, duals.val[ints_view(registers)[k]])
     return 0
+
+
+@kernel
+def solve_duals(model, duals, t, rest):
+    """Accelerations with slopes, and everything that follows from them where it is wanted."""
+    status = loaded(model, duals, t)
+    if status == 0:
+        if model.ghosts.size > 0:
+            lend(model, duals)
+        status = dec(model, duals)
+    if status == 0 and model.l_kind.size > 0:
+        status = constrain(model, duals)
+    if status == 0 and rest:
+        react(model, duals)
+        velocities(model, duals)
+        status = finished(model, duals)
+    return status

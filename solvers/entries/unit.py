@@ -75,7 +75,7 @@ def unit_start(ints, floats, work, option, t):
     W[U.V_ENERGY_RESIDUAL] = 0.0
     open_books(I, F, W)
     W[U.V_STATUS] = status
-    arm(I, W, model)
+    arm(I, W, model, ws)
     return status
 
 
@@ -104,7 +104,7 @@ def unit_refresh(ints, floats, work, option, t):
 
 @entry
 def unit_advance(ints, floats, work, option, t):
-    """Integrate to t. Option bit 0: return at the first event; bit 1: return before and after every event, to be called again."""
+    """Integrate to t. Option bit 0: return at the first event; bit 1: before and after every event, bit 2: while the log holds all new events."""
     return advance(ints_view(ints), floats_view(floats), floats_view(work), t, option)
 
 

@@ -9,7 +9,7 @@ import math
 from numba import types
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import select, whole_above, whole_below
+from kinetree.solvers.algebra.choose import larger_of, select, smaller_of, whole_above, whole_below
 from kinetree.solvers.expressions.tables import lookup1, lookup2
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
@@ -83,9 +83,9 @@ def elementary(op, a, b):
     if op == Op.SIGN:
         return select(a > 0.0, 1.0, select(a < 0.0, -1.0, a))
     if op == Op.MIN:
-        return select(b < a, b, a)
+        return smaller_of(a, b)
     if op == Op.MAX:
-        return select(b > a, b, a)
+        return larger_of(a, b)
     if op == Op.FLOOR:
         return whole_below(a)
     if op == Op.CEIL:

@@ -38,6 +38,16 @@ def build(say: Say = silent, libraries: Iterable[str] = LIBRARIES) -> Path:
     return folder
 
 
+def build_all_levels(say: Say = silent) -> None:
+    """The libraries for every processor level of this machine's platform: what a wheel carries to others."""
+    build(say)
+    own = this_platform()
+    with one_builder(library_folder(), say):
+        for each in own.levels if own else ():
+            jobs = [name for name in LIBRARIES if not sound(library_path(name, each))]
+            at_once([(f"the library '{name}', {each}", f"make_library({name!r}, {each!r})") for name in jobs], say)
+
+
 def objects_for(target: Platform, say: Say = silent) -> list[Path]:
     """Object code of the core for every processor level of a platform; what is missing is made."""
     folder = made_folder()
@@ -94,17 +104,16 @@ def child_environment() -> dict[str, str]:
 
 
 def make_code(library: str) -> bytes:
-    """The LLVM code of a library; kept for the core, of which other processors want machine code later."""
-    if library == "core" and sound(code_path(library)):
+    """The LLVM code of a library; kept, because other processors may want machine code of it later."""
+    if sound(code_path(library)):
         return zlib.decompress(code_path(library).read_bytes())
     from kinetree.solvers.entries import entries
     from kinetree.solvers.library.compile import keep_from_running, linked_module
 
     keep_from_running()
     code = linked_module(entries(library)).as_bitcode()
-    if library == "core":
-        with written(library_folder() / code_path(library).name) as draft:
-            draft.write_bytes(zlib.compress(code, 6))
+    with written(library_folder() / code_path(library).name) as draft:
+        draft.write_bytes(zlib.compress(code, 6))
     return code
 
 
@@ -121,14 +130,15 @@ def make_object(library: str, target: str, level_name: str) -> Path:
     return path
 
 
-def make_library(library: str) -> None:
-    """Compile and link one library for this machine."""
+def make_library(library: str, processor: str = "") -> None:
+    """Compile and link one library for this machine, or for another processor level of its platform."""
     from kinetree.solvers.library.compile import emit
 
-    path = library_folder() / library_path(library, level()).name
+    processor = processor or level()
+    path = library_folder() / library_path(library, processor).name
     code = make_code(library)
     with written(path.with_suffix(".o")) as draft:
-        emit(code, draft, level(), suffix_of(level()))
+        emit(code, draft, processor, suffix_of(processor))
     with written(path) as draft:
         run([*compiler(), "-shared", "-o", str(draft), str(path.with_suffix(".o")), "-lm", "-Wl,-z,defs"])
 

@@ -49,6 +49,10 @@ def copy_plain(ws, wide):
     """Flags and derived constants, which all states share."""
     for k in range(ws.head.size):
         wide.head[k] = ws.head[k]
+    for k in range(ws.body_code.size):
+        wide.body_code[k] = ws.body_code[k]
+    for k in range(ws.elem_code.size):
+        wide.elem_code[k] = ws.elem_code[k]
     for k in range(ws.body.size):
         wide.body[k] = ws.body[k]
     for k in range(ws.elem.size):

@@ -10,7 +10,7 @@ import operator
 
 from numba.extending import overload
 
-from kinetree.solvers.algebra.choose import every, select, whole_above, whole_below
+from kinetree.solvers.algebra.choose import every, larger_of, select, smaller_of, whole_above, whole_below
 from kinetree.solvers.algebra.trigonometry import MOST_TURNS, sincos, within_a_quarter
 from kinetree.solvers.kernel import OPTIONS, kernel
 from kinetree.solvers.layout import WIDTH
@@ -31,6 +31,8 @@ from kinetree.solvers.numbers.primitive import (
     with_lane,
 )
 from kinetree.solvers.numbers.types import DUAL, LANES, MASK, LanesType
+
+LEANING = (1.0, 0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.324717957244746, 0.2451223337533073, 0.185037, 0.139680)
 
 
 def overloaded(function, wanted):
@@ -75,9 +77,18 @@ def lanes_sqrt(a):
     return roots(a)
 
 
+@kernel
+def steep(factor, slopes):
+    """factor times slopes where they are not zero: what does not move has no slope, however steep the function is."""
+    return select(slopes == 0.0, lanes_of(0.0), factor * slopes)
+
+
 @overloaded(math.sqrt, DUAL)
 def dual_sqrt(a):
+    """At 0 the root of a sum of squares has a corner: its slope there is that of standing still."""
     root = math.sqrt(value_of(a))
+    if root == 0.0:
+        return dual_of(root, steep(math.inf, slopes_of(a)))
     return dual_of(root, slopes_of(a) * (0.5 / root))
 
 
@@ -86,19 +97,55 @@ def lanes_abs(a):
     return sizes(a)
 
 
+@kernel
+def leaning(slopes):
+    """Rate along one direction that no mechanism singles out: at a corner all slopes are those of the side it leads to."""
+    rate = 0.0
+    for k in range(WIDTH):
+        rate += LEANING[k] * lane(slopes, k)
+    return rate
+
+
 @overloaded(builtins.abs, DUAL)
 def dual_abs(a):
-    return -a if value_of(a) < 0.0 else a
+    """At 0 of one side."""
+    value = value_of(a)
+    return -a if value < 0.0 or (value == 0.0 and leaning(slopes_of(a)) < 0.0) else a
 
 
-@overloaded(builtins.max, DUAL)
-def dual_max(a, b):
-    return select(b > a, as_dual(b), as_dual(a))
+@kernel
+def ahead(a, b):
+    """Whether a is larger than b, or about to be."""
+    if value_of(a) != value_of(b):
+        return value_of(a) > value_of(b)
+    return leaning(slopes_of(a) - slopes_of(b)) > 0.0
 
 
-@overloaded(builtins.min, DUAL)
-def dual_min(a, b):
-    return select(b < a, as_dual(b), as_dual(a))
+@overloaded(larger_of, LANES)
+def lanes_larger_of(a, b):
+    return select(b > a, lanes_of(b), lanes_of(a))
+
+
+@overloaded(smaller_of, LANES)
+def lanes_smaller_of(a, b):
+    return select(b < a, lanes_of(b), lanes_of(a))
+
+
+def dual_larger(a, b):
+    """Of equal numbers the one that max(a, b) + min(a, b) = a + b leaves for the other, slopes too."""
+    first = as_dual(a)
+    second = as_dual(b)
+    return second if ahead(second, first) else first
+
+
+def dual_smaller(a, b):
+    first = as_dual(a)
+    second = as_dual(b)
+    return first if ahead(second, first) else second
+
+
+for _function, _law in ((builtins.max, dual_larger), (larger_of, dual_larger), (builtins.min, dual_smaller), (smaller_of, dual_smaller)):
+    overloaded(_function, DUAL)(_law)
 
 
 @overload(whole_below, jit_options=OPTIONS)
@@ -233,6 +280,8 @@ def dual_pow(a, b):
     value = math.pow(base, power)
     by_base = power * math.pow(base, power - 1.0) if power != 0.0 else 0.0
     by_power = value * math.log(base) if base > 0.0 else 0.0
+    if base == 0.0:
+        return dual_of(value, steep(by_base, slopes_of(first)))
     return dual_of(value, by_base * slopes_of(first) + by_power * slopes_of(second))
 
 
@@ -243,4 +292,6 @@ def dual_atan2(a, b):
     y = value_of(first)
     x = value_of(second)
     square = x * x + y * y
+    if square == 0.0:
+        return dual_of(math.atan2(y, x), steep(math.inf, slopes_of(first)))
     return dual_of(math.atan2(y, x), (x / square) * slopes_of(first) - (y / square) * slopes_of(second))

@@ -45,7 +45,7 @@ def advance(I, F, W, target, option):
         status = happen(I, F, W, W[U.V_TIME])
         if status != 0:
             break
-        if around:
+        if around or (option & U.STOP_BEFORE_FULL != 0 and 2 * (W[U.V_EVENTS] - W[U.V_TOLD]) > I[U.U_EVENTS]):
             return pause(I, F, W, U.PENDING_REST)
         if option & U.STOP_AT_EVENT:
             status = refresh(I, F, W, W[U.V_TIME])

@@ -60,8 +60,8 @@ def happen_by_guards(I, F, W, t, option):
         model, ws = structure(I, F, W)
         some = False
         if status == 0 and W[U.V_STAGE] != stage:
-            some = due(I, W, model, guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED)) != 0
-        arm(I, W, model)
+            some = due(I, W, model, ws, guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED)) != 0
+        arm(I, W, model, ws)
     return status
 
 

@@ -68,12 +68,12 @@ def recall(I, W, model):
 
 
 @kernel
-def due(I, W, model, value, fired):
+def due(I, W, model, ws, value, fired):
     """Mark what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; EVENT or 0."""
     found = 0
     for k in range(model.guards.size // L.GUARD):
         event = model.guards[L.GUARD * k + 4]
-        fired[k] = 1.0 if ends_at_once(model, value, k) else 0.0
+        fired[k] = 1.0 if ends_at_once(model, ws, k) else 0.0
         if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == -1.0 and value[k] > 0.0:
             fired[k] = 1.0
         if fired[k] != 0.0:
@@ -84,18 +84,18 @@ def due(I, W, model, value, fired):
 
 
 @kernel
-def ends_at_once(model, value, k):
-    """Whether guard k ends a stage where it begins."""
+def ends_at_once(model, ws, k):
+    """Whether guard k ends a stage where it begins; conditions may hold on their bound."""
     event = model.guards[L.GUARD * k + 4]
-    return event < 0 and (value[k] > 0.0 or (value[k] == 0.0 and event == L.END_BY_TIME))
+    return event < 0 and ws.val[-1 - event] != 0.0
 
 
 @kernel
-def arm(I, W, model):
+def arm(I, W, model, ws):
     """For a host that integrates itself: guards that may happen from now on, the negative ones and ends of a stage that holds where it begins."""
     value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
     for k in range(value.size):
-        armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, value, k) else 0.0
+        armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, ws, k) else 0.0
 
 
 @kernel

@@ -9,7 +9,7 @@ from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
-from kinetree.solvers.run.event_search import DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
+from kinetree.solvers.run.event_search import AT_TRY, DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
 from kinetree.solvers.run.event_signs import events_resume
 from kinetree.solvers.run.events import events_reset, events_start
 from kinetree.solvers.run.methods import interpolate, restart
@@ -35,6 +35,9 @@ def happen(I, F, W, t):
     mem, stage = memory(I, W), W[U.V_STAGE]
     take_fired(I, W, model, locator(I, W, model.guards.size // L.GUARD, int(mem[C.N])))
     status = happen_now(I, F, W, t)
+    if status == L.Status.INCONSISTENT:
+        _, ws = structure(I, F, W)
+        W[U.V_ITEM] = ws.head[L.K_ITEM]
     return resume(I, F, W) if status == 0 and W[U.V_STAGE] == stage else status
 
 
@@ -75,8 +78,8 @@ def begin_events(I, W, model, ws, mem):
         met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
         status = events_resume(ev, guards, context, mem, met, noise)
     if status == 0:
-        status = put_state(model, ws, W[U.V_TIME], C.state_of(mem))
+        status = guards(per_guard(ev, AT_TRY), context, W[U.V_TIME], C.state_of(mem))  # registers at the state itself again
     if status == 0:
-        status = due(I, W, model, per_guard(ev, VALUE), per_guard(ev, FIRED))
+        status = due(I, W, model, ws, per_guard(ev, VALUE), per_guard(ev, FIRED))
         ev[EVENT_TIME] = W[U.V_TIME]
     return status

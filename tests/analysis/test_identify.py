@@ -189,6 +189,51 @@ def test_parameters_from_modes():
         match_modes(two_masses(100.0, 50.0, 0.5), decay.modes[:1], ["k1", "k2"], damping=False)
 
 
+def test_deviations_of_modes_are_those_of_repetition():
+    """Sixty records of one decay with other noise: the spread of what is found is what each of them says of itself."""
+    t, y = damped_sum()
+    rng = np.random.default_rng(5)
+    found = [free_decay(t, {"y": y + 0.02 * rng.normal(size=t.size)}, order=6).modes[1] for _ in range(60)]
+    for name in ("frequency", "decay"):
+        spread = float(np.std([getattr(mode, name) for mode in found]))
+        told = float(np.mean([getattr(mode, f"{name}_deviation") for mode in found]))
+        assert told == pytest.approx(spread, rel=0.3)  # 60 repetitions tell a deviation to 1/sqrt(120) = 9 %, three times that
+    assert abs(np.mean([mode.frequency for mode in found]) - 1.2) < 4 * told
+
+
+def test_order_that_the_noise_does_not_support_is_flagged():
+    """Ten poles for three swings: what is beyond them carries a note, and the flagged ones do not take part in a match of parameters."""
+    t, y = damped_sum()
+    found = free_decay(t, {"y": y + 0.03 * np.random.default_rng(7).normal(size=t.size)}, order=10)
+    assert [mode.frequency for mode in found.reliable] == pytest.approx([0.5, 1.2, 2.75], rel=2e-2)
+    assert len(found.modes) > 3 and all(mode.note for mode in found.modes if mode not in found.reliable)
+
+
+def test_too_low_an_order_leaves_more_than_noise():
+    t, y = damped_sum()
+    assert "not noise" in free_decay(t, {"y": y}, order=2).notes[0]
+
+
+def test_noise_alone_is_refused():
+    with pytest.raises(DecayError, match="stands out of the noise"):
+        free_decay(0.05 * np.arange(300), {"y": np.random.default_rng(2).normal(size=300)})
+
+
+def test_alternating_samples_are_no_mode():
+    """Half the sampling rate came out as a mode without a word."""
+    t, y = damped_sum()
+    found = free_decay(t, {"y": y + 0.05 * (-1.0) ** np.arange(t.size)}, order=7)
+    assert [mode.note.split(":")[0] for mode in found.modes if mode.frequency > 9.0] == ["at the limit of the sampling"]
+
+
+def test_parameters_on_their_bounds_are_said():
+    """A stiffness kept below the truth ends on its bound: a note, and the modes are missed."""
+    result = load(two_masses(120.0, 45.0, 0.8)).compile().simulate(10.0, output_step=0.1, tolerance=1e-11)
+    decay = free_decay(result.time, {name: result[name] for name in ("xa", "xb")})
+    found = match_modes(two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"], bounds={"k1": (50.0, 105.0)})
+    assert found.estimates[0].note == "at its upper bound" and any("k1 is at its upper bound" in note for note in found.notes)
+
+
 @pytest.mark.parametrize(
     ("t", "y", "said"),
     [([0, 1, 2], [1, 2, 3], "3 samples"), ([*range(9), 20], range(10), "equal steps"), (range(10), [np.nan] * 10, "'y': expected 10 finite")],

@@ -236,6 +236,54 @@ def test_box_dropped_on_four_contacts(start: list[float]):
     assert found.residual < 1e-9
 
 
+def servo_text(a: float, b: float, command: str, leakage: float) -> dict:
+    """A mass on a cylinder behind a servo valve; the start pressures of its chambers."""
+    line = {"supply": "supply", "tank": "tank", "a": "a", "b": "b"}
+    cylinder = {"between": [{"point": [0, 0, 0]}, {"body": "m"}], "a": "a", "b": "b", "area_a": 0.005, "area_b": 0.003, "shortest": 1, "longest": 2}
+    circuit = {
+        "supply": {"pressure": 280e5},
+        "tank": {"pressure": 3e5},
+        "a": {"volume": 1e-3, "start": a},
+        "b": {"volume": 1e-3, "start": b},
+        "v": {**line, "rated_flow": 1e-3, "command": command, "frequency": 20},
+        "cyl": {**cylinder, "leakage": leakage, "viscous": 20000},
+    }
+    joint = {"child": "m", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": [1.5]}
+    return {"bodies": {"m": {"mass": 1000}}, "joints": {"j": joint}, "hydraulics": circuit}
+
+
+@pytest.mark.parametrize("pressure", [5e5, 30e5, 50e5, 80e5, 117e5, 150e5, 250e5])
+def test_servo_rests_at_one_place_from_any_pressure(pressure: float):
+    """The leak flows through both edges of the valve, so that p_supply - p_b = p_a - p_tank; with the weight that gives both pressures.
+
+    Rates were measured by the largest slope of their row, which the spool gives: pressures that changed by bars per second passed for rest. Another
+    rest, at the valve's centre, is left by the slightest motion. Pascals beside radians made a stable rest 'indifferent'.
+    """
+    found = load(servo_text(pressure, pressure, "8*(1.6 - cyl.length)", 1e-12)).compile().equilibrium()
+    assert found.states["a.pressure"] == pytest.approx((1000 * g + 0.003 * 283e5) / 0.008, rel=1e-9)
+    assert found.states["a.pressure"] + found.states["b.pressure"] == pytest.approx(283e5, rel=1e-9)
+    assert found.coordinates["z"] == pytest.approx(1.6 - found.states["v.spool"] / 8, rel=1e-12)
+    assert found.stability == "stable" and found.undetermined == () and found.eigenvalues.real.max() < 0.0
+    assert [abs(mode.shape["z"]) for mode in found.modes] == pytest.approx([1.0] * len(found.modes))
+
+
+def test_pressures_that_nothing_ties_are_named_in_their_own_units():
+    """Without a leak and behind a shut valve any pair of pressures that carries the weight stays, wherever the piston is."""
+    source = servo_text((1000 * g + 0.003 * 60e5) / 0.005, 60e5, "0", 0.0)
+    found = load(source).compile().equilibrium()
+    assert found.stability == "indifferent" and {"z", "b.pressure"} <= set(found.undetermined)
+    tied = next(each for each in found.directions if "a.pressure" in each)
+    assert tied["a.pressure"] / tied["b.pressure"] == pytest.approx(0.6, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["tank.settlement", "foot.settlement", "settlement"])
+def test_a_users_state_is_no_soil(name: str):
+    """States were taken for soil, which never rises, by the end of their name; a contact called foot without soil has none either."""
+    forces = {"s": {"coordinate": "h", "stiffness": 1e5}, "foot": {"kind": "contact", "body": "block", "point": [0, 0, 9.0], "stiffness": 1e4}}
+    found = block(forces, states={name: {"rate": f"0.3 - {name}", "start": 1.0}}).equilibrium()
+    assert found.coordinates["h"] == pytest.approx(-100 * g / 1e5, rel=1e-9) and found.states[name] == pytest.approx(0.3, rel=1e-9)
+
+
 def test_directions_do_not_depend_on_the_basis_that_was_found():
     """Three directions, turned into one another at random: the same vectors come out."""
     rng = np.random.default_rng(1)

@@ -1,5 +1,6 @@
 """Archives for several platforms in bare C hosts built for each: here, under Wine, under QEMU; `python3 scripts/dev.py platforms` runs it."""
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.models.description.source import library_names
+from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare import BareHost, why_not
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.solvers.library.platforms import PLATFORMS
@@ -85,3 +87,15 @@ def test_misuse_is_refused_on_every_platform(name, tmp_path):
     refused = ("early_step", "early_terminate", "unknown_get", "unknown_set", "nan", "gap", "backwards", "other_kind", "after", "null")
     assert [found[key] for key in refused] == ["3"] * len(refused)
     assert [found[key] for key in ("wrong_guid", "wrong_folder", "good_step", "tiny_step", "terminate", "read", "reset", "again")] == ["0"] * 8
+
+
+def test_verify_tells_of_every_host(tmp_path, capsys):
+    """One row a host: its deviation, or why it did not run."""
+    path = build_fmu(load("lib:regulator"), tmp_path / "r.fmu", "native", platforms=["linux64", "win64"])
+    assert main(["verify", str(path), "--stop-time", "0.1", "--host", "all", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    rows = {row["what"].split()[1]: row["result"] for row in said["checks"] if row["what"].startswith("host ")}
+    assert set(rows) == {"bare", "wine", "qemu"}
+    assert "largest deviation 0.00e+00" in rows["bare"]
+    assert "no binary for aarch64-linux" in rows["qemu"] or "not run" in rows["qemu"]
+    assert main(["verify", str(path), "--host", "cray"]) == 2

@@ -20,6 +20,7 @@ ALLOCATING = {  # by what they are called on
     "": {"list", "dict", "set", "sorted", "print"},
 }
 TEXTS = {".py", ".md", ".toml", ".json", ".yaml", ".c", ".h", ".mo", ".txt", ".html", ".cfg", ""}
+OPTIONAL = {"scripts/studio": "studio"}  # rooms that are nothing without an extra
 HERE = "tests/house/test_architecture.py"
 HOME = re.compile("|".join((r"/home/\w", r"/root/", r"/Users/\w", r"[A-Z]:\\Users", "/wo" + "rk/", r"(\.\./|/|\s|`)" + "shared" + "/")))
 
@@ -67,10 +68,31 @@ def test_solvers_need_nothing_but_numba_and_numpy():
     assert not wrong, "\n".join(wrong)
 
 
+def of_extra(extra: str) -> set[str]:
+    """Distributions of one extra."""
+    return distributions(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"][extra])
+
+
+def test_rooms_of_an_extra_are_entered_late():
+    """A room that is nothing without an extra may import it at the top; nothing else may import the room at the top."""
+    wrong = []
+    for room in OPTIONAL:
+        name = "kinetree." + room.replace("/", ".")
+        for path in modules():
+            inside = short(path).startswith(room + "/")
+            wrong += [f"{short(path)}:{line} imports {each}" for each, line, top in imports(path) if top and not inside and each.startswith(name)]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_dependencies_are_declared():
     core, extras = declared()
     core |= {"llvmlite", "lxml", "pydantic-core"}  # parts of numba, fmpy and pydantic
-    wrong = [place for place, names, top in foreign_imports() if not names & (core if top else core | extras)]
+    late = {room: of_extra(extra) for room, extra in OPTIONAL.items()}
+    wrong = []
+    for place, names, top in foreign_imports():
+        own = next((more for room, more in late.items() if place.startswith(room + "/")), set())
+        if not names & (core | own if top else core | extras):
+            wrong.append(place)
     assert not wrong, "not a core dependency, or an extra imported at module level:\n" + "\n".join(wrong)
     wrong = [place for place, names, _ in foreign_imports("tests") if not names & (core | extras)]
     assert not wrong, "used by tests, declared nowhere:\n" + "\n".join(wrong)

@@ -1,5 +1,6 @@
 """What happens at one instant has one order: events together, chains, the end of the stage; the same for every integrator and output step."""
 
+import json
 import math
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from instants import instants
 
 from kinetree.models import ModelError, load
+from kinetree.models.run import stages as changes
 from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.commands.check import check
 
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
 INTEGRATORS = ("adams", "rk45", "radau", "rk4", "semi-implicit", "stormer", "auto")
@@ -215,6 +218,14 @@ def test_a_chain_into_the_end_of_a_stage_and_out_of_it():
     assert np.ptp([event.time for event in result.events]) == 0.0
 
 
+@pytest.mark.parametrize("when, ended", [("n >= 1", True), ("n > 1", False), ("n <= 1", True), ("not n < 1", True), ("n >= 1 and x > 0.2", True)])
+def test_a_stage_that_begins_on_the_bound_of_its_end(when, ended):
+    """>= and <= hold there, > and < do not."""
+    stages = [{"ends": {"at": 0.5}, "set": {"n": 1}}, {"ends": {"when": when}, "set": {"m": 1}}, {}]
+    result = load(slider(states=COUNTER, stages=stages)).compile().simulate(stop_time=0.7, output_step=0.1)
+    assert len(result.events) == 1 + ended and all(event.time == pytest.approx(0.5, abs=1e-12) for event in result.events)
+
+
 def test_an_event_that_happened_with_the_end_does_not_happen_again_in_the_next_stage():
     events = {"E": {"when": "x > 0.5", "set": {"n": "n + 1", "der(x)": "0.5*der(x)"}}}
     stages = [{"name": "one", "ends": {"when": "x > 0.5"}}, {"name": "two"}]
@@ -253,6 +264,14 @@ def test_many_events():
     assert load(d).compile().simulate(stop_time=0.5, output_step=0.5)["n"][-1] == 100.0
 
 
+def test_more_events_than_the_log_holds():
+    """Between two outputs more than the engine remembers: none is lost, none is told twice."""
+    d = slider(states=COUNTER, events=counts({f"E{k}": f"x > {0.001 * (k + 1)}" for k in range(600)}))
+    result = load(d).compile().simulate(stop_time=1.0, output_step=1.0)
+    times = np.array([event.time for event in result.events])
+    assert times == pytest.approx(0.001 * np.arange(1, 601), abs=1e-10) and result["n"][-1] == 600.0
+
+
 # -- said before the run ------------------------------------------------------------------------------------------------------------------
 def test_unknown_targets_are_refused():
     """An event that sets nothing that is there was left out without a word."""
@@ -264,6 +283,29 @@ def test_unknown_targets_are_refused():
     ):
         with pytest.raises(ModelError, match=key):
             load(slider(**more)).compile()
+
+
+def test_check_compiles_every_structure(tmp_path):
+    """What is wrong in a later stage only shows at `kinetree check`: there the parameter that an event sets is computed from another."""
+    d = slider(
+        parameters={"a": 1.0, "b": 1.0}, events={"E": {"when": "x > 1", "set": {"b": 2}}}, stages=[{"ends": {"at": 1}, "set": {"b": "2*a"}}, {}]
+    )
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(d))
+    load(d).compile()
+    with pytest.raises(ModelError, match="'b', which is computed as 2\\*a"):
+        check(str(path))
+
+
+@pytest.mark.parametrize("change", [{"free": ["j50"]}, {"drop": ["b99"]}, {"lock": ["j3"]}, {"set": {"k": 1}}])
+def test_a_change_of_stage_walks_the_graph_once(change, monkeypatch):
+    """Its cost grows with the bodies, not with their square: the way to the ground is found once per joint that lets go, for all bodies together."""
+    calls = []
+    monkeypatch.setattr(changes, "grounded", lambda joints, walk=changes.grounded: calls.append(len(joints)) or walk(joints))
+    bodies = {f"b{k}": BODY for k in range(100)}
+    joints = {f"j{k}": {"parent": f"b{k - 1}" if k else "ground", "child": f"b{k}", "type": "revolute"} for k in range(100)}
+    d = {"format": "kinetree/1", "bodies": bodies, "joints": joints, "parameters": {"k": 0.0}, "stages": [{"ends": {"at": 1}, **change}, {}]}
+    assert len(changes.structures(load(d).description)) == 2 and len(calls) <= 2
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "spherical", "universal", "screw", "planar", "cylindrical"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from instants import at, instants
+from random_descriptions import random_description
 
 from kinetree.models import load
 from kinetree.models.expressions.text import evaluate_constant
@@ -97,11 +98,11 @@ def test_least_change_against_dense_algebra(name):
     assert np.abs(at(found.after, system.coordinates) - q).max() == 0.0
 
 
-def mass_matrix(system, q) -> np.ndarray:
+def mass_matrix(system, q, t: float = 0.2) -> np.ndarray:
     """From differences of the kinetic energy, which is quadratic in the speeds: exact to rounding, for loops too."""
-    kinetic = lambda u: system.energy(0.2, q, u)[0]  # noqa: E731
-    single = [kinetic(unit) for unit in np.eye(system.n)]
-    M = [[kinetic(a + b) - single[i] - single[j] for j, b in enumerate(np.eye(system.n))] for i, a in enumerate(np.eye(system.n))]
+    kinetic = lambda u: system.energy(t, q, u)[0]  # noqa: E731
+    rest, single = kinetic(np.zeros(system.n)), [kinetic(unit) for unit in np.eye(system.n)]
+    M = [[kinetic(a + b) - single[i] - single[j] + rest for j, b in enumerate(np.eye(system.n))] for i, a in enumerate(np.eye(system.n))]
     return np.array(M)
 
 
@@ -115,6 +116,31 @@ def test_set_speeds_have_their_values(name):
         assert found.after[target] == pytest.approx(expected, rel=1e-15, abs=0.0)
     residual = system.constraint_residual(0.2, at(found.after, system.coordinates), at(found.after, system.speeds))
     assert residual < 1e-10
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_least_change_of_random_trees(seed):
+    """Joints of every kind, given motions, joints used backwards: impulses along the set speeds and along no others, M (u⁺ - u⁻) = Sᵀλ."""
+    rng = np.random.default_rng(seed)
+    d = random_description(rng, int(rng.integers(3, 9))).description
+    speeds = load(d).compile().speeds
+    chosen = [str(name) for name in rng.choice(speeds, size=min(len(speeds), int(rng.integers(1, 5))), replace=False)]
+    values = {name: float(rng.normal()) for name in chosen}
+    system = load({**d, "events": {"E": {"when": "t > 0.01", "set": values}}}).compile()
+    (found,) = instants(system, 0.0101, tolerance=1e-6)
+    q, u, after = at(found.before, system.coordinates), at(found.before, system.speeds), at(found.after, system.speeds)
+    assert all(found.after[name] == value for name, value in values.items())
+    impulses = mass_matrix(system, q, found.time) @ (after - u)
+    others = [k for k, name in enumerate(system.speeds) if name not in values]
+    assert np.abs(impulses[others]).max(initial=0.0) < 1e-9 * np.abs(impulses).max()
+
+
+@pytest.mark.parametrize("method", ["CBM", "LGR", "ABM", "DEC-H", "CBM-H", "LGR-H"])
+def test_every_form_goes_on_from_the_same_speeds(method):
+    """Runs in momenta find them anew from the speeds that the event left."""
+    system = load(described("two of a tree")).compile()
+    runs = [system.simulate(stop_time=0.6, output_step=0.2, tolerance=1e-10, method=each) for each in ("auto", method)]
+    assert np.abs(runs[0].array(system.coordinates) - runs[1].array(system.coordinates)).max() < 1e-7
 
 
 def test_an_inner_reset_keeps_the_momenta_of_a_floating_pair():

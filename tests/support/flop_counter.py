@@ -9,11 +9,10 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-from literal_dec import literal_dec
 from random_trees import instance, random_tree
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.literal import abm, cbm, composite, drt, itr_g, itr_m, lgr, path_rows, sibling_rows
+from kinetree.solvers.literal import abm, cbm, composite, dec, drt, itr_g, itr_m, lgr, path_rows, sibling_rows
 from kinetree.solvers.literal import frames as literal
 from kinetree.solvers.literal import multiplier_matrix as constraints
 from kinetree.solvers.literal.costs import costs, sparse_solve
@@ -82,7 +81,7 @@ def common_passes(model, ws) -> int:
         literal.joint_rates = kept
 
 
-FORMS = {"DRT": drt.drt, "CBM": cbm.cbm, "LGR": lgr.lgr, "ITR-M": itr_m.itr_m, "ITR-G": itr_g.itr_g, "ABM": abm.abm, "DEC": literal_dec}
+FORMS = {"DRT": drt.drt, "CBM": cbm.cbm, "LGR": lgr.lgr, "ITR-M": itr_m.itr_m, "ITR-G": itr_g.itr_g, "ABM": abm.abm, "DEC": dec.dec}
 
 
 def count_forms(tree) -> dict:

@@ -255,7 +255,7 @@ def fill_constants(tree: Tree, elements: list[Element], ws: SimpleNamespace) -> 
         at = e * L.ELEMENT
         ws.elem[at + L.E_AXIS : at + L.E_AXIS + 3] = element.axis
         ws.elem[at + L.E_FACTOR] = element.factor
-        ws.elem[at + L.E_CODE] = 0.0
+        ws.elem_code[e] = 0.0
         ws.elem[at + L.E_MATRIX : at + L.E_MATRIX + 9] = axis_rotation(element.axis, element.angle).ravel()
     for i in range(tree.bodies + 1):
         at = i * L.BODY

@@ -1,4 +1,5 @@
-"""The symmetric LᵀDL elimination as its equations stand, [Sh24] (3.30)-(3.31): checks the fast engine; its flops are those (4.7) predicts.
+"""The symmetric LᵀDL elimination as its equations stand, [Sh24] (3.30)-(3.31): checks the fast engine, makes the
+equations of one mechanism in body axes; its flops are those (4.7) predicts.
 
 U_j = L_j⁻ᵀA_jᵀM*_j ; u_j = L_j⁻ᵀA_jᵀF*_j ; H_j = M*_j − U_jᵀU_j
 h_j = F*_j − H_jw'_j − U_jᵀu_j
@@ -16,7 +17,7 @@ from kinetree.solvers.literal.newton_euler import carry_from, carry_to
 
 
 @kernel
-def literal_dec(model, ws):
+def dec(model, ws):
     """Fill ws.udot, ws.w and ws.reaction from evaluated literal kinematics."""
     start_inertias(model, ws)
     for k in range(ws.Fs.size):

@@ -1,0 +1,1 @@
+"""The engine as C99 sources: kernels translated statement by statement, for FMUs that are compiled where they run."""

@@ -1,0 +1,117 @@
+"""Types of kernels and their names in C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+INTEGER, REAL, BOOLEAN, NOTHING = "int64_t", "double", "int", "void"
+INTS, FLOATS = "KtInts", "KtFloats"  # views: a pointer and a size
+MODEL, WORK = "KtModel", "KtWork"  # blocks: the ints and the floats they describe
+NUMBERS = (BOOLEAN, INTEGER, REAL)  # each may stand where a later one does
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple: a structure with an array when all its parts are alike, else with a field for each."""
+
+    parts: tuple[Any, ...]
+
+    @property
+    def even(self) -> bool:
+        return len(set(self.parts)) == 1 and not isinstance(self.parts[0], Function)
+
+    @property
+    def name(self) -> str:
+        if self.even:
+            return f"KtReal{len(self.parts)}" if self.parts[0] == REAL else f"Kt{len(self.parts)}_{short(self.parts[0])}"
+        return "Kt_" + "_".join(short(part) for part in self.parts)
+
+    def definition(self) -> str:
+        """The structure in C."""
+        if self.even:
+            return f"typedef struct {{ {c_name(self.parts[0])} v[{len(self.parts)}]; }} {self.name};"
+        fields = " ".join(f"{c_name(part)} f{k};" for k, part in enumerate(self.parts) if not isinstance(part, Function))
+        return f"typedef struct {{ {fields} }} {self.name};"
+
+    def part(self, value: str, k: int) -> str:
+        """An element of a value of this type."""
+        return f"{value}.v[{k}]" if self.even else f"{value}.f{k}"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel as an argument: known when its caller is translated, so that nothing is passed."""
+
+    function: Callable
+
+
+def c_name(kind: Any) -> str:
+    """The type in C."""
+    return kind.name if isinstance(kind, Tuple) else kind
+
+
+def short(kind: Any) -> str:
+    """The type as a part of a name."""
+    return kind.name if isinstance(kind, Tuple) else {INTEGER: "i", REAL: "d", BOOLEAN: "b"}.get(kind, str(kind).removeprefix("Kt"))
+
+
+def joined(a: Any, b: Any) -> Any:
+    """The type that holds both."""
+    if a == b or b is None:
+        return a
+    if a is None:
+        return b
+    if a in NUMBERS and b in NUMBERS:
+        return max(a, b, key=NUMBERS.index)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.parts) == len(b.parts):
+        return Tuple(tuple(joined(x, y) for x, y in zip(a.parts, b.parts, strict=True)))
+    raise TypeError(f"{a} and {b} in one variable")
+
+
+def of_value(value: Any) -> Any:
+    """The type of a constant."""
+    if isinstance(value, bool):
+        return BOOLEAN
+    if isinstance(value, int):
+        return INTEGER
+    if isinstance(value, float):
+        return REAL
+    if isinstance(value, tuple):
+        return Tuple(tuple(of_value(each) for each in value))
+    raise TypeError(f"{value!r} is no constant of a kernel")
+
+
+def zero(kind: Any) -> str:
+    """An initial value."""
+    if kind == REAL:
+        return "0.0"
+    if kind in NUMBERS:
+        return "0"
+    if kind == FLOATS or kind == INTS or kind in (MODEL, WORK):
+        return "{0, 0}"
+    assert isinstance(kind, Tuple)
+    inner = [zero(part) for part in kind.parts if not isinstance(part, Function)]
+    return "{{" + ", ".join(inner) + "}}" if kind.even else "{" + ", ".join(inner) + "}"
+
+
+def literal(value: Any) -> str:
+    """A constant in C."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int):
+        return str(int(value)) if value >= 0 else f"({int(value)})"
+    if isinstance(value, float):
+        if value != value:
+            return "NAN"
+        if abs(value) == float("inf"):
+            return "INFINITY" if value > 0 else "(-INFINITY)"
+        return repr(value) if value >= 0 else f"({value!r})"
+    return f"(({of_value(value).name}){braces(value)})"
+
+
+def braces(value: tuple) -> str:
+    """The initial values of a tuple."""
+    inner = ", ".join(braces(each) if isinstance(each, tuple) else literal(each) for each in value)
+    return f"{{{{{inner}}}}}" if of_value(value).even else f"{{{inner}}}"

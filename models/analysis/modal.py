@@ -1,0 +1,125 @@
+"""What a linearised mechanism's modes are made of, and what its inputs and outputs have to do with them.
+
+Participation of state k in mode i: |w_ik v_ki| over the sum, with left and right vectors w, v: independent of the units of the states.
+Energy shares: of the kinetic energy at the largest speeds of a mode, Re(conj(v_j) (M v)_j), coordinate by coordinate.
+Mode i is moved by input m as far as w_i·b_m is large, and seen by output p as far as c_p·v_i is, both in balanced coordinates and relative to the
+largest that any mode has (Popov, Belevitch, Hautus).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eig, eigvals, matrix_balance
+
+from kinetree.models.analysis.linearization import Linear
+
+NAMED = 0.05  # shares from which a state or coordinate is named
+STANDING = 1e-9  # 1/s: what neither grows nor decays within a lifetime
+FEW = 4  # names that a sentence lists
+HARDLY, NOT = 1e-3, 1e-9  # what counts as hardly, and as not at all moved or seen
+
+
+@dataclass(frozen=True)
+class ModeFacts:
+    """One free motion and what it is made of."""
+
+    eigenvalue: complex
+    frequency: float  # |λ|/2π [Hz]
+    damping: float
+    shape: dict[str, complex]
+    participation: dict[str, float]  # of the states that matter
+    kinetic: dict[str, float]  # shares of the coordinates that matter
+    moved: dict[str, float]  # by input, 1 for the mode that it moves most
+    seen: dict[str, float]  # by output
+
+    @property
+    def word(self) -> str:
+        """What kind of motion it is, by those that take part most."""
+        top = sorted(self.participation.items(), key=lambda item: -item[1])
+        names = ", ".join(name for name, share in top[:3] if share > 2 * NAMED)
+        size = abs(self.eigenvalue)
+        kind = "drift" if size < STANDING else "swing" if self.eigenvalue.imag else "growth" if self.eigenvalue.real > 0.0 else "decay"
+        return f"{kind} of {names}" if names else kind
+
+    def to_dict(self) -> dict:
+        """Plain data for JSON."""
+        return {
+            "eigenvalue": [self.eigenvalue.real, self.eigenvalue.imag], "frequency": self.frequency, "damping": self.damping, "word": self.word,
+            "shape": {name: abs(value) for name, value in self.shape.items()}, "participation": self.participation, "kinetic": self.kinetic,
+            "moved": self.moved, "seen": self.seen,
+        }  # fmt: skip
+
+
+def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None) -> list[ModeFacts]:
+    """Facts of every mode, slowest first; B and C: the inputs and outputs that matter (default: all)."""
+    n = len(linear.coordinates)
+    A = linear.A
+    if not A.size:
+        return []
+    balanced, (scale, order) = matrix_balance(A, permute=False, separate=True)
+    del order
+    values, left, right = eig(balanced, left=True, right=True)
+    left, right = left.conj() / np.linalg.norm(left, axis=0), right / np.linalg.norm(right, axis=0)
+    B = (linear.B if B is None else B) / scale[:, None]
+    C = (linear.C if C is None else C) * scale[None, :]
+    moved, seen = np.abs(left.T @ B), np.abs(C @ right)
+    moved, seen = (
+        moved / np.maximum(moved.max(axis=0, initial=0.0), 1e-300),
+        (seen / np.maximum(seen.max(axis=1, keepdims=True, initial=0.0), 1e-300)).T,
+    )
+    found = []
+    for k, value in enumerate(values):
+        if value.imag < 0.0:
+            continue
+        size = float(abs(value))
+        vector = scale * right[:, k]
+        shares = np.abs(left[:, k] * right[:, k])
+        shares = shares / (shares.sum() or 1.0)
+        energy = np.real(vector[n : 2 * n].conj() * (linear.mass @ vector[n : 2 * n]))
+        energy = energy / (np.abs(energy).sum() or 1.0)
+        found.append(
+            ModeFacts(
+                complex(value), size / (2 * np.pi), float(-value.real / size) if size else 0.0, linear.shape(vector),
+                {name: float(share) for name, share in zip(linear.states, shares, strict=True) if share > NAMED},
+                {name: float(share) for name, share in zip(linear.coordinates, energy, strict=True) if abs(share) > NAMED},
+                dict(zip(linear.inputs, map(float, moved[k]), strict=False)), dict(zip(linear.outputs, map(float, seen[k]), strict=False)),
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda mode: (mode.frequency, mode.eigenvalue.real))
+
+
+def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Frequencies at which a square system passes nothing on: finite λ with det [[A - λ, B], [C, D]] = 0."""
+    n, m = len(A), B.shape[1]
+    if m != C.shape[0] or not m:
+        return np.zeros(0, dtype=complex)
+    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    B, C = B / scale[:, None], C * scale[None, :]
+    b, c = (max(float(np.abs(part).max(initial=0.0)), 1e-300) for part in (B, C))
+    size = max(float(np.abs(balanced).max(initial=0.0)), 1.0)
+    top = np.hstack((balanced, B * (size / b)))
+    bottom = np.hstack((C * (size / c), D * (size * size / (b * c))))
+    E = np.zeros((n + m, n + m))
+    E[:n, :n] = np.eye(n)
+    alpha, beta = eigvals(np.vstack((top, bottom)), E, homogeneous_eigvals=True)  # type: ignore[misc]
+    finite = np.abs(beta) > 1e-12 * np.maximum(np.abs(alpha) / size, 1e-300)
+    found = alpha[finite] / beta[finite]
+    found = found[np.abs(found) < 1e6 * size]
+    return found[np.lexsort((found.imag, np.abs(found)))]
+
+
+def said(modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...]) -> list[str]:
+    """Sentences about modes that the inputs do not move or the outputs do not see."""
+    lines = []
+    for k, mode in enumerate(modes, 1):
+        name = f"mode {k} ({mode.frequency:.4g} Hz, {mode.word})"
+        for names, shares, verb in ((inputs, mode.moved, "moved by"), (outputs, mode.seen, "seen by")):
+            present = [shares[each] for each in names if each in shares]
+            listed = " or ".join(names) if len(names) <= FEW else f"any {'input' if verb == 'moved by' else 'output'}"
+            if present and max(present) < NOT:
+                lines.append(f"{name} is not {verb} {listed}")
+            elif present and max(present) < HARDLY:
+                lines.append(f"{name} is hardly {verb} {listed}: {max(present):.1e} of what the best mode is")
+    return lines

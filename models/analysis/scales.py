@@ -1,0 +1,25 @@
+"""Sizes of first-order states: what makes pascals, metres and numbers without a unit comparable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.additions import states_of
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+NOMINAL = {"Pa": 1e5, "bar": 1.0}  # by unit; 1 for all others
+
+
+def nominals(system: System) -> np.ndarray:
+    """Nominal values of the states by their units."""
+    known = states_of(system.description)
+    return np.array([NOMINAL.get(known[name].unit, 1.0) if name in known else 1.0 for name in system.compiled.states])
+
+
+def state_sizes(system: System, x: np.ndarray) -> np.ndarray:
+    """How large each state is: its value, at least its nominal one."""
+    return np.maximum(np.abs(x), nominals(system))

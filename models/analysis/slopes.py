@@ -1,0 +1,154 @@
+"""The one service for slopes: everything here that needs derivatives of a mechanism asks for them here.
+
+`Slopes` gives the rows (a, ẋ, outputs) by the columns (y, v, x, w): accelerations of the independent speeds, rates of the first-order states and
+chosen registers, by local coordinates (models/system/chart.py), independent speeds, states and inputs. They are exact to rounding, by dual numbers in
+eight directions an evaluation, O(N) each. Where a law has a corner they are those of one side. Where a slope is not finite (a law that is infinitely
+steep), or kernels run in plain Python, differences of fourth order stand in, whose step is shortened until the second and the fourth order agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.run.engine import pointer_entry
+from kinetree.models.run.status import check_status
+from kinetree.models.system.chart import Chart, Evaluation
+from kinetree.solvers.layout import DUAL_STRIDE
+
+if TYPE_CHECKING:
+    from kinetree.models.run.instance import Instance
+
+STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
+LARGE = 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
+FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
+AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
+
+
+def dual_slopes(instance: Instance, t: float, registers: Sequence[int] | None = None) -> np.ndarray | None:
+    """Rows u̇ (and, unless `registers` is None, ẋ and registers) by columns q, u, forces along u, x, inputs at the state an instance holds.
+
+    None where kernels run in plain Python.
+    """
+    entry = pointer_entry("slopes")
+    if entry is None:
+        return None
+    c, ws = instance.compiled, instance.ws
+    chosen = np.asarray(registers if registers is not None else (), dtype=np.int64)
+    directions = ws.q.size + 2 * ws.u.size + ws.x.size + len(c.inputs)
+    width = ws.u.size + (ws.x.size + chosen.size if registers is not None else 0)
+    found = np.empty((directions, width))
+    if not found.size:
+        return found.T
+    wide = instance.wide(DUAL_STRIDE)
+    blocks = (instance.ints.ctypes.data, c.floats.ctypes.data, instance.work.ctypes.data, wide.ctypes.data)
+    status = entry(*blocks, t, chosen.ctypes.data, -1 if registers is None else chosen.size, found.ctypes.data)
+    instance.keep(DUAL_STRIDE, wide)
+    check_status(status, ws.head, c)
+    return found.T
+
+
+class Slopes:
+    """Derivatives about one state of a chart: its place, the independent speeds v, the states x, the inputs of the evaluation."""
+
+    def __init__(self, evaluation: Evaluation, chart: Chart, v: np.ndarray, x: np.ndarray, registers: Sequence[int] = ()):
+        self.evaluation, self.chart, self.v, self.x, self.registers = evaluation, chart, v, x, list(registers)
+        self.exact = False
+
+    def matrix(self) -> np.ndarray:
+        """Rows (a, ẋ, registers) by columns (y, v, x, w)."""
+        found = self.by_duals()
+        self.exact = found is not None
+        return self.by_differences() if found is None else found
+
+    def by_duals(self) -> np.ndarray | None:
+        """Exact slopes; None where there are none."""
+        evaluation, chart = self.evaluation, self.chart
+        evaluation.call("accelerations", chart.q, chart.T @ self.v, self.x)  # names the body if there is no solution
+        raw = dual_slopes(evaluation.instance, evaluation.t, self.registers)
+        if raw is None:
+            return None
+        nq, n, nx = chart.q.size, evaluation.system.n, self.x.size
+        by_q, by_u, _, by_x, by_w = np.split(raw, np.cumsum([nq, n, n, nx]), axis=1)
+        by_y = by_q @ chart.rates() @ chart.T
+        if evaluation.system.compiled.loops and self.v.any():
+            by_y += by_u @ self.turning()
+        rows = [*chart.independent, *range(n, raw.shape[0])]
+        found = np.hstack((by_y, by_u @ chart.T, by_x, by_w))[rows]
+        return found if np.isfinite(found).all() else None
+
+    def turning(self) -> np.ndarray:
+        """∂u/∂y in a moving closed loop: the tangent turns with the position."""
+        chart = self.chart
+        y = np.zeros(chart.independent.size)
+        return differences(lambda y: chart.speeds(chart.position(y), self.v), y, np.full(y.size, STEP))
+
+    def by_differences(self) -> np.ndarray:
+        """The fallback."""
+        f, nx = self.v.size, self.x.size
+        z = np.concatenate((np.zeros(f), self.v, self.x, self.evaluation.inputs))
+        steps = STEP * np.maximum(1.0, np.abs(z))
+        steps[:f] = STEP
+        steps[2 * f :] *= LARGE
+        independent, ws = self.chart.independent, self.evaluation.instance.ws
+
+        def response(z: np.ndarray) -> np.ndarray:
+            place = self.chart.position(z[:f]) if z[:f].any() else self.chart.q
+            speeds = self.chart.speeds(place, z[f : 2 * f])
+            self.evaluation.call("outputs" if self.registers else "accelerations", place, speeds, z[2 * f : 2 * f + nx], z[2 * f + nx :])
+            return np.concatenate((ws.udot[independent], ws.xdot, ws.val[self.registers]))
+
+        return differences(response, z, steps)
+
+
+def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
+    columns = [column(function, z, k, steps[k]) for k in range(z.size)]
+    return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
+
+
+def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
+    """Derivatives by one number."""
+    best, least = np.zeros(0), np.inf
+    for factor in FINER:
+        h = (z[k] + step * factor) - z[k]  # exactly representable
+        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
+        fourth = (4.0 * near - 0.5 * far) / 3.0
+        top = np.abs(fourth).max(initial=0.0)
+        apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
+        if apart < least:
+            best, least = fourth, apart
+        if least <= AGREE:
+            break
+    return best
+
+
+def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
+    """The function with one number changed."""
+    moved = z.copy()
+    moved[k] += change
+    return function(moved)
+
+
+def bounded_differences(
+    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Central differences of whole runs, two a column; at a bound towards the inside."""
+    columns = []
+    for k in range(z.size):
+        ends = [z.copy(), z.copy()]
+        ends[0][k], ends[1][k] = max(z[k] - steps[k], low[k]), min(z[k] + steps[k], high[k])
+        columns.append((function(ends[1]) - function(ends[0])) / (ends[1][k] - ends[0][k]))
+    return np.column_stack(columns)
+
+
+def derivatives_of(instance: Instance, t: float) -> Mapping[str, np.ndarray]:
+    """∂u̇ by name of what it depends on, at the state an instance holds."""
+    raw = dual_slopes(instance, t)
+    if raw is None:
+        raise RuntimeError("derivatives need compiled kernels: unset NUMBA_DISABLE_JIT")
+    ws = instance.ws
+    parts = np.split(raw, np.cumsum([ws.q.size, ws.u.size, ws.u.size, ws.x.size]), axis=1)
+    return dict(zip(("q", "u", "tau", "states", "inputs"), (part.copy() for part in parts), strict=True))

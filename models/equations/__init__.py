@@ -1,0 +1,1 @@
+"""Printers of traced equations: readable text, LaTeX, C, Python, Modelica, CasADi."""

@@ -1,0 +1,93 @@
+"""Traced equations as LaTeX: aligned equations with the symbols of the glossary."""
+
+from __future__ import annotations
+
+import re
+
+from kinetree.models.equations.printer import Language, Printer
+from kinetree.models.trace.trace import Trace
+
+GREEK = set(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Xi Pi "
+    "Sigma Phi Psi Omega".split()
+)
+SPELL = {name: rf"\{name}\left({{0}}\right)" for name in "sin cos tan sinh cosh tanh exp".split()}
+SPELL |= {"asin": r"\arcsin\left({0}\right)", "acos": r"\arccos\left({0}\right)", "atan": r"\arctan\left({0}\right)"}
+SPELL |= {"sqrt": r"\sqrt{{{0}}}", "abs": r"\left|{0}\right|", "log": r"\ln\left({0}\right)", "pow": r"\left({0}\right)^{{{1}}}"}
+SPELL |= {
+    "atan2": r"\operatorname{{atan2}}\left({0}, {1}\right)",
+    "mod": r"{0} \bmod {1}",
+    "floor": r"\lfloor {0} \rfloor",
+    "ceil": r"\lceil {0} \rceil",
+}
+SPELL |= {"lt": "{0} < {1}", "le": r"{0} \le {1}", "eq": "{0} = {1}", "ne": r"{0} \ne {1}", "and": r"{0} \wedge {1}", "or": r"{0} \vee {1}"}
+SPELL |= {"not": r"\neg\left({0}\right)", "select": r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}"}
+SYMBOLS = {"w": r"\omega", "al": r"\varepsilon", "dw": r"\Delta\varepsilon", "dv": r"\Delta w", "rho": r"\rho", "tau": r"\tau", "Dinv": "D^{-1}"}
+SYMBOLS |= {"Un": "U^{n}", "Uf": "U^{f}", "a0": "a^{0}", "el": "e^{l}", "Ms": "M^{*}", "Fs": "F^{*}", "Fp": "F'"}
+
+
+def latex_name(name: str) -> str:
+    """gamma_2 becomes a letter with an index, a word stands upright."""
+    derivative = re.fullmatch(r"der\((.*)\)", name)
+    if derivative:
+        inner = latex_name(derivative[1])
+        return rf"\ddot{{{inner.removeprefix('DOT')}}}" if inner.startswith("DOT") else rf"\dot{{{inner}}}"
+    letters = re.fullmatch(r"([A-Za-z]+)_?(\d*)((?:_\w+)?)", name)
+    if not letters:
+        return rf"\mathrm{{{escaped(name)}}}"
+    head, digits, tail = letters.groups()
+    symbol = rf"\{head}" if head in GREEK else head if len(head) == 1 else SYMBOLS.get(head, rf"\mathrm{{{escaped(head)}}}")
+    index = ",".join(filter(None, (digits, *(escaped(each) for each in tail.split("_")))))
+    return symbol if not index else rf"{symbol}_{{{index if index.isdigit() or len(index) == 1 else rf'{chr(92)}mathrm{{{index}}}'}}}"
+
+
+def escaped(text: str) -> str:
+    return text.replace("_", r"\_").replace("%", r"\%").replace("#", r"\#").replace("&", r"\&")
+
+
+def latex_number(x: float) -> str:
+    mantissa, _, exponent = f"{x:.10g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def label(text: str) -> str:
+    """A result: the second derivative of a coordinate, an element of a matrix, a name."""
+    second = re.fullmatch(r"der\(der\((.*)\)\)", text)
+    if second:
+        return rf"\ddot{{{latex_name(second[1])}}}"
+    slope = re.fullmatch(r"d (.*) / d (.*)", text)
+    if slope:
+        return rf"\frac{{\partial {label(slope[1])}}}{{\partial {label(slope[2])}}}"
+    return latex_name(text)
+
+
+def latex(trace: Trace) -> str:
+    """An align environment; the mass matrix as a matrix."""
+
+    def symbol(group: str, k: int) -> str:
+        return "t" if group == "t" else label(trace.arguments[group][k])
+
+    printer = Printer(trace, Language(symbol, latex_number, SPELL, product=r" \, ", quotient=r"\frac{{{0}}}{{{1}}}", fraction=True))
+    written = dict(printer.assigned)
+    for i, name in written.items():
+        kind, *rest = trace.tape.nodes[i]
+        if kind in ("sin", "cos") and trace.tape.nodes[rest[0]][0] == "symbol":
+            printer.assigned[i] = rf"\{kind} {symbol(*trace.tape.nodes[rest[0]][1:])}"
+        else:
+            printer.assigned[i] = latex_name(name)
+    lines = []
+    for i in sorted(written):
+        kind, *rest = trace.tape.nodes[i]
+        if not (kind in ("sin", "cos") and trace.tape.nodes[rest[0]][0] == "symbol"):
+            lines.append(rf"{printer.assigned[i]} &= {printer.expression(i)[0]} \\")
+    if trace.of == "mass_matrix":
+        n = trace.shape[0]
+        rows = [" & ".join(printer.result(i) for i in trace.results[n * k : n * k + n]) for k in range(n)]
+        lines.append(r"M &= \begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")
+    else:
+        lines += [rf"{label(name)} &= {printer.result(i)} \\" for name, i in zip(trace.labels, trace.results, strict=True)]
+    valid = printer.watched(r" \wedge ")
+    if valid:
+        lines.append(rf"&\text{{while }} {valid} \\")
+    heading = f"% {trace.of} of {trace.name}: {trace.operations} operations, {trace.form}"
+    return "\n".join([heading, r"\begin{align*}", *lines]).removesuffix(r" \\") + "\n" + r"\end{align*}" + "\n"

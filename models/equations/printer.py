@@ -1,0 +1,145 @@
+"""Expressions of a tape as text: which nodes get a name of their own, infix notation with as few brackets as the rules allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kinetree.models.trace.operations import CONDITIONS
+from kinetree.models.trace.program import arguments, uses
+from kinetree.models.trace.trace import Trace
+
+SUM, PRODUCT, SIGN, ATOM = 1, 3, 2, 5  # how strongly an expression holds together
+LONGEST = 12  # operations of one statement
+
+
+@dataclass
+class Language:
+    """How a language spells what a tape holds. `spell` has a pattern for every function and condition: {0}, {1}, {2} are its arguments."""
+
+    symbol: Callable[[str, int], str]
+    number: Callable[[float], str]
+    spell: dict[str, str]
+    product: str = " * "
+    quotient: str = "{0} / {1}"
+    fraction: bool = False  # the quotient itself shows what belongs together
+
+
+def plain_number(x: float) -> str:
+    """The shortest decimal that gives the same number."""
+    return repr(x)
+
+
+@dataclass
+class Statement:
+    """A name and what it stands for."""
+
+    name: str
+    text: str
+    condition: bool
+
+
+class Printer:
+    """Statements of one trace in one language."""
+
+    def __init__(self, trace: Trace, language: Language, temporary: str = "v", inline: bool = True):
+        self.trace, self.language, self.tape = trace, language, trace.tape
+        self.live = trace.live
+        count = uses(self.tape, self.live, [*trace.results, *(i for i, _ in trace.watches)])
+        self.assigned: dict[int, str] = {}
+        size: dict[int, int] = {}
+        taken = 0
+        for i in self.live:
+            node = self.tape.nodes[i]
+            if node[0] in ("const", "symbol"):
+                size[i] = 0
+                continue
+            size[i] = (node[0] != "neg") + sum(size[each] for each in arguments(node))
+            shared = count[i] > 1 and node[0] != "neg"
+            if i in trace.names or shared or size[i] >= LONGEST or not inline:
+                taken += i not in trace.names
+                self.assigned[i] = trace.names.get(i, f"{temporary}{taken}")
+                size[i] = 0
+
+    def statements(self) -> Iterator[Statement]:
+        """Assignments in order."""
+        for i, name in sorted(self.assigned.items()):
+            yield Statement(name, self.expression(i)[0], self.tape.nodes[i][0] in CONDITIONS)
+
+    def result(self, i: int) -> str:
+        """A result, or a condition."""
+        return self.inner(i)[0]
+
+    def inner(self, i: int) -> tuple[str, int]:
+        """A node as part of an expression."""
+        return (self.assigned[i], ATOM) if i in self.assigned else self.expression(i)
+
+    def bracketed(self, i: int, strength: int) -> str:
+        """A node, in brackets unless it holds together at least so strongly."""
+        text, own = self.inner(i)
+        return text if own >= strength else f"({text})"
+
+    def expression(self, i: int) -> tuple[str, int]:
+        """What a node is, and how strongly that holds together."""
+        language = self.language
+        kind, *rest = self.tape.nodes[i]
+        if kind == "const":
+            return language.number(rest[0]), ATOM if rest[0] >= 0.0 else SIGN
+        if kind == "symbol":
+            return language.symbol(*rest), ATOM
+        if kind == "+":
+            a, b = rest
+            if self.tape.nodes[a][0] == "neg" and a not in self.assigned:
+                a, b = b, a
+            return f"{self.bracketed(a, SUM)} + {self.bracketed(b, PRODUCT)}", SUM
+        if kind == "-":
+            return f"{self.bracketed(rest[0], SUM)} - {self.bracketed(rest[1], PRODUCT)}", SUM
+        if kind == "*":
+            return f"{self.bracketed(rest[0], PRODUCT)}{language.product}{self.bracketed(rest[1], PRODUCT + 1)}", PRODUCT
+        if kind == "/":
+            tight = (0, 0) if language.fraction else (PRODUCT, PRODUCT + 1)
+            return language.quotient.format(*[self.bracketed(each, strength) for each, strength in zip(rest, tight, strict=True)]), PRODUCT
+        if kind == "neg":
+            return f"-{self.bracketed(rest[0], PRODUCT)}", SIGN
+        return language.spell[kind].format(*[self.inner(each)[0] for each in rest]), ATOM
+
+    def watched(self, conjunction: str) -> str:
+        """The condition under which the operations hold, or nothing."""
+        spelled = [self.result(i) if outcome else self.language.spell["not"].format(self.result(i)) for i, outcome in self.trace.watches]
+        return conjunction.join(spelled)
+
+
+def function_name(trace: Trace, name: str) -> str:
+    """NAME_accelerations and its kin."""
+    from kinetree.models.trace.names import identifier
+
+    own = identifier(name or trace.name)
+    return f"{own}_{trace.of.replace(' ', '_')}"
+
+
+def argument_lines(trace: Trace) -> list[str]:
+    """What the arrays hold, a line each; parameters with their values when these are built in."""
+    lines = []
+    for group, names in trace.arguments.items():
+        if group == "parameters" and trace.values and not symbolic(trace):
+            given = ", ".join(f"{name} = {trace.values[name]:.10g}" for name in names)
+            lines += [f"parameters, built in: {given}"] if given else []
+        elif names:
+            lines.append(f"{group}: {', '.join(names)}")
+    lines.append(f"{trace.symbol}: {', '.join(trace.labels)}")
+    return [part for line in lines for part in wrapped(line)]
+
+
+def wrapped(line: str, width: int = 140) -> list[str]:
+    """A long line in parts."""
+    parts, rest = [], line
+    while len(rest) > width and ", " in rest[:width]:
+        at = rest.rindex(", ", 0, width) + 2
+        parts.append(rest[:at].rstrip())
+        rest = "    " + rest[at:]
+    return [*parts, rest]
+
+
+def symbolic(trace: Trace) -> bool:
+    """Whether parameters are symbols."""
+    return any(key[0] == "symbol" and key[1] == "parameters" for key in trace.tape.index)

@@ -1,0 +1,25 @@
+"""Traced equations as readable text, with the names of the description."""
+
+from __future__ import annotations
+
+from kinetree.models.equations.printer import Language, Printer, argument_lines
+from kinetree.models.trace.trace import Trace
+
+SPELL = {name: f"{name}({{0}})" for name in "sqrt sin cos tan asin acos atan sinh cosh tanh exp log floor ceil abs".split()}
+SPELL |= {"atan2": "atan2({0}, {1})", "pow": "({0})^({1})", "mod": "mod({0}, {1})", "select": "if({0}, {1}, {2})"}
+SPELL |= {"lt": "{0} < {1}", "le": "{0} <= {1}", "eq": "{0} == {1}", "ne": "{0} != {1}"}
+SPELL |= {"and": "({0} and {1})", "or": "({0} or {1})", "not": "not ({0})"}
+
+
+def text(trace: Trace) -> str:
+    """One equation a line."""
+
+    def symbol(group: str, k: int) -> str:
+        return "t" if group == "t" else trace.arguments[group][k]
+
+    printer = Printer(trace, Language(symbol, lambda x: f"{x:.12g}", SPELL, product="*", quotient="{0}/{1}"))
+    lines = [f"{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.", *argument_lines(trace), ""]
+    lines += [f"{each.name} = {each.text}" for each in printer.statements()]
+    lines += [f"{label} = {printer.result(i)}" for label, i in zip(trace.labels, trace.results, strict=True)]
+    valid = printer.watched(" and ")
+    return "\n".join([*lines, *([f"while {valid}"] if valid else [])]) + "\n"

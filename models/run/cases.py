@@ -1,0 +1,156 @@
+"""The cases of an ensemble: parameters and inputs run by run, and what they change in the registers of a compiled structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.models.compilation.compile import compile_structure, parameter_values
+from kinetree.models.description.errors import suggestion
+from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.stages import numbering, structures
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+
+@dataclass
+class Group:
+    """Runs that lanes can share: which they are, the numbers in which they differ, and the workspace of the first of them."""
+
+    rows: np.ndarray
+    varied: np.ndarray  # registers, then derived constants of bodies and elements
+    values: np.ndarray  # (rows, varied)
+    starts: np.ndarray  # (rows, nq + nu + nx)
+    work: np.ndarray
+
+
+def columns_of(given: Mapping[str, ArrayLike], known: Mapping[str, object] | tuple[str, ...], kind: str) -> dict[str, np.ndarray]:
+    """Named columns of equal length; single numbers stand for all runs."""
+    found = {}
+    for name, values in given.items():
+        if name not in known:
+            raise KeyError(f"'{name}' is not {kind}; {suggestion(name, tuple(known))}")
+        column = np.asarray(values, dtype=float)
+        if column.ndim > 1 or not np.isfinite(column).all():
+            raise ValueError(f"{name}: expected a number or a row of finite numbers, found shape {column.shape}")
+        found[name] = column
+    return found
+
+
+class Cases:
+    """Parameters and inputs of every run.
+
+    `quick`: writing the registers of the parameters says all; otherwise (parameters that are expressions, that tables or starts of runs depend on)
+    every run is compiled by itself. That is found out by compiling the smallest and the largest value of every parameter.
+    """
+
+    def __init__(self, system: System, parameters: Mapping[str, ArrayLike], inputs: Mapping[str, ArrayLike] | None):
+        self._system = system
+        d = system.description
+        own = columns_of(parameters, d.parameters, "a parameter")
+        given = columns_of(inputs or {}, system.compiled.inputs, "an input")
+        lengths = {name: column.size for name, column in (own | given).items() if column.ndim}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of different lengths: {', '.join(f'{name} {size}' for name, size in lengths.items())}")
+        self.count = next(iter(lengths.values()), 1)
+        self.parameters = {name: np.broadcast_to(column, self.count) for name, column in own.items()}
+        self.inputs = {name: np.broadcast_to(column, self.count) for name, column in given.items()}
+        if self.count:
+            self.check_bounds()
+        self.quick = self.count == 0 or self.told_by_registers()
+
+    def check_bounds(self) -> None:
+        """Values within min and max of the description."""
+        d = self._system.description
+        values = parameter_values(d)
+        for name, column in self.parameters.items():
+            p = d.parameters[name]
+            low, high = (None if limit is None else evaluate_constant(limit, values) for limit in (p.min, p.max))
+            if (low is not None and column.min() < low) or (high is not None and column.max() > high):
+                raise ValueError(f"{name}: {column.min():g} to {column.max():g} leaves its bounds {low} to {high}")
+
+    def told_by_registers(self) -> bool:
+        """Whether writing registers does what compiling does, at both ends of every parameter."""
+        d = self._system.description
+        if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or d.run.prepare:
+            return False
+        probe = Instance(self._system.compiled)
+        for column in self.parameters.values():
+            for row in {int(column.argmin()), int(column.argmax())}:
+                compiled = self.system(row).compiled
+                same = np.array_equal(compiled.ints, self._system.compiled.ints) and compiled.floats.size == self._system.compiled.floats.size
+                if not same:
+                    return False
+                other = Instance(compiled)
+                other.set_inputs(self.inputs_of(row))
+                self.write(probe, row)
+                pairs = ((getattr(probe.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem", "rotor"))
+                if not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+                    return False
+                if not np.array_equal(compiled.floats[probe.ws.val.size :], self._system.compiled.floats[probe.ws.val.size :]):  # tables
+                    return False
+        return True
+
+    def write(self, instance: Instance, row: int) -> None:
+        """Parameters of a run into the registers, and all that follows from them."""
+        for name, column in self.parameters.items():
+            instance.ws.val[instance.compiled.registers[name]] = column[row]
+        instance.call("prepare")
+        instance.set_inputs(self.inputs_of(row))
+
+    def parameters_of(self, row: int) -> dict[str, float]:
+        return {name: float(column[row]) for name, column in self.parameters.items()}
+
+    def inputs_of(self, row: int) -> dict[str, float]:
+        return {name: float(column[row]) for name, column in self.inputs.items()}
+
+    def system(self, row: int) -> System:
+        """The system of a run, compiled by itself."""
+        from kinetree.models.system.system import System
+
+        d = self._system.description
+        values = {
+            name: p.model_copy(update={"value": float(self.parameters[name][row])}) for name, p in d.parameters.items() if name in self.parameters
+        }
+        changed = d.model_copy(update={"parameters": {**d.parameters, **values}})
+        stages = structures(changed)
+        first = stages[0]
+        system = System(changed, compile_structure(first.description, numbering(first.description), first.locked, first.end), stages)
+        if not changed.run.prepare:
+            return system
+        from kinetree.models.analysis.preparation import rest_starts
+
+        parts = first.description, numbering(first.description), first.locked, first.end
+        return System(changed, compile_structure(*parts, starts=rest_starts(system)), stages)
+
+    def groups(self, instance: Instance) -> Iterator[Group]:
+        """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
+        c, ws = instance.compiled, instance.ws
+        n = ws.val.size + ws.body.size + ws.elem.size + ws.rotor.size
+        images, starts = np.empty((self.count, n)), np.empty((self.count, len(c.coordinates) + len(c.speeds) + len(c.states)))
+        shared: dict[bytes, list[int]] = {}
+        works: dict[bytes, np.ndarray] = {}
+        for row in range(self.count):
+            self.write(instance, row)
+            val = instance.ws.val
+            images[row] = np.concatenate((val, ws.body, ws.elem, ws.rotor))
+            q = val[c.start_q : c.start_q + len(c.coordinates)].copy()
+            for k in c.quaternions:
+                q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+            rest = val[c.start_u : c.start_u + len(c.speeds)], val[c.start_x : c.start_x + len(c.states)]
+            starts[row] = np.concatenate((q, *rest))
+            key = ws.body_code.tobytes() + ws.elem_code.tobytes()
+            if key not in shared:
+                shared[key], works[key] = [], instance.work.copy()
+            shared[key].append(row)
+        for key, rows in shared.items():
+            mine = images[rows]
+            different = (mine != mine[0]) & ~(np.isnan(mine) & np.isnan(mine[0]))
+            varied = np.flatnonzero(different.any(axis=0)).astype(np.int64)
+            yield Group(np.array(rows), varied, np.ascontiguousarray(mine[:, varied]), starts[rows], works[key])

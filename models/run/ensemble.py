@@ -1,0 +1,234 @@
+"""Many runs of one structure with other parameters: in vector lanes where the mechanism allows, else one by one on all processors.
+
+In lanes WIDTH runs share their steps (solvers/run/ensemble.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
+worst lane allows. That needs a tree without events, stages, corners over time and actuators, and parameters that change numbers only. A group of
+lanes that fails is run again one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.run.cases import Cases
+from kinetree.models.run.engine import pointer_entry
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.simulation import Options, check, set_options
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.solvers import layout as L
+from kinetree.solvers.integrate import rk45
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+MOST_STEPS = 200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
+LARGEST = 4e9  # bytes of a table
+FIRST = 0.1  # of an output interval: first step of the variable method
+CLASSICAL = (  # nodes, weights, no error, coefficients
+    np.array([0.0, 0.5, 0.5, 1.0]),
+    np.array([1.0, 2.0, 2.0, 1.0]) / 6.0,
+    np.zeros(4),
+    np.array([[0.0] * 4, [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]]),
+)
+
+
+class Ensemble:
+    """Numbers of many runs: `runs["name"]` has the shape (runs, rows)."""
+
+    def __init__(self, time: np.ndarray, parameters: dict[str, np.ndarray], names: Sequence[str], table: np.ndarray):
+        self.time, self.parameters, self.names, self._table = time, parameters, tuple(names), table
+        self.engine = ""  # how it was run, and why not in lanes
+        self.failures: dict[int, str] = {}  # runs that ended early, and why; their rows are not numbers from there on
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            from kinetree.models.description.errors import suggestion
+
+            raise KeyError(f"no column '{name}'; {suggestion(name, self.names)}")
+        return self._table[:, :, self.names.index(name)]
+
+    def __len__(self) -> int:
+        return self._table.shape[0]
+
+
+def simulate_many(
+    system: System,
+    parameters: Mapping[str, ArrayLike],
+    stop_time: float | None = None,
+    output_step: float | None = None,
+    inputs: Mapping[str, ArrayLike] | None = None,
+    integrator: str = "auto",
+    step: float | None = None,
+    tolerance: float | None = None,
+    outputs: Sequence[str] | None = None,
+    threads: int | None = None,
+    lanes: bool | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Ensemble:
+    """See `System.simulate_many`."""
+    options = Options.of(system, stop_time, None, output_step, integrator, "auto", tolerance, step, None)
+    cases = Cases(system, parameters, inputs)
+    times = options.times()
+    known = {column.name: column.register for column in system.compiled.outputs}
+    c = system.compiled
+    every = {name: c.registers[name] for name in (*c.coordinates, *c.speeds, *c.states)} | known
+    names = list(every) if outputs is None else list(outputs)
+    for name in names:
+        if name not in every:
+            from kinetree.models.description.errors import suggestion
+
+            raise KeyError(f"no column '{name}'; {suggestion(name, tuple(every))}")
+    size = 8.0 * cases.count * times.size * len(names)
+    if size > LARGEST:
+        raise ValueError(f"the table would take {size / 1e9:.1f} GB: choose columns with outputs=[...], or fewer runs or rows")
+    table = np.full((cases.count, times.size, len(names)), np.nan)
+    found = Ensemble(times, cases.parameters, names, table)
+    workers = threads or os.cpu_count() or 1
+    reason = why_not(system, cases, options) if lanes is not False else "as asked for"
+    if reason and lanes:
+        raise ValueError(f"cannot run in lanes: {reason}")
+    left = list(range(cases.count))
+    if not reason:
+        left = in_lanes(system, cases, options, times, np.array([every[name] for name in names], dtype=np.int64), table, workers, progress)
+    done = cases.count - len(left)
+    found.engine = f"{done} runs in lanes of {L.WIDTH}" if done else ""
+    if left:
+        one_by_one(system, cases, options, times, names, table, left, workers, found.failures, progress)
+        why = reason or "their lanes failed"
+        found.engine = ", ".join(part for part in (found.engine, f"{len(left)} runs one by one on {workers} threads ({why})") if part)
+    return found
+
+
+def why_not(system: System, cases: Cases, options: Options) -> str:
+    """What keeps a mechanism from running in lanes; empty where nothing does."""
+    c = system.compiled
+    fields = model_fields(c.ints, c.floats)
+    parts = (
+        (bool(c.loops), "closed loops are solved one by one"),
+        (len(system.stages) > 1 or fields.guards.size > 0, "events and stages come at other times in every run"),
+        (fields.knots.size > 0, "given motions with corners over time"),
+        (fields.latches.size > 0, "actuators hold what they know from step to step"),
+        (not cases.quick, "a parameter changes more than numbers: every run is compiled by itself"),
+        (options.integrator not in ("auto", "rk4", "rk45"), f"lanes know rk4 and rk45, not {options.integrator}"),
+        (pointer_entry("ensemble") is None, "kernels run in plain Python"),
+    )
+    return next((reason for wrong, reason in parts if wrong), "")
+
+
+def method_of(options: Options, interval: float) -> np.ndarray:
+    """The numbers of the method; see solvers/run/ensemble.py."""
+    if options.integrator == "rk4":
+        c, b, e, a = CLASSICAL
+        head = [options.relative, options.absolute, options.step, 4.0, 0.0, options.step, 0.0]
+    else:
+        head = [options.relative, options.absolute, 0.0, 5.0, 1.0, FIRST * interval, 0.0]
+        c = np.array([*rk45.C, 1.0])
+        b, e = np.array([*rk45.B, 0.0]), np.array(rk45.E)
+        a = np.zeros((7, 7))
+        for row, weights in enumerate((rk45.A2, rk45.A3, rk45.A4, rk45.A5, rk45.A6, rk45.B), 1):
+            a[row, : len(weights)] = weights
+    return np.concatenate((head, c, b, e, a.ravel()))
+
+
+def in_lanes(
+    system: System, cases: Cases, options: Options, times: np.ndarray, registers: np.ndarray, table: np.ndarray, workers: int, progress
+) -> list[int]:
+    """Fill the table by lanes; the runs that did not arrive."""
+    entry = pointer_entry("ensemble")
+    assert entry is not None
+    failed: list[int] = []
+    interval = float(times[1] - times[0]) if times.size > 1 else 1.0
+    method = method_of(options, interval)
+    stages = int(-3 + np.sqrt(9 + 4 * (method.size - 7))) // 2
+    instance = Instance(system.compiled)
+    for group in cases.groups(instance):
+        instance.work[:] = group.work
+        varied, n = group.varied, group.starts.shape[1]
+        width = -(-max(1, -(-len(group.rows) // workers)) // L.WIDTH) * L.WIDTH
+        parts = [slice(first, first + width) for first in range(0, len(group.rows), width)]
+
+        def run(part: slice, group=group, varied=varied, n=n) -> tuple[slice, np.ndarray, np.ndarray]:
+            values, starts = (np.ascontiguousarray(each[part]) for each in (group.values, group.starts))
+            count = len(starts)
+            plan = np.array([count, varied.size, times.size, registers.size, stages, MOST_STEPS], dtype=np.int64)
+            own, out = method.copy(), np.empty((count, times.size, registers.size))
+            codes = np.zeros(-(-count // L.WIDTH))
+            wide, scratch = instance.wide(L.LANES_STRIDE), aligned((2 + stages) * n * L.WIDTH)
+            addresses = [a.ctypes.data for a in (wide, scratch, plan, own, varied, values, starts, times, registers, out, codes)]
+            entry(instance.ints.ctypes.data, system.compiled.floats.ctypes.data, instance.work.ctypes.data, *addresses)
+            instance.keep(L.LANES_STRIDE, wide)
+            return part, out, codes
+
+        with ThreadPoolExecutor(workers) as pool:
+            for part, out, codes in pool.map(run, parts):
+                rows = group.rows[part]
+                good = np.repeat(codes == 0.0, L.WIDTH)[: len(rows)] & np.isfinite(out).all(axis=(1, 2))
+                table[rows[good]] = out[good]
+                failed += rows[~good].tolist()
+                if progress is not None:
+                    progress(float(rows[-1] + 1))
+    return sorted(failed)
+
+
+def aligned(size: int) -> np.ndarray:
+    """Floats on a boundary of 64 bytes."""
+    block = np.empty(size + 8)
+    first = -(block.ctypes.data // 8) % 8
+    return block[first : first + size]
+
+
+def one_by_one(
+    system: System,
+    cases: Cases,
+    options: Options,
+    times: np.ndarray,
+    names: Sequence[str],
+    table: np.ndarray,
+    rows: Sequence[int],
+    workers: int,
+    failures: dict[int, str],
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Every run by itself; kernels leave the interpreter free, so that threads share the work."""
+    shared = make_unit(system, options.integrator, options.method) if cases.quick else None
+    columns = [column.name for column in (shared or make_unit(system, options.integrator)).columns]
+    chosen = [columns.index(name) for name in names]
+
+    def run(row: int) -> tuple[int, str]:
+        unit = shared or make_unit(cases.system(row), options.integrator, options.method)
+        return row, single(unit, cases, row, options, times, table[row], chosen)
+
+    with ThreadPoolExecutor(workers) as pool:
+        for done, (row, text) in enumerate(pool.map(run, rows), 1):
+            if text:
+                failures[row] = text
+            if progress is not None:
+                progress(float(len(table) - len(rows) + done))
+
+
+def single(unit: Unit, cases: Cases, row: int, options: Options, times: np.ndarray, out: np.ndarray, chosen: Sequence[int]) -> str:
+    """One run into its rows of the table; why it ended early, or nothing."""
+    run = Run(unit)
+    set_options(run, options, False)
+    for name, value in cases.parameters_of(row).items():
+        run.set_input(name, value)
+    try:
+        check(run, run.call("unit_start", 0, options.start_time))
+        for name, value in cases.inputs_of(row).items():
+            run.set_input(name, value)
+        if cases.inputs:
+            check(run, run.call("unit_refresh", 0, options.start_time))
+        out[0] = run.columns[chosen]
+        for k in range(1, times.size):
+            check(run, run.call("unit_advance", 0, float(times[k])))
+            out[k] = run.columns[chosen]
+    except EvaluationError as error:
+        return str(error)
+    return ""

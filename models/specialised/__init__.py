@@ -1,0 +1,1 @@
+"""Machine code of one mechanism: traced operations compiled by LLVM, without a C compiler."""

@@ -1,0 +1,27 @@
+"""The part of System that makes code of one mechanism: its equations, and an engine of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from kinetree.models.specialised.system import Specialised
+    from kinetree.models.system.system import System
+    from kinetree.models.trace.trace import Trace
+
+
+class Traced:
+    """Equations of the mechanism as straight-line operations."""
+
+    def trace(self, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
+        """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton or guards; `parameters` as numbers or
+        symbols; `form` auto takes the form and the axes with the fewest operations."""
+        from kinetree.models.trace.mechanism import trace
+
+        return trace(cast("System", self), of, parameters, form)
+
+    def specialise(self) -> Specialised:
+        """The same interface with machine code of this mechanism, compiled now or found on disk, where measurement finds it faster."""
+        from kinetree.models.specialised.system import Specialised
+
+        return Specialised(cast("System", self))

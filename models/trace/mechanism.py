@@ -1,0 +1,136 @@
+"""Traces of a compiled system: which kernels give which quantity, and in which form and axes it takes fewest operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
+from kinetree.models.trace.names import quantity_names
+from kinetree.models.trace.program import finished
+from kinetree.models.trace.record import Recording, general_position
+from kinetree.models.trace.trace import Trace
+from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
+
+WORLD, BODY = "world axes", "body axes"
+SMALL = 40  # freedoms up to which forms of cubic cost are tried
+QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards")
+PARAMETERS = ("numbers", "symbols")
+SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
+SYMBOLS |= {"hamilton": "rates", "guards": "g"}
+
+
+def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
+    """Forms and axes in which a quantity may be traced."""
+    if of not in ("accelerations", "hamilton", "rates"):
+        if form not in ("auto", "DEC"):
+            raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")
+        return [("DEC", BODY if of in ("mass_matrix", "momenta") else WORLD)]
+    known = HAMILTON if of == "hamilton" else LAGRANGE
+    if form != "auto" and form not in known:
+        raise ValueError(f"unknown form '{form}', expected one of auto, {', '.join(known)}")
+    if form.startswith("ITR"):
+        raise ValueError(f"form '{form}' iterates: how often depends on the numbers, so that it has no straight-line operations")
+    if system.compiled.loops:
+        if form not in ("auto", "DEC") or of == "hamilton":
+            raise ValueError(f"form '{form}' is for trees, '{system.name}' has closed loops: use DEC")
+        return [("DEC", WORLD)]
+    if form == "auto":
+        tail = "-H" if of == "hamilton" else ""
+        forms = [f"DEC{tail}", *([f"CBM{tail}"] if system.n <= SMALL else [])]
+    else:
+        forms = [form]
+    return [(each, axes) for each in forms for axes in ((WORLD, BODY) if each == "DEC" else (BODY,))]
+
+
+def record(system: System, of: str, parameters: str, form: str, axes: str, everything: bool = False) -> Recording:
+    """A recording with its arguments in place."""
+    groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)
+    instance = system._with(groups) if groups else system._fast
+    q, u = system.start()
+    t = system.compiled.start_time
+    project: Callable | None = (lambda q, u: system.project(t, q, u)) if system.compiled.loops else None
+    witness = general_position(instance, q, u, project)
+    instance.set_state(*witness)
+    return Recording(instance, witness, parameters, of == "hamilton")
+
+
+def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
+    """u̇; DEC in body axes is its literal form."""
+    if form == "DEC" and axes == BODY:
+        recording.entry("literal", "literal_state", 0, recording.t)
+        recording.run("literal.dec", "dec")
+        return recording.nodes(recording.ws.udot)
+    return recording.accelerations(form)
+
+
+def results(system: System, recording: Recording, of: str, form: str, axes: str) -> tuple[list[int], list[str], tuple[int, ...]]:
+    """Nodes of a quantity, their names, their shape."""
+    c, n = system.compiled, system.n
+    rates = [f"der({name})" for name in c.speeds]
+    if of == "accelerations":
+        return accelerations(recording, form, axes), rates, (n,)
+    if of == "hamilton":
+        return recording.hamilton(form), [*c.speeds, *(f"der(p({name}))" for name in c.speeds)], (2, n)
+    if of == "mass_matrix":
+        return recording.mass_matrix(), [f"M[{a},{b}]" for a in c.speeds for b in c.speeds], (n, n)
+    if of == "momenta":
+        return recording.momenta(), [f"p({name})" for name in c.speeds], (n,)
+    if of == "rates":
+        labels = [f"der({name})" for name in (*c.coordinates, *c.speeds, *c.states)]
+        recording.entry("evaluate", "accelerations", 0, recording.t)
+        states = recording.nodes(recording.ws.xdot)
+        own = accelerations(recording, form, axes) if (form, axes) != ("DEC", WORLD) else recording.nodes(recording.ws.udot)
+        return [*recording.coordinate_rates(), *own, *states], labels, (len(labels),)
+    recording.evaluate()
+    ws = recording.ws
+    if of == "outputs":
+        return recording.registers([column.register for column in c.outputs]), [column.name for column in c.outputs], (len(c.outputs),)
+    if of == "energy":
+        return recording.nodes([ws.head[L.K_KINETIC], ws.head[L.K_POTENTIAL]]), ["kinetic", "potential"], (2,)
+    if of == "guards":
+        guards = recording.model.guards[:: L.GUARD]
+        return recording.registers(guards), [f"guard {name}" for name in c.guards], (len(guards),)
+    count = len(c.bodies)
+    labels = [f"{kind}({body})[{axis}]" for body in c.bodies for kind in ("force", "moment") for axis in "xyz"]
+    return recording.nodes(ws.reaction[6 : 6 * count + 6]), labels, (count, 6)
+
+
+def trace(system: System, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
+    """The operations that give a quantity; `auto` takes the form and the axes with the fewest."""
+    if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
+        raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
+    if of not in QUANTITIES:
+        raise ValueError(f"'{of}' cannot be traced, expected one of {', '.join(QUANTITIES)}")
+    if parameters not in PARAMETERS:
+        raise ValueError(f"parameters='{parameters}', expected numbers or symbols")
+    found = [traced(system, of, parameters, *each) for each in candidates(system, of, form)]
+    return min(found, key=lambda each: each.weight)
+
+
+def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
+    """One form in one kind of axes."""
+    recording = record(system, of, parameters, form, axes)
+    nodes, labels, shape = results(system, recording, of, form, axes)
+    tape, c = recording.tape, system.compiled
+    # the pivots of a tree belong to inertias, those of loops to positions that a motion may come near
+    watches = list(tape.decisions.items()) if c.loops and axes == WORLD and of not in ("energy",) else []
+    conditions = [i for i, _ in watches]
+    renewed = finished(tape, [*nodes, *conditions])
+    nodes, conditions = renewed[: len(nodes)], renewed[len(nodes) :]
+    nodes_of_nothing = [label for label, i in zip(labels, nodes, strict=True) if tape.number(i) is not None and np.isnan(tape.values[i])]
+    if nodes_of_nothing:
+        raise ValueError(f"{', '.join(nodes_of_nothing)} of '{system.name}' is not a number whatever the state")
+    values = {name: float(system._fast.ws.val[c.registers[name]]) for name in c.parameters}
+    names = {"q": c.coordinates, "u": c.speeds, "x": c.states, "inputs": c.inputs, "parameters": c.parameters}
+    symbol = SYMBOLS[of]
+    watched = [(i, outcome) for i, (_, outcome) in zip(conditions, watches, strict=True) if tape.number(i) is None]
+    return Trace(
+        system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, quantity_names(recording, f"{form} {axes}"), watched
+    )

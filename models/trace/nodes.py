@@ -1,0 +1,92 @@
+"""What a tape consists of: nodes that are there once, their values at the witness, and the decisions that the witness has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kinetree.models.trace.operations import VALUE
+
+Node = tuple
+
+
+class Nodes:
+    """Nodes, their values at the witness, and the decisions taken."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.values: list[float] = []
+        self.index: dict[Node, int] = {}
+        self.decisions: dict[int, bool] = {}  # condition -> outcome under which the tape holds
+        self.recording = True
+
+    # -- nodes --------------------------------------------------------------------------------------------------------------------------
+    def node(self, key: Node) -> int:
+        """The number of a node."""
+        found = self.index.get(key)
+        if found is not None:
+            return found
+        self.index[key] = number = len(self.nodes)
+        self.nodes.append(key)
+        values = self.values
+        values.append(VALUE[key[0]](*[values[each] for each in key[1:]]))
+        return number
+
+    def constant(self, value: float) -> int:
+        """The node of a plain number; there is one zero."""
+        key = ("const", value + 0.0)
+        found = self.index.get(key)
+        if found is None:
+            self.index[key] = found = len(self.nodes)
+            self.nodes.append(key)
+            self.values.append(key[1])
+        return found
+
+    def symbol(self, group: str, k: int, value: float) -> int:
+        """The node of number k of a group of arguments, and its value at the witness."""
+        key = ("symbol", group, k)
+        found = self.index.get(key)
+        if found is None:
+            self.index[key] = found = len(self.nodes)
+            self.nodes.append(key)
+            self.values.append(value)
+        return found
+
+    def number(self, i: int) -> float | None:
+        """The value of a constant node, None for any other."""
+        node = self.nodes[i]
+        return node[1] if node[0] == "const" else None
+
+    def is_root(self, a: int) -> bool:
+        """Whether a node is a square root."""
+        return self.nodes[a][0] == "sqrt"
+
+    def fold(self, operation: str, *arguments: int) -> int:
+        """The node of an operation, or the constant it gives."""
+        nodes = self.nodes
+        if all(nodes[each][0] == "const" for each in arguments):
+            return self.constant(VALUE[operation](*[nodes[each][1] for each in arguments]))
+        return self.node((operation, *arguments))
+
+    # -- decisions ----------------------------------------------------------------------------------------------------------------------
+    def decide(self, c: int) -> bool:
+        """What the witness says about a condition; kept, unless it only asks whether two numbers are equal: then they are not in general."""
+        known = self.number(c)
+        if known is not None:
+            return known != 0.0
+        operation = self.nodes[c][0]
+        if operation in ("eq", "ne"):
+            return operation == "ne"
+        outcome = self.values[c] != 0.0
+        if self.recording:
+            self.decisions[c] = outcome
+        return outcome
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Decisions in here are free choices, such as an order of elimination: the tape holds whatever they are."""
+        before, self.recording = self.recording, False
+        try:
+            yield
+        finally:
+            self.recording = before

@@ -1,0 +1,116 @@
+"""Equations of one mechanism as straight-line operations: what `System.trace` gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.trace.operations import VALUE
+from kinetree.models.trace.program import alive, operations
+from kinetree.models.trace.tape import Tape
+
+# what an operation costs beside an addition: divisions and roots wait for each other, functions are dozens of operations
+WEIGHT = {"/": 6.0, "sqrt": 6.0, "sin": 12.0, "cos": 12.0}
+
+
+@dataclass
+class Trace:
+    """Results as nodes of a tape, the names of the arguments, and names of what stands between."""
+
+    name: str  # of the mechanism
+    of: str
+    form: str  # and its axes, such as "DEC in body axes"
+    tape: Tape
+    results: list[int]
+    labels: list[str]
+    shape: tuple[int, ...]
+    symbol: str  # name of the results in code
+    arguments: dict[str, tuple[str, ...]]  # names of the numbers in q, u, x, inputs, parameters
+    values: dict[str, float] = field(default_factory=dict)  # of the parameters
+    names: dict[int, str] = field(default_factory=dict)
+    watches: list[tuple[int, bool]] = field(default_factory=list)  # conditions under which the operations hold
+
+    @property
+    def live(self) -> list[int]:
+        """The nodes that the results and the conditions of their validity need."""
+        return alive(self.tape, [*self.results, *(i for i, _ in self.watches)])
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Operations by kind."""
+        return operations(self.tape, self.live)
+
+    @property
+    def operations(self) -> int:
+        """Number of operations; a change of sign costs nothing."""
+        return sum(self.counts.values())
+
+    @property
+    def weight(self) -> float:
+        """Operations in units of an addition."""
+        return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
+
+    def evaluate(self, t: Any, q: Sequence[Any], u: Sequence[Any], x: Sequence[Any] = (), inputs: Sequence[Any] = (), **rest: Any) -> Any:
+        """The results in plain Python; `parameters` for symbolic ones, `functions` instead of those of the machine, `symbols` by node."""
+        groups = {"t": [t], "q": q, "u": u, "x": x, "inputs": inputs, "parameters": rest.get("parameters", list(self.values.values()))}
+        functions = VALUE | rest.get("functions", {})
+        number = rest.get("number", float)
+        known: dict[int, Any] = {}
+        for i in self.live:
+            kind, *arguments = self.tape.nodes[i]
+            if kind == "const":
+                known[i] = number(arguments[0])
+            elif kind == "symbol":
+                known[i] = groups[arguments[0]][arguments[1]]
+            else:
+                known[i] = functions[kind](*[known[each] for each in arguments])
+        found = [known[i] for i in self.results]
+        return np.array(found).reshape(self.shape) if number is float else found
+
+    # -- text -------------------------------------------------------------------------------------------------------------------------------
+    def text(self) -> str:
+        """Readable equations."""
+        from kinetree.models.equations.text import text
+
+        return text(self)
+
+    def latex(self) -> str:
+        """Equations for a document."""
+        from kinetree.models.equations.latex import latex
+
+        return latex(self)
+
+    def c(self, name: str = "") -> str:
+        """A C99 function."""
+        from kinetree.models.equations.c import c
+
+        return c(self, name)
+
+    def python(self, name: str = "") -> str:
+        """A Python function that needs numpy only."""
+        from kinetree.models.equations.python import python
+
+        return python(self, name)
+
+    def modelica(self, name: str = "") -> str:
+        """A Modelica function."""
+        from kinetree.models.equations.modelica import modelica
+
+        return modelica(self, name)
+
+    def casadi(self, name: str = "") -> str:
+        """A Python function that makes a CasADi function."""
+        from kinetree.models.equations.casadi import casadi
+
+        return casadi(self, name)
+
+    # -- slopes -----------------------------------------------------------------------------------------------------------------------------
+    def gradient(self, by: Sequence[str] | str | None = None, of: Sequence[str] | str | None = None) -> Trace:
+        """Slopes of the results (all, or those named) by the named numbers (default: all q, u, x, inputs and symbolic parameters)."""
+        from kinetree.models.trace.adjoint import gradient
+
+        return gradient(self, by, of)

@@ -1,0 +1,139 @@
+"""Straight-line equations: operations of every form after folding beside the formulas, and machine code beside the generic engine and Pinocchio.
+
+Times are of one evaluation of the accelerations, best of some rounds; those of Pinocchio are called from Python, less the empty call.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from kinetree.models import load
+from kinetree.models.specialised.code import llvm_text
+from kinetree.models.specialised.compiler import compiled
+from kinetree.models.specialised.system import REPEATS, Specialised
+from kinetree.models.system.system import System
+from kinetree.models.trace.mechanism import BODY, WORLD, traced
+from kinetree.scripts.bench import dynamics_own as own
+from kinetree.scripts.bench import dynamics_peers, dynamics_trees
+from kinetree.scripts.bench.dynamics import machine, versions
+
+LAGRANGE = (("DRT", BODY), ("CBM", BODY), ("LGR", BODY), ("ABM", BODY), ("DEC", BODY), ("DEC", WORLD))
+HAMILTON = (("CBM-H", BODY), ("LGR-H", BODY), ("ABM-H", BODY), ("DEC-H", BODY))
+TREES = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-link", "puma560", "spacecraft", "chain6", "mobile-robot")
+LOOPS = ("four-bar", "six-bar", "n-four-bar", "andrews", "slider-crank-spatial", "bricard", "delta")
+CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
+QUICK = ("regulator", "puma560")
+
+
+def count(system: System, form: str, axes: str) -> int | None:
+    """Operations of a form; None where it has no place for this mechanism."""
+    of = "hamilton" if form.endswith("-H") else "accelerations"
+    try:
+        return traced(system, of, "numbers", form, axes).operations
+    except ArithmeticError:
+        return None
+
+
+def forms_row(name: str, system: System) -> dict[str, Any]:
+    """Predicted and folded operations of every form of one tree."""
+    counts = {f"{form} {axes}": count(system, form, axes) for form, axes in (*LAGRANGE, *HAMILTON)}
+    return {"mechanism": name, "freedoms": system.n, "predicted": system.costs(), "folded": counts}
+
+
+def show_forms(rows: list[dict[str, Any]]) -> None:
+    """The table of the documents."""
+    columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
+    typer.echo("operations after folding (formula (4.1)-(4.7) in brackets; ITR iterates and has no fixed number)")
+    head = [f"{form}{', world' if axes == WORLD else ''}" for form, axes in (*LAGRANGE, *HAMILTON)]
+    typer.echo("| mechanism | freedoms | " + " | ".join(head) + " |\n|" + "---|" * (len(head) + 2))
+    for row in rows:
+        cells = []
+        for name in columns:
+            value, predicted = row["folded"][name], row["predicted"].get(name.split()[0])
+            known = f" ({predicted:.0f})" if predicted is not None and not name.endswith(WORLD) else ""
+            cells.append(f"{value if value is not None else '-'}{known}")
+        typer.echo(f"| {row['mechanism']} | {row['freedoms']} | " + " | ".join(cells) + " |")
+
+
+def code_row(name: str, system: System, case: dynamics_trees.Case | None = None) -> dict[str, Any]:
+    """Operations, size, seconds to trace and to compile, time per evaluation by both engines and by Pinocchio."""
+    begin = time.perf_counter()
+    trace = system.trace()
+    traced_at = time.perf_counter()
+    # a comment makes the text another one: what is measured is compiled now
+    code = compiled(f"; {time.time_ns()}\n{llvm_text(trace)}")
+    done = time.perf_counter()
+    fast = Specialised(system)
+    row: dict[str, Any] = {"mechanism": name, "operations": trace.operations, "form": trace.form, "bytes": code.size}
+    row |= {"trace_s": traced_at - begin, "compile_s": done - traced_at} | {f"{key}_us": value * 1e6 for key, value in fast.times.items()}
+    if case is not None:
+        q, u = system.start()
+        empty = dynamics_peers.empty_calls()
+        for peer in dynamics_peers.peers(case, q, u):
+            if peer.name == "pinocchio":
+                row["deviation"] = own.deviation(peer.udot, fast.accelerations(0.0, q, u))
+                calls = own.least({"peer": peer.call, "empty": empty["pinocchio"]})
+                row["pinocchio_us"] = calls["peer"] - calls["empty"]
+    show_code(row)
+    return row
+
+
+def show_code(row: dict[str, Any]) -> None:
+    """One line."""
+    special, generic = row["specialised_us"], row["generic_us"]
+    peer = f"  pinocchio {row['pinocchio_us']:.3g} us ({row['pinocchio_us'] / special:.1f}x)" if "pinocchio_us" in row else ""
+    typer.echo(
+        f"  {row['mechanism']:24s} {row['operations']:6d} operations, {row['form']}, {row['bytes'] / 1000:.0f} kB, trace {row['trace_s']:.2f} s, "
+        f"compile {row['compile_s']:.2f} s, specialised {special:.3g} us, generic {generic:.3g} us ({generic / special:.1f}x){peer}"
+    )
+
+
+def aligned(bodies: int) -> System:
+    """Rods on joints of alternating axes along their own."""
+    return load("lib:chain", n=bodies).compile()
+
+
+def run(quick: bool, output: Path | None, plots: Path | None) -> None:
+    """Print both tables; one record of everything."""
+    names = QUICK if quick else TREES
+    systems = {name: load(f"lib:{name}").compile() for name in names}
+    forms = [forms_row(name, system) for name, system in systems.items()]
+    show_forms(forms)
+    typer.echo(f"\nmachine code, {REPEATS} evaluations a round")
+    codes = [code_row(name, system) for name, system in systems.items()]
+    for name in () if quick else LOOPS:
+        codes.append(code_row(name, load(f"lib:{name}").compile()))
+    for bodies, plain in CHAINS[:1] if quick else CHAINS:
+        case = None if plain else dynamics_trees.chain("revolute", bodies)
+        made = aligned(bodies) if case is None else dynamics_trees.system(case)
+        codes.append(code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case))
+    if plots:
+        draw(codes, plots)
+    if output:
+        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes}
+        output.write_text(json.dumps(record, indent=1, default=float), encoding="utf-8")
+
+
+def draw(codes: list[dict[str, Any]], folder: Path) -> None:
+    """Times of both engines over the number of operations."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    operations = np.array([row["operations"] for row in codes])
+    for key, marker in (("generic", "s"), ("specialised", "o")):
+        axes.loglog(operations, [row[f"{key}_us"] for row in codes], marker, label=key)
+    axes.set_xlabel("operations of the straight-line code")
+    axes.set_ylabel("one evaluation, µs")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
+    figure.savefig(folder / "trace.png", dpi=150)
+    pyplot.close(figure)

@@ -1,0 +1,49 @@
+"""`kinetree equations`: the equations of a mechanism as code or text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
+
+QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards")
+LANGUAGES = ("text", "latex", "c", "python", "modelica", "casadi")
+
+
+def equations(
+    file: Source,
+    to: Annotated[str, typer.Option("--to", help="text, latex, c, python, modelica or casadi.")] = "text",
+    of: Annotated[
+        str, typer.Option("--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards.")
+    ] = "accelerations",
+    parameters: Annotated[str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")] = "numbers",
+    form: Annotated[str, typer.Option("--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one.")] = "auto",
+    by: Annotated[str | None, typer.Option("--gradient", help="Slopes by these numbers (or `all`) instead of the quantity.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Name in the function's name (default: the mechanism's).")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default: the screen).")] = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+) -> None:
+    """Print the equations of a mechanism: text, LaTeX, C, Python, Modelica, CasADi."""
+    from kinetree.models import load
+    from kinetree.models.trace.mechanism import PARAMETERS
+    from kinetree.scripts.terminal.failure import BadInput
+
+    language = one_of(to, LANGUAGES, "--to")
+    of = one_of(of, QUANTITIES, "--of")
+    parameters = one_of(parameters, PARAMETERS, "--parameters")
+    system = load(file, **numbers(settings)).compile()
+    try:
+        trace = system.trace(of, parameters, form.upper() if form != "auto" else form)
+        if by is not None:
+            trace = trace.gradient(None if by == "all" else [each.strip() for each in by.split(",")])
+    except (ValueError, KeyError) as error:
+        raise BadInput(str(error.args[0])) from None
+    text = getattr(trace, language)(*([name] if language not in ("text", "latex") else []))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    if not quiet:
+        typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")

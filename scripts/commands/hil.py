@@ -1,0 +1,74 @@
+"""`kinetree hil`: a mechanism in the loop with a controller in another process or machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.scripts.terminal.arguments import Quiet, writable
+
+if TYPE_CHECKING:
+    from kinetree.scripts.hil.loop import Record
+
+
+def hil(
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Plant, step, channel and controllers; scripts/hil/scenario.py.")],
+    simulated: Annotated[bool, typer.Option("--simulated", help="In virtual time: repeatable bit for bit.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Measures and commands of every step: .csv.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Step a native FMU against the wall clock, exchange frames over UDP, and tell what was late or lost and what that costs in margins."""
+    from kinetree.scripts.hil.scenario import read_scenario
+    from kinetree.scripts.terminal.failure import BadInput
+    from kinetree.scripts.terminal.progress import progress
+
+    writable(output, (".csv",), "--output")
+    writable(report, (".html",), "--report")
+    scenario = read_scenario(file)
+    if simulated:
+        from kinetree.scripts.hil.loop import simulate as run
+
+        if not scenario.loops:
+            raise BadInput(f"{file}: --simulated needs [[loops]]: an outside partner has a clock of its own")
+    else:
+        from kinetree.scripts.hil.clock import run
+    with progress(f"hil {file.stem}", scenario.stop_time, quiet) as told:
+        record = run(scenario, told)
+    if output:
+        keep(record, output)
+    if report:
+        from kinetree.scripts.hil.report import write_report
+
+        write_report(record, report)
+    if not quiet:
+        show(record)
+
+
+def keep(record: "Record", path: Path) -> None:
+    """Rows as CSV; seventeen digits, so that equal files are equal runs."""
+    import csv
+
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        rows = ([repr(value) for value in (time, *row)] for time, row in zip(record.time, record.rows, strict=True))
+        csv.writer(stream).writerows([["time", *record.columns], *rows])
+
+
+def show(record: "Record") -> None:
+    """Sentences and times."""
+    from rich.console import Console
+
+    from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.hil.report import margin_rows, sentences, times
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in sentences(record):
+        console.print(line, markup=False)
+    if record.computing:
+        rows = [(name, *(f"{value:.4g}" for value in values)) for name, *values in times(record)]
+        console.print(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
+    for name, delay, word, gain, phase, wait, modulus in margin_rows(record):
+        text = (
+            f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, delay margin {wait:.3g} ms, modulus {modulus:.3g}"
+        )
+        console.print(text, markup=False)

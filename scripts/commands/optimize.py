@@ -1,0 +1,102 @@
+"""`kinetree optimize`: parameters that make measures of runs small, under bounds and constraints."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.scripts.terminal.arguments import Quiet, writable
+
+if TYPE_CHECKING:
+    from kinetree.scripts.studies.optimise import Found
+    from kinetree.scripts.studies.optimise_file import Task
+
+
+def optimize(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What may change, what is made small, what is kept.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Search for parameters by SLSQP, trust regions or differential evolution; Ctrl-C ends with the best so far.
+
+    \b
+    A file:
+      mechanism = "lib:regulator"
+      \\[optimize]
+      method = "slsqp"               # trust-constr, differential-evolution
+      multistart = 4
+      \\[optimize.variables]
+      k = { from = 1, to = 100, start = 20 }
+      \\[optimize.measures]
+      "rms(height)" = 1.0            # start end min max mean std span peak rms integral deviation settling; growth damping frequency
+      \\[optimize.constraints]
+      "peak(height)" = { max = 0.5 }
+      \\[run]
+      stop_time = 5.0
+    """
+    from kinetree.scripts.studies.optimise import optimise
+    from kinetree.scripts.studies.optimise_file import read_task
+    from kinetree.scripts.terminal.progress import progress
+
+    writable(output, (".json",), "--output")
+    writable(report, (".html",), "--report")
+    task = read_task(file)
+    with progress(f"optimize {file.stem}", 0.0, quiet, "evaluations") as told:
+        found = optimise(task, lambda done, best: told(done))
+    if output:
+        from dataclasses import asdict
+        from json import dumps
+
+        output.write_text(dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+    if report:
+        tell(file, task, found, report)
+    if not quiet:
+        show(file.stem, task, found)
+
+
+def show(title: str, task: "Task", found: "Found") -> None:
+    """Values, measures, and how the search ended."""
+    from rich.console import Console
+
+    from kinetree.scripts.commands.identify import table
+
+    console = Console(highlight=False, soft_wrap=True)
+    rows = [(name, f"{v.start:.6g}", f"{found.values[name]:.8g}", at_bound(v, found.values[name])) for name, v in task.variables.items()]
+    console.print(table(title, ("variable", "start", "found", ""), rows))
+    console.print(table("", ("measure", "value"), [(name, f"{value:.6g}") for name, value in found.measures.items()]))
+    for note in notes(task, found):
+        console.print(note, markup=False)
+
+
+def at_bound(variable, value: float) -> str:
+    near = 1e-4 * (variable.high - variable.low)
+    return "at its lower bound" if value < variable.low + near else "at its upper bound" if value > variable.high - near else ""
+
+
+def notes(task: "Task", found: "Found") -> list[str]:
+    """Sentences about the search."""
+    lines = [f"objective {found.objective:.8g} after {found.evaluations} evaluations in {found.seconds:.3g} s ({task.method}: {found.message})"]
+    if not found.feasible:
+        lines.append("no evaluation kept all constraints: these values break them least")
+    if len(found.starts) > 1:
+        same = sum(abs(value - found.objective) <= 1e-4 * max(abs(found.objective), 1e-12) for _, value in found.starts)
+        lines.append(f"{same} of {len(found.starts)} starts ended there")
+    return lines
+
+
+def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
+    """The report."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+    from kinetree.scripts.reports.page import Section, write_page
+
+    figure, axes = figure_of(1, 1, 7.0, 3.5)
+    axes[0, 0].plot(range(1, len(found.history) + 1), found.history)
+    axes[0, 0].set(xlabel="evaluation", ylabel="best objective so far")
+    axes[0, 0].grid(alpha=0.3)
+    rows = [(name, v.low, v.high, v.start, found.values[name], at_bound(v, found.values[name])) for name, v in task.variables.items()]
+    answer = Section("Found").say(*notes(task, found)).table(("variable", "from", "to", "start", "found", ""), rows)
+    answer.table(("measure", "value"), list(found.measures.items()))
+    search = Section("Search").picture(figure, "Best objective over evaluations")
+    search.table((*task.variables, "objective"), [(*values.values(), value) for values, value in found.starts], "Where every start ended")
+    write_page(path, f"Optimisation of {file.stem}", [answer, search], more={"file": file, "mechanism": task.source})

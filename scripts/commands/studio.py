@@ -1,0 +1,27 @@
+"""`kinetree studio`: a page on this machine to describe, run and see a mechanism."""
+
+from typing import Annotated
+
+import typer
+
+from kinetree.scripts.terminal.failure import BadInput
+
+
+def studio(
+    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="Description (.toml, .json, .urdf, .xml), or lib:NAME.")] = "lib:pendulum",
+    port: Annotated[int, typer.Option("--port", help="Port; 0: a free one.", min=0, max=65535)] = 0,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+) -> None:
+    """Open a mechanism in the browser: parameters, description with live check, run, three dimensions, statics, comparison, FMU.
+
+    The page is served to this machine only, and only to who has the address with its token.
+    """
+    try:
+        from kinetree.scripts.studio.app import serve
+    except ImportError as error:
+        if (error.name or "").split(".")[0] not in ("nicegui", "fastapi"):
+            raise
+        raise BadInput("the studio needs NiceGUI: pip install kinetree[studio]") from None
+    from kinetree.scripts.studio.server import free_port, new_token
+
+    serve(model, port or free_port(), new_token(), show, lambda address: print(f"studio: {address}", flush=True))

@@ -1,0 +1,179 @@
+"""The run against the wall clock; see loop.py for the rules of the exchange.
+
+The process asks for SCHED_FIFO and locked memory and says what it got; the collector of garbage rests. It sleeps until shortly before a deadline and
+spins the rest. What is injected stands on top of what the network and the partner take: losses are drawn and delays held back here, both ways
+together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kinetree.scripts.hil.frame import Frame, unpacked
+from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply
+from kinetree.scripts.hil.plant import Plant
+from kinetree.scripts.hil.scenario import Scenario
+
+SPIN = 3e-4  # s before a deadline from which the process does not sleep
+BARE = 1000  # steps of the loop that only waits
+PRIORITY = 50
+LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
+GRACE = 2.0  # s for a partner to end
+
+
+def wait_until(deadline: float) -> float:
+    """Sleep, then spin; the time at which it ended."""
+    clock = time.perf_counter
+    left = deadline - clock()
+    if left > SPIN:
+        time.sleep(left - SPIN)
+    while (now := clock()) < deadline:
+        pass
+    return now
+
+
+@contextmanager
+def prompt(notes: list[str]) -> Iterator[None]:
+    """As prompt as the system allows; says what it does not."""
+    scheduled, policy = False, os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else 0
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        scheduled = True
+    except (AttributeError, PermissionError, OSError) as error:
+        notes.append(f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may come first")
+    try:
+        locked = ctypes.CDLL(None, use_errno=True).mlockall(LOCK_ALL) == 0
+    except (OSError, AttributeError):
+        locked = False
+    if not locked:
+        notes.append("memory is not locked: pages may have to be fetched")
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        if locked:
+            ctypes.CDLL(None).munlockall()
+        if scheduled:
+            os.sched_setscheduler(0, policy, os.sched_param(0))
+
+
+@contextmanager
+def partner_of(scenario: Scenario) -> Iterator[tuple[str, int]]:
+    """The address of the partner: an outside one, or one started here and ended with the run."""
+    if scenario.partner is not None:
+        yield scenario.partner
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "controller.json"
+        path.write_text(json.dumps({"measures": scenario.measures, "loops": scenario.loops}))
+        process = subprocess.Popen([sys.executable, "-m", "kinetree.scripts.hil.partner", str(path)], stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            yield "127.0.0.1", int(process.stdout.readline())
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def bare_loop(step: float, count: int) -> list[float]:
+    """Lateness of a loop that does nothing but wait: what this machine can do."""
+    start = time.perf_counter() + step
+    return [wait_until(start + k * step) - (start + k * step) for k in range(count)]
+
+
+def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
+    """Against the wall clock."""
+    record = Record(scenario, False)
+    with (
+        Plant(scenario) as plant,
+        partner_of(scenario) as address,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door,
+        prompt(record.notes),
+    ):
+        door.connect(address)
+        door.setblocking(False)
+        record.bare = bare_loop(scenario.step, min(BARE, scenario.steps))
+        exchange(record, plant, door, told)
+        for _ in range(3):  # datagrams may be lost
+            send(door, Frame(0, plant.time, (), True))
+    return record
+
+
+def send(door: socket.socket, frame: Frame) -> None:
+    """A datagram; a partner that is not there yet, or any more, loses it."""
+    try:
+        door.send(frame.packed())
+    except (BlockingIOError, ConnectionRefusedError):
+        pass
+
+
+def exchange(record: Record, plant: Plant, door: socket.socket, told: Callable[[float], None]) -> None:
+    """All steps."""
+    s, clock = record.scenario, time.perf_counter
+    injected, arrivals = Injected(s.channel), Arrivals()
+    under_way: dict[int, tuple[float, float]] = {}  # sequence: when it was sent, injected delay of both ways
+    held = tuple(plant.host.get(s.commands))
+    ask(record, door, injected, under_way, 0, 0.0, plant.measures())
+    start = clock() + s.step
+    for k in range(s.steps):
+        deadline = start + k * s.step
+        begin = wait_until(deadline)
+        record.lateness.append(begin - deadline)
+        collect(record, door, arrivals, under_way, begin)
+        commands = apply(plant, record, arrivals.take(begin), k, held)
+        if commands is None:
+            break
+        held = commands
+        plant.advance((k + 1) * s.step)
+        measures = plant.measures()
+        ask(record, door, injected, under_way, k + 1, plant.time, measures)
+        record.time.append(plant.time)
+        record.rows.append((*measures, *held))
+        end = clock()
+        record.computing.append(end - begin)
+        record.misses += end > deadline + s.step
+        if k % 64 == 0:
+            told(plant.time)
+
+
+def ask(record: Record, door: socket.socket, injected: Injected, under_way: dict, sequence: int, now: float, values: tuple[float, ...]) -> None:
+    """Measures to the partner, unless they or their answer are to be lost."""
+    record.sent += 1
+    ways = (injected.way(), injected.way())
+    if None in ways:
+        record.lost += 1
+        return
+    under_way[sequence] = (time.perf_counter(), sum(way for way in ways if way is not None))
+    send(door, Frame(sequence, now, values))
+
+
+def collect(record: Record, door: socket.socket, arrivals: Arrivals, under_way: dict, now: float) -> None:
+    """Whatever has come."""
+    while True:
+        try:
+            data = door.recv(2048)
+        except (BlockingIOError, ConnectionRefusedError):
+            return
+        frame = unpacked(data)
+        if frame is None or frame.sequence not in under_way or len(frame.values) != len(record.scenario.commands):
+            continue
+        sent, delay = under_way.pop(frame.sequence)
+        record.trips.append(now - sent)
+        arrivals.put(sent + max(now - sent, 0.0) + delay, frame)

@@ -1,0 +1,50 @@
+"""Sampled PID controllers of a partner: one loop per command.
+
+u = kp e + ki ∫e + kd (de/dt filtered with time constant `filter`) + offset, e = setpoint - measure, kept between low and high; while a bound holds
+it, the integral does not grow further (anti-windup). The derivative and its filter are those of backward differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Loop:
+    """One PID loop with its memory."""
+
+    KEYS = {"measure", "command", "setpoint", "kp", "ki", "kd", "filter", "offset", "low", "high"}
+
+    def __init__(self, place: int, table: dict[str, Any]):
+        self.place = place  # of its measure in a frame
+        self.setpoint, self.kp, self.ki, self.kd = (float(table.get(key, 0.0)) for key in ("setpoint", "kp", "ki", "kd"))
+        self.filter, self.offset = float(table.get("filter", 0.0)), float(table.get("offset", 0.0))
+        self.low, self.high = float(table.get("low", float("-inf"))), float(table.get("high", float("inf")))
+        self.integral = self.rate = 0.0
+        self.before: tuple[float, float] | None = None
+
+    def command(self, time: float, values: Sequence[float]) -> float:
+        """The command for a frame."""
+        error = self.setpoint - values[self.place]
+        h = 0.0
+        if self.before is not None and time > self.before[0]:
+            h = time - self.before[0]
+            slope = (error - self.before[1]) / h
+            self.rate = slope if self.filter <= 0.0 else self.rate + (slope - self.rate) * h / (self.filter + h)
+        self.before = (time, error)
+        free = self.offset + self.kp * error + self.kd * self.rate
+        grown = self.integral + self.ki * error * h
+        wanted = free + grown
+        if self.low <= wanted <= self.high or (wanted > self.high) == (self.ki * error < 0.0):
+            self.integral = grown
+        return min(max(free + self.integral, self.low), self.high)
+
+
+class Controller:
+    """All loops; the answer to a frame of measures."""
+
+    def __init__(self, measures: Sequence[str], loops: Sequence[dict[str, Any]]):
+        self.loops = [Loop(list(measures).index(table["measure"]), table) for table in loops]
+
+    def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]:
+        return tuple(loop.command(time, values) for loop in self.loops)

@@ -1,0 +1,139 @@
+"""The run: the plant steps, measures go out, commands come back; simulated in virtual time, or against the wall clock.
+
+Step k begins at k·step (absolute deadlines: nothing drifts). At its beginning the commands that have arrived are applied, the newest sequence number
+wins; then the plant steps to the end, and its measures go out. What is injected: each way a frame is lost with a probability, or late by delay plus
+uniform jitter. Simulated, a frame arrives at its virtual time and the partner answers at once: the same seed gives the same run, bit for bit.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kinetree.scripts.hil.controller import Controller
+from kinetree.scripts.hil.frame import Frame
+from kinetree.scripts.hil.plant import Plant
+from kinetree.scripts.hil.scenario import Channel, Scenario
+
+EARLY = 1e-9  # s: a frame that arrives with the beginning of a step is there, whatever the rounding of its delays
+
+
+@dataclass
+class Record:
+    """What a run was."""
+
+    scenario: Scenario
+    simulated: bool
+    time: list[float] = field(default_factory=list)
+    rows: list[tuple[float, ...]] = field(default_factory=list)  # measures and commands after every step
+    ages: list[int] = field(default_factory=list)  # steps since the measures that the present commands answer
+    sent: int = 0
+    received: int = 0
+    lost: int = 0  # by injection
+    stale: int = 0  # steps without a new command
+    trips: list[float] = field(default_factory=list)  # s, there and back, as the network and the partner were
+    computing: list[float] = field(default_factory=list)  # s per step
+    lateness: list[float] = field(default_factory=list)  # s from the deadline to the beginning of a step
+    misses: int = 0  # steps that ended after their deadline
+    bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.scenario.measures, *self.scenario.commands]
+
+
+class Injected:
+    """Losses and delays of one run."""
+
+    def __init__(self, channel: Channel):
+        self.channel, self.draw = channel, random.Random(channel.seed)
+
+    def way(self) -> float | None:
+        """Delay of a frame one way; None: it is lost."""
+        c = self.channel
+        lost = c.loss > 0.0 and self.draw.random() < c.loss
+        late = c.delay + (self.draw.random() * c.jitter if c.jitter > 0.0 else 0.0)
+        return None if lost else late
+
+
+class Arrivals:
+    """Frames under way, by the time at which they arrive."""
+
+    def __init__(self) -> None:
+        self.under_way: list[tuple[float, int, tuple[float, ...]]] = []
+        self.newest = -1
+
+    def put(self, at: float, frame: Frame) -> None:
+        heapq.heappush(self.under_way, (at, frame.sequence, frame.values))
+
+    def take(self, now: float) -> tuple[int, tuple[float, ...]] | None:
+        """The newest command that has arrived; older ones that come later are dropped."""
+        best = None
+        while self.under_way and self.under_way[0][0] <= now:
+            _, sequence, values = heapq.heappop(self.under_way)
+            if sequence > self.newest:
+                self.newest, best = sequence, (sequence, values)
+        return best
+
+
+def apply(
+    plant: Plant, record: Record, arrived: tuple[int, tuple[float, ...]] | None, step: int, held: tuple[float, ...]
+) -> tuple[float, ...] | None:
+    """Commands for a step; None: the run stops, as the rule for late commands says."""
+    s = record.scenario
+    if arrived is not None:
+        record.received += 1
+        record.ages.append(step - arrived[0])
+        plant.command(arrived[1])
+        return arrived[1]
+    if step > 0:
+        record.stale += 1
+    record.ages.append(record.ages[-1] + 1 if record.ages else 0)
+    if s.late == "stop" and step > 0 and record.received:
+        record.notes.append(f"stopped at step {step}: its command had not come")
+        return None
+    if s.late == "zero" and record.received:
+        held = (0.0,) * len(s.commands)
+        plant.command(held)
+    return held
+
+
+def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
+    """In virtual time."""
+    record = Record(scenario, True)
+    controller, injected, arrivals = Controller(scenario.measures, scenario.loops), Injected(scenario.channel), Arrivals()
+    asked: list[tuple[float, int, float, tuple[float, ...]]] = []
+    with Plant(scenario) as plant:
+        held = tuple(plant.host.get(scenario.commands))
+        send_simulated(record, injected, asked, 0, 0.0, plant.measures())
+        for k in range(scenario.steps):
+            now = k * scenario.step
+            while asked and asked[0][0] <= now + EARLY:  # the partner answers in the order in which frames reach it
+                at, sequence, time, values = heapq.heappop(asked)
+                answer, back = controller.answer(time, values), injected.way()
+                record.lost += back is None
+                if back is not None:
+                    arrivals.put(at + back, Frame(sequence, time, answer))
+            commands = apply(plant, record, arrivals.take(now + EARLY), k, held)
+            if commands is None:
+                break
+            held = commands
+            plant.advance((k + 1) * scenario.step)
+            measures = plant.measures()
+            record.time.append(plant.time)
+            record.rows.append((*measures, *held))
+            send_simulated(record, injected, asked, k + 1, plant.time, measures)
+            told(plant.time)
+    return record
+
+
+def send_simulated(record: Record, injected: Injected, asked: list, sequence: int, time: float, values: tuple[float, ...]) -> None:
+    """Measures on their way to the partner."""
+    out = injected.way()
+    record.sent += 1
+    record.lost += out is None
+    if out is not None:
+        heapq.heappush(asked, (time + out, sequence, time, values))

@@ -1,0 +1,78 @@
+"""The plant of a scenario: its native FMU, with everything looked up before the run."""
+
+from __future__ import annotations
+
+import ctypes
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.hil.scenario import Scenario
+from kinetree.scripts.terminal.failure import BadInput
+
+
+class Plant:
+    """A context: the FMU is packed if need be, unpacked, initialised; `exchange` and `advance` allocate next to nothing."""
+
+    def __init__(self, scenario: Scenario):
+        self.scenario = scenario
+
+    def __enter__(self) -> Plant:
+        s = self.scenario
+        self.folder = tempfile.TemporaryDirectory()
+        path = s.fmu
+        if path is None:
+            from kinetree.fmu.archive.build import build_fmu
+            from kinetree.models import load
+
+            path = Path(self.folder.name) / "plant.fmu"
+            build_fmu(load(str(s.mechanism)), path, "native", "2")
+        if not path.exists():
+            raise BadInput(f"no such file: {path}")
+        self.archive = Archive(path)
+        if self.archive.version != 2:
+            raise BadInput(f"{path}: FMI {self.archive.version}: expected an FMU of version 2")
+        for name in (*s.measures, *s.commands, *s.values):
+            if name not in self.archive.references:
+                from kinetree.models.description.errors import suggestion
+
+                raise BadInput(f"{s.path}: the FMU has no variable '{name}'; {suggestion(name, tuple(self.archive.references))}")
+        self.host = Host(self.archive)
+        self.host.start(s.values)
+        self.time, self.component = 0.0, self.host.fmu.component
+        self.inward, self.outward = (array(self.archive.references[name] for name in names) for names in (s.commands, s.measures))
+        self.given, self.seen = ((ctypes.c_double * len(names))() for names in (s.commands, s.measures))
+        fmu = self.host.fmu
+        self._get, self._set, self._step = fmu.fmi2GetReal, fmu.fmi2SetReal, fmu.fmi2DoStep
+        return self
+
+    def measures(self) -> tuple[float, ...]:
+        """Outputs of the present state."""
+        self._get(self.component, self.outward, len(self.outward), self.seen)
+        return tuple(self.seen)
+
+    def command(self, values: tuple[float, ...]) -> None:
+        """Inputs from now on."""
+        self.given[:] = values
+        self._set(self.component, self.inward, len(self.inward), self.given)
+
+    def advance(self, target: float) -> None:
+        """To a time."""
+        self._step(self.component, self.time, target - self.time, 1)
+        self.time = target
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            self.host.fmu.terminate()
+        except Exception:  # noqa: S110  # an FMU that has failed may refuse; what went wrong has been said
+            pass
+        finally:
+            self.host.fmu.freeInstance()
+            self.archive.__exit__()
+            self.folder.cleanup()
+
+
+def array(references) -> ctypes.Array:
+    values = list(references)
+    return (ctypes.c_uint32 * len(values))(*values)

@@ -1,0 +1,116 @@
+"""What a run in the loop was: percentiles of its times, what was lost and late, margins beside the ideal, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.hil.loop import Record
+from kinetree.scripts.reports.page import Section, write_page
+
+SHARES = (50.0, 99.0, 99.9)
+
+
+def percentiles(values: Sequence[float]) -> list[float]:
+    """50, 99, 99.9 % and the largest, in microseconds."""
+    found = np.asarray(values) * 1e6
+    return [*map(float, np.percentile(found, SHARES)), float(found.max())] if found.size else []
+
+
+def times(record: Record) -> list[tuple[Any, ...]]:
+    """Rows of the table of times."""
+    rows = (
+        ("computing of a step", record.computing),
+        ("lateness of a step", record.lateness),
+        ("lateness of a loop that only waits", record.bare),
+        ("round trip as seen at the next step", record.trips),
+    )
+    return [(name, *percentiles(values)) for name, values in rows if values]
+
+
+def sentences(record: Record) -> list[str]:
+    """What happened, in words."""
+    s, steps = record.scenario, len(record.rows)
+    kind = "simulated, bit for bit repeatable" if record.simulated else "against the wall clock"
+    lines = [f"{steps} steps of {1e3 * s.step:g} ms, {kind}; {record.sent} frames sent, {record.received} commands applied"]
+    lines[0] += f", {record.lost} frames lost by injection, {record.stale} steps without a new command ({s.late})"
+    if record.ages:
+        ages = np.array(record.ages)
+        lines.append(f"measures that commands answer are {ages.mean():.3g} steps old on average, {ages.max()} at most")
+    if not record.simulated:
+        late = np.asarray(record.lateness)
+        lines.append(f"{record.misses} of {steps} steps ended after their deadline")
+        own = int((np.asarray(record.computing) > s.step).sum())
+        waits = int((np.asarray(record.bare) > s.step).sum())
+        if record.misses:
+            begun = int((late > s.step).sum())
+            told = f"of these {own} computed for longer than a step; {begun} steps began a whole step late"
+            lines.append(f"{told}, as {waits} of {len(record.bare)} did in the loop that only waits")
+    return [*lines, *record.notes]
+
+
+def margin_rows(record: Record) -> list[tuple[Any, ...]]:
+    """Margins of a single loop as designed, sampled and held, and with the age that its commands had."""
+    s = record.scenario
+    if s.mechanism is None or len(s.loops) != 1:
+        return []
+    from kinetree.models import load
+    from kinetree.models.analysis.frequency import margins
+    from kinetree.models.analysis.moment import linear_at_rest
+    from kinetree.models.run.status import EvaluationError
+    from kinetree.scripts.hil.design import loop_of
+
+    loop = s.loops[0]
+    try:
+        system = load(s.mechanism).compile(**{k: v for k, v in s.values.items() if k in load(s.mechanism).description.parameters})
+        plant = linear_at_rest(system, None, [loop["measure"]]).part([loop["command"]], [loop["measure"]])
+    except (EvaluationError, KeyError, ValueError):
+        return []
+    open_loop = loop_of(plant, loop)
+    age = float(np.mean(record.ages)) * s.step if record.ages else 0.0
+    cases = (("continuous", 0.0), ("sampled and held", 0.5 * s.step), ("as it ran", 0.5 * s.step + age))
+    rows = []
+    for name, delay in cases:
+        found = margins(open_loop, delay=delay)
+        rows.append((name, 1e3 * delay, "stable" if found.stable else "unstable", found.gain, found.phase, 1e3 * found.delay, found.modulus))
+    return rows
+
+
+def write_report(record: Record, path: Path) -> Path:
+    """The page."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+
+    s = record.scenario
+    figure, axes = figure_of(len(record.columns), 1, 8.0, 1.0 + 1.8 * len(record.columns))
+    data = np.array(record.rows).reshape(len(record.rows), len(record.columns))
+    for k, name in enumerate(record.columns):
+        axes[k, 0].plot(record.time, data[:, k], linewidth=0.9)
+        axes[k, 0].set_ylabel(name)
+        axes[k, 0].grid(alpha=0.3)
+    axes[-1, 0].set_xlabel("time [s]")
+    sections = [Section("What happened").say(*sentences(record)).picture(figure, "Measures and commands")]
+    if record.computing:
+        sections.append(timing(record, figure_of))
+    rows = margin_rows(record)
+    if rows:
+        head = ("loop", "delay [ms]", "", "gain margin", "phase margin [°]", "delay margin [ms]", "modulus margin")
+        sections.append(Section("Margins").say("Of the loop linearised at rest, with the dead time that the exchange costs.").table(head, rows))
+    more = {"scenario": s.path, "plant": s.mechanism or s.fmu, "channel": s.channel, "loops": s.loops}
+    return write_page(path, f"Hardware in the loop: {s.path.stem}", sections, more=more)
+
+
+def timing(record: Record, figure_of: Any) -> Section:
+    """Histograms and percentiles."""
+    figure, axes = figure_of(1, 2, 9.0, 3.2)
+    pairs = (("computing of a step", record.computing, None), ("lateness", record.lateness, record.bare))
+    for place, (name, values, beside) in zip(axes[0], pairs, strict=True):
+        top = max(np.percentile(np.asarray(values) * 1e6, 99.9), 1.0)
+        place.hist(np.asarray(values) * 1e6, bins=60, range=(0, top), label="plant")
+        if beside:
+            place.hist(np.asarray(beside) * 1e6, bins=60, range=(0, top), histtype="step", label="only waiting")
+            place.legend(fontsize=8)
+        place.set(xlabel=f"{name} [µs]", ylabel="steps", yscale="log")
+    return Section("Times").picture(figure, "Up to the 99.9th percentile").table(("", "50 %", "99 %", "99.9 %", "largest"), times(record), "µs")

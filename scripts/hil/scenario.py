@@ -1,0 +1,143 @@
+"""Scenarios of hardware in the loop.
+
+mechanism = "lib:boom"              # packed as a native FMU for the run; or fmu = "boom.fmu"
+step = 0.001                        # of the plant and of the exchange [s]
+stop_time = 5.0
+late = "hold"                       # commands that have not come: hold the last ones, "zero", or "stop" the run
+[set]                               # parameters or start values of the FMU
+load_mass = 400.0
+[channel]                           # what is injected on each way, besides what the network does
+delay = 0.002                       # s
+jitter = 0.001                      # s, uniform on top
+loss = 0.01                         # share of frames
+seed = 1
+[[loops]]                           # the partner's PID controllers; scripts/hil/controller.py
+measure = "luff"
+command = "lift.force"
+setpoint = 0.5
+kp = 1e5
+partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...]
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.hil.controller import Loop
+from kinetree.scripts.hil.frame import MOST
+from kinetree.scripts.terminal.failure import BadInput
+
+KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands"}
+CHANNEL = {"delay", "jitter", "loss", "seed"}
+LATE = ("hold", "zero", "stop")
+MOST_STEPS = 10_000_000
+
+
+@dataclass
+class Channel:
+    """What is injected on each way."""
+
+    delay: float = 0.0
+    jitter: float = 0.0
+    loss: float = 0.0
+    seed: int = 0
+
+
+@dataclass
+class Scenario:
+    """A checked file."""
+
+    path: Path
+    mechanism: str | None
+    fmu: Path | None
+    step: float
+    stop_time: float
+    late: str
+    measures: list[str]
+    commands: list[str]
+    loops: list[dict[str, Any]]
+    partner: tuple[str, int] | None = None
+    values: dict[str, float] = field(default_factory=dict)
+    channel: Channel = field(default_factory=Channel)
+
+    @property
+    def steps(self) -> int:
+        return round(self.stop_time / self.step)
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read and check a file; errors name the key."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}") from None
+    only(content, KEYS, str(path))
+    if ("mechanism" in content) == ("fmu" in content):
+        raise BadInput(f"{path}: expected either mechanism or fmu")
+    step, stop = (positive(content, key, f"{path}: {key}") for key in ("step", "stop_time"))
+    if not 1 <= round(stop / step) <= MOST_STEPS:
+        raise BadInput(f"{path}: {stop / step:.3g} steps, expected 1 to {MOST_STEPS}")
+    late = content.get("late", "hold")
+    if late not in LATE:
+        raise BadInput(f"{path}: late: found '{late}', expected one of {', '.join(LATE)}")
+    loops, measures, commands = content.get("loops", []), content.get("measures"), content.get("commands")
+    for k, table in enumerate(loops):
+        only(table, Loop.KEYS, f"{path}: loops[{k}]")
+        for key in ("measure", "command"):
+            if not isinstance(table.get(key), str):
+                raise BadInput(f"{path}: loops[{k}]: {key} is missing")
+        for key in Loop.KEYS - {"measure", "command"}:
+            if key in table:
+                number(table[key], f"{path}: loops[{k}].{key}")
+    partner = address(content["partner"], f"{path}: partner") if "partner" in content else None
+    if partner is None and not loops:
+        raise BadInput(f"{path}: expected [[loops]] or a partner")
+    measures = measures or list(dict.fromkeys(table["measure"] for table in loops))
+    commands = commands or [table["command"] for table in loops]
+    if not measures or not commands or len(measures) > MOST or len(commands) > MOST or len(set(commands)) < len(commands):
+        raise BadInput(f"{path}: expected 1 to {MOST} measures and different commands")
+    values = {name: number(value, f"{path}: set.{name}") for name, value in content.get("set", {}).items()}
+    source = content.get("mechanism")
+    source = source if source is None or source.startswith("lib:") else str(path.parent / source)
+    archive = path.parent / content["fmu"] if "fmu" in content else None
+    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, channel_of(content.get("channel", {}), path))
+
+
+def channel_of(table: dict[str, Any], path: Path) -> Channel:
+    only(table, CHANNEL, f"{path}: channel")
+    found = {key: number(table.get(key, 0.0), f"{path}: channel.{key}") for key in ("delay", "jitter", "loss")}
+    if min(found.values()) < 0.0 or found["loss"] >= 1.0:
+        raise BadInput(f"{path}: channel: expected delay and jitter of at least 0 and a loss from 0 to below 1")
+    seed = table.get("seed", 0)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise BadInput(f"{path}: channel.seed: found {seed!r}, expected a whole number")
+    return Channel(**found, seed=seed)
+
+
+def only(found: dict[str, Any], known: set[str], place: str) -> None:
+    for key in found:
+        if key not in known:
+            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
+
+
+def number(value: Any, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadInput(f"{place}: found {value!r}, expected a number")
+    return float(value)
+
+
+def positive(content: dict[str, Any], key: str, place: str) -> float:
+    if key not in content or not number(content[key], place) > 0.0:
+        raise BadInput(f"{place}: expected a positive number of seconds")
+    return float(content[key])
+
+
+def address(text: Any, place: str) -> tuple[str, int]:
+    host, _, port = str(text).rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise BadInput(f"{place}: found {text!r}, expected HOST:PORT")
+    return host, int(port)

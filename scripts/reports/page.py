@@ -1,0 +1,86 @@
+"""The report of a study: one HTML file that needs nothing beside it, from the template `templates/report.html`.
+
+Pictures are inline, tables can be sorted, and it says by what command and with what versions it was made.
+"""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.terminal.failure import BadInput
+
+TEMPLATE = Path(__file__).parent.parent / "templates" / "report.html"
+PACKAGES = ("kinetree", "numpy", "scipy")
+MOST_ROWS = 2000  # of a table in the page
+
+
+@dataclass
+class Section:
+    """A heading with paragraphs, pictures and tables."""
+
+    heading: str
+    texts: list[str] = field(default_factory=list)
+    pictures: list[dict[str, str]] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
+
+    def say(self, *texts: str) -> Section:
+        self.texts += texts
+        return self
+
+    def picture(self, figure: Any, caption: str) -> Section:
+        """A figure of matplotlib, or a PNG file."""
+        if isinstance(figure, Path):
+            data = figure.read_bytes()
+        else:
+            stream = BytesIO()
+            figure.savefig(stream, format="png", dpi=110)
+            data = stream.getvalue()
+        self.pictures.append({"caption": caption, "data": b64encode(data).decode()})
+        return self
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Section:
+        """Numbers are written with six digits; of very long tables the first rows are shown."""
+        shown = [[written(cell) for cell in row] for row in rows[:MOST_ROWS]]
+        if len(rows) > MOST_ROWS:
+            self.texts.append(f"{title or 'The table'}: the first {MOST_ROWS} of {len(rows)} rows.")
+        self.tables.append({"title": title, "head": list(head), "rows": shown})
+        return self
+
+
+def written(cell: Any) -> str:
+    return f"{cell + 0.0:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def facts() -> list[tuple[str, str]]:
+    """Versions and the machine."""
+    found = []
+    for name in PACKAGES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return [*found, ("Python", platform.python_version()), ("machine", f"{platform.system()} {platform.machine()}")]
+
+
+def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = "", more: Mapping[str, Any] | None = None) -> Path:
+    """The file."""
+    try:
+        from jinja2 import Environment
+    except ImportError:
+        raise BadInput("reports need jinja2: pip install 'kinetree[studies]'") from None
+    template = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    command = shlex.join(["kinetree", *sys.argv[1:]])
+    text = template.render(
+        title=title, lead=lead, sections=sections, command=command, facts=[*((k, str(v)) for k, v in (more or {}).items()), *facts()]
+    )
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,128 @@
+"""The file of an optimisation: parameters, measures of runs that are made small, bounds and constraints.
+
+mechanism = "regulator.toml"                  # or lib:NAME
+[optimize]
+method = "slsqp"                              # or trust-constr, differential-evolution
+multistart = 4                                # further starts, spread by a Sobol sequence with `seed`
+over = "worst"                                # of the scenarios: the worst, or their mean
+[optimize.variables]
+k = { from = 1, to = 100, start = 20 }
+[optimize.measures]                           # their weighted sum is made small
+"rms(height)" = 1.0
+[optimize.constraints]
+"peak(force)" = { max = 100 }                 # min, max or both
+[run]
+stop_time = 5.0
+[[scenarios]]                                 # runs that all count; left out: one, as described
+set = { load = 2.0 }
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.studies.measures import parsed
+from kinetree.scripts.terminal.failure import BadInput
+
+METHODS = ("slsqp", "trust-constr", "differential-evolution")
+KEYS = {"mechanism", "optimize", "run", "scenarios"}
+OPTIMIZE = {"method", "multistart", "seed", "over", "iterations", "variables", "measures", "constraints"}
+RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
+
+
+@dataclass
+class Variable:
+    """Bounds and where the search begins."""
+
+    low: float
+    high: float
+    start: float
+
+
+@dataclass
+class Task:
+    """A checked file."""
+
+    source: str
+    variables: dict[str, Variable]
+    measures: dict[str, float]
+    constraints: dict[str, tuple[float, float]]
+    method: str = "slsqp"
+    multistart: int = 0
+    seed: int = 0
+    over: str = "worst"
+    iterations: int = 200
+    run: dict[str, Any] = field(default_factory=dict)
+    scenarios: list[dict[str, float]] = field(default_factory=lambda: [{}])
+
+    @property
+    def texts(self) -> list[str]:
+        return [*self.measures, *self.constraints]
+
+
+def read_task(path: Path) -> Task:
+    """Read and check a file; errors name the key."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}") from None
+    only(content, KEYS, str(path))
+    wanted = content.get("optimize", {})
+    only(wanted, OPTIMIZE, f"{path}: optimize")
+    for key, table in (("mechanism", content), ("variables", wanted), ("measures", wanted)):
+        if not table.get(key):
+            raise BadInput(f"{path}: {key} is missing")
+    only(content.get("run", {}), RUN, f"{path}: run")
+    method, over = wanted.get("method", "slsqp"), wanted.get("over", "worst")
+    if method not in METHODS:
+        raise BadInput(f"{path}: optimize.method: found '{method}', expected one of {', '.join(METHODS)}")
+    if over not in ("worst", "mean"):
+        raise BadInput(f"{path}: optimize.over: found '{over}', expected worst or mean")
+    variables = {name: variable(table, f"{path}: optimize.variables.{name}") for name, table in wanted["variables"].items()}
+    limits = {text: bounds(table, f"{path}: optimize.constraints.{text}") for text, table in wanted.get("constraints", {}).items()}
+    weights = {text: number(weight, f"{path}: optimize.measures.{text}") for text, weight in wanted["measures"].items()}
+    try:
+        [parsed(text) for text in (*weights, *limits)]
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}") from None
+    scenarios = [dict(each.get("set", {})) for each in content.get("scenarios", [{}])]
+    counts = {key: wanted.get(key, start) for key, start in (("multistart", 0), ("seed", 0), ("iterations", 200))}
+    for key, value in counts.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1_000_000:
+            raise BadInput(f"{path}: optimize.{key}: found {value}, expected a whole number")
+    source = content["mechanism"] if str(content["mechanism"]).startswith("lib:") else str(path.parent / content["mechanism"])
+    return Task(source, variables, weights, limits, method, over=over, run=content.get("run", {}), scenarios=scenarios, **counts)
+
+
+def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
+    for key in found:
+        if key not in known:
+            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
+
+
+def number(value: Any, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadInput(f"{place}: found {value!r}, expected a number")
+    return float(value)
+
+
+def variable(table: Any, place: str) -> Variable:
+    """{ from, to, start }; the start is the middle where it is left out."""
+    if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {"from", "to", "start"}:
+        raise BadInput(f"{place}: expected {{ from = a, to = b, start = c }}")
+    low, high = (number(table[key], f"{place}.{key}") for key in ("from", "to"))
+    start = number(table.get("start", 0.5 * (low + high)), f"{place}.start")
+    if not low < high or not low <= start <= high:
+        raise BadInput(f"{place}: expected from < to and a start between them, found {low:g}, {high:g}, {start:g}")
+    return Variable(low, high, start)
+
+
+def bounds(table: Any, place: str) -> tuple[float, float]:
+    if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
+        raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
+    return number(table.get("min", -1e300), place), number(table.get("max", 1e300), place)

@@ -1,0 +1,93 @@
+"""The report of a parameter study: distributions of what was measured, which parameter it follows, maps of two parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.studies.study import Study
+
+MOST = 12  # measures that are drawn
+SHARES = (1, 5, 50, 95, 99)
+
+
+def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
+    """Spearman's, of every measure (rows) with every parameter; 0 where one of them is constant."""
+    ranks = np.array(
+        [np.unique(column, return_inverse=True)[1] if np.isfinite(column).all() else np.zeros(column.size) for column in values.T], float
+    )
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    sizes = np.linalg.norm(centred, axis=1)
+    unit = centred / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    return unit[inputs:] @ unit[:inputs].T
+
+
+def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
+    """The page."""
+    values, names, count = np.array(rows), study.columns(), len(study.vary)
+    sections = [summary(study, values, names, count)]
+    if len(rows) > 2:
+        head = ("measure", *names[:count])
+        ties = rank_correlations(values, count)
+        follow = Section("What follows what").say("Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all.")
+        sections.append(follow.table(head, [(name, *map(float, row)) for name, row in zip(names[count:], ties, strict=True)]))
+    if study.combine == "grid" and count == 2 and min(len(v) for v in study.vary.values() if isinstance(v, list)) > 1:
+        sections.append(maps(study, values, names))
+    elif len(rows) > 9:
+        sections.append(histograms(values, names, count))
+    sections.append(Section("All runs").table(names, rows))
+    more = {"study": study.path, "mechanism": study.mechanism, "combine": study.combine, "samples": len(rows), "seed": study.seed}
+    return write_page(path, f"Study {study.path.stem}", sections, more=more)
+
+
+def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> Section:
+    """Percentiles, and how many runs are unstable where that was measured."""
+    section = Section("Results").table(
+        ("measure", *(f"{share} %" for share in SHARES), "smallest", "largest"),
+        [(name, *map(float, np.nanpercentile(values[:, k], SHARES)), float(values[:, k].min()), float(values[:, k].max()))
+         for k, name in enumerate(names) if k >= count],
+    )  # fmt: skip
+    if "growth" in names:
+        share = float((values[:, names.index("growth")] > 0.0).mean())
+        section.say(f"{100 * share:.3g} % of {len(values)} runs have a rest from which a small motion grows.")
+    spreads = {name: str(values) for name, values in study.vary.items() if not isinstance(values, list)}
+    return section.say(*(f"{name}: {text}" for name, text in spreads.items()))
+
+
+def histograms(values: np.ndarray, names: list[str], count: int) -> Section:
+    """One per measure."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+
+    shown = names[count : count + MOST]
+    figure, axes = figure_of(-(-len(shown) // 3), 3, 10.0, 0.6 + 2.4 * -(-len(shown) // 3))
+    for k, place in enumerate(axes.ravel()):
+        if k < len(shown):
+            place.hist(values[:, count + k][np.isfinite(values[:, count + k])], bins=40)
+            place.set(xlabel=shown[k], ylabel="runs")
+        else:
+            place.axis("off")
+    return Section("Distributions").picture(figure, "Measures over all runs")
+
+
+def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
+    """Measures over a grid of two parameters; the border of stability where growth was measured."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+
+    first, second = (np.array(v) for v in study.vary.values())
+    shown = names[2 : 2 + MOST]
+    figure, axes = figure_of(-(-len(shown) // 2), 2, 10.0, 0.6 + 3.4 * -(-len(shown) // 2))
+    for k, place in enumerate(axes.ravel()):
+        if k >= len(shown):
+            place.axis("off")
+            continue
+        drawn: Any = place.pcolormesh(second, first, values[:, 2 + k].reshape(first.size, second.size), shading="nearest")
+        figure.colorbar(drawn, ax=place, label=shown[k])
+        place.set(xlabel=names[1], ylabel=names[0])
+        if "growth" in names and min(first.size, second.size) > 1:
+            growth = values[:, names.index("growth")].reshape(first.size, second.size)
+            if growth.min() < 0.0 < growth.max():
+                place.contour(second, first, growth, [0.0], colors="#b03030")
+    return Section("Maps").picture(figure, "Measures over two parameters; red: border of stability")

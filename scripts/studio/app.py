@@ -1,0 +1,39 @@
+"""Starts the studio on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi.responses import HTMLResponse
+from nicegui import app, ui
+
+from kinetree.scripts.studio.page import StudioPage
+from kinetree.scripts.studio.server import HOST, Door
+from kinetree.scripts.studio.session import Session
+
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'><path d='M4 20 10 6l8 5' fill='none' stroke='%231f6fb5' stroke-width='2.4'/></svg>"
+)
+
+
+def serve(source: str, port: int, token: str, show: bool, ready: Callable[[str], None]) -> None:
+    """Serve until the process ends; `ready` hears the address."""
+    session = Session(source)
+    pages: dict[str, str] = {}
+
+    @ui.page("/", title="Kinetree studio")
+    def index() -> None:
+        StudioPage(session, pages)
+
+    @app.get("/scene/{key}")
+    def scene(key: str) -> HTMLResponse:
+        return HTMLResponse(pages.get(key, "<p>This scene is gone; run again.</p>"))
+
+    address = f"http://{HOST}:{port}/?token={token}"
+    app.add_middleware(Door, token=token, port=port)  # type: ignore[arg-type]
+    app.on_startup(lambda: ready(address))
+    if show:
+        import webbrowser
+
+        app.on_startup(lambda: webbrowser.open(address))
+    ui.run(host=HOST, port=port, show=False, reload=False, show_welcome_message=False, title="Kinetree studio", favicon=ICON.replace("%23", "#"))

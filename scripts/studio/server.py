@@ -1,0 +1,79 @@
+"""The studio's door: this machine only, and only who has the token of the address."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+HOST = "127.0.0.1"
+COOKIE = "kinetree_studio"
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Door:
+    """Lets in requests and web sockets that carry the token, as ?token=... once and as a cookie from then on.
+
+    Other names of this machine are refused, so that no page of another site can reach the studio by a name that leads here.
+    """
+
+    def __init__(self, app: App, token: str, port: int):
+        self.app, self.token = app, token
+        self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        fresh = secrets.compare_digest(given.encode(), self.token.encode())
+        known = cookie is not None and secrets.compare_digest(cookie.value.encode(), self.token.encode())
+        origin = headers.get("origin")
+        at_home = headers.get("host", "") in self.hosts and (origin is None or urlsplit(origin).netloc in self.hosts)
+        if not at_home or not (fresh or known):
+            await refuse(scope, receive, send)
+        elif fresh and not known and scope["type"] == "http":
+            await self.app(scope, receive, with_cookie(send, self.token))
+        else:
+            await self.app(scope, receive, send)
+
+
+def with_cookie(send: Send, token: str) -> Send:
+    """Adds the cookie to the answer."""
+
+    async def adding(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            cookie = f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+            message["headers"] = [*message.get("headers", []), (b"set-cookie", cookie.encode())]
+        await send(message)
+
+    return adding
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Nothing is said to strangers but that they are."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
+    await send({"type": "http.response.body", "body": b"This studio opens with the address that its command printed.\n"})

@@ -1,0 +1,176 @@
+"""Frequency responses, margins, modes and zeros of linear systems against closed formulas, and of mechanisms against time."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from kinetree.models import load
+from kinetree.models.analysis.frequency import StateSpace, margins
+from kinetree.models.analysis.modal import modal, said, zeros
+from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
+from kinetree.scripts import cli
+
+NONE = np.zeros((1, 1))
+
+
+def third_order(gain: float) -> StateSpace:
+    """gain/(s (s + 1) (s + 2))."""
+    return StateSpace(np.array([[0, 1, 0], [0, 0, 1], [0, -2, -3.0]]), np.array([[0], [0], [1.0]]), np.array([[gain, 0, 0]]), NONE)
+
+
+def test_gain_and_phase_margin_of_a_third_order_loop():
+    """The phase is 180° at ω = √2, where |L| = gain/6; Routh: stable below a gain of 6."""
+    for gain in (0.5, 2.0, 5.0):
+        found = margins(third_order(gain))
+        assert found.stable and found.gain == pytest.approx(6.0 / gain, rel=1e-9) and found.gain_at == pytest.approx(math.sqrt(2), rel=1e-9)
+        w = found.phase_at
+        assert gain / (w * math.hypot(w, 1) * math.hypot(w, 2)) == pytest.approx(1.0, rel=1e-9)
+        assert found.phase == pytest.approx(90.0 - math.degrees(math.atan(w) + math.atan(w / 2)), abs=1e-8)
+        assert found.delay == pytest.approx(math.radians(found.phase) / w, rel=1e-9)
+    above = margins(third_order(12.0))
+    assert not above.stable and above.gain_below == pytest.approx(0.5, rel=1e-9)
+
+
+def test_delay_margin_is_where_the_loop_becomes_unstable():
+    """Judged by the turns of 1 + L, an integrator in the loop included."""
+    loop = third_order(2.0)
+    delay = margins(loop).delay
+    assert margins(loop, delay=0.99 * delay).stable and not margins(loop, delay=1.01 * delay).stable
+
+
+def test_loop_that_needs_its_gain():
+    """L = g/(s - 1) is stable for g > 1 only: a margin below, none above; modulus and disk by hand.
+
+    |1 + L|² = ((g - 1)² + ω²)/(1 + ω²) is least at 0 for g < 2; (S - T)/2 = (s - 1 - g)/(2 (s - 1 + g)) is largest at 0 for g > 1.
+    """
+    g = 1.5
+    found = margins(StateSpace(np.eye(1), np.eye(1), g * np.eye(1), NONE), np.geomspace(1e-6, 1e3, 2000))
+    assert found.stable and found.gain == np.inf
+    assert found.modulus == pytest.approx(g - 1.0, rel=1e-6)
+    assert found.disk == pytest.approx(2 * (g - 1) / (1 + g), rel=1e-6)
+
+
+def test_disk_margin_holds_what_it_promises():
+    """Loops changed by the promised gain alone, or turned by the promised phase alone, are stable; there is a change a little larger that is not."""
+    loop = third_order(2.0)
+    found = margins(loop)
+    for factor in (found.disk_gain, 1 / found.disk_gain):
+        assert margins(third_order(2.0 * factor)).stable
+    assert found.disk_gain < found.gain and found.disk_phase < found.phase and found.disk < 2.0
+    L = loop.response(np.geomspace(0.1, 10.0, 100_000))[:, 0, 0]
+    assert 1 / np.abs((1 - L) / (1 + L) / 2).max() == pytest.approx(found.disk, rel=1e-6)  # flat at the top: the square of the spacing 5e-5
+
+
+def test_zeros_of_two_masses():
+    """Force on the first of two masses with a spring, its own position: a zero where the second one is an absorber, ±j √(k/m2)."""
+    k, m1, m2 = 50.0, 3.0, 2.0
+    A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [-k / m1, k / m1, 0, 0], [k / m2, -k / m2, 0, 0]])
+    B, C = np.array([[0], [0], [1 / m1], [0]]), np.array([[1.0, 0, 0, 0]])
+    assert np.sort(zeros(A, B, C, NONE).imag) == pytest.approx([-5.0, 5.0], rel=1e-12)
+    assert zeros(A, B, np.array([[0, 1.0, 0, 0]]), NONE).size == 0
+
+
+def oscillators(**more):
+    """Two masses on springs of their own, a force on the first one only."""
+    body = {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}
+    return load(
+        {
+            "gravity": [0, 0, 0],
+            "bodies": {"a": body, "b": body},
+            "joints": {f"j{k}": {"child": k, "transforms": [{"shift": "x", "coordinate": k}]} for k in "ab"},
+            "inputs": {"f": {"start": 0.0}},
+            "forces": {
+                "fa": {"coordinate": "a", "value": "f - 32*a - 4*der(a)"},
+                "fb": {"coordinate": "b", "value": "-200*b - der(b)"},
+            },
+            "outputs": {"where": {"value": "a"}},
+            **more,
+        }
+    )
+
+
+def test_what_is_not_moved_or_seen_is_said():
+    linear = linear_at_rest(oscillators().compile())
+    modes = modal(linear)
+    assert [mode.frequency for mode in modes] == pytest.approx([4 / (2 * math.pi), 10 / (2 * math.pi)], rel=1e-12)
+    assert modes[0].participation == pytest.approx({"a": 0.5, "der(a)": 0.5}, rel=1e-2) and modes[0].kinetic == pytest.approx({"a": 1.0})
+    lines = said(modes, linear.inputs, linear.outputs)
+    assert [line.split(" is ")[1] for line in lines] == ["not moved by f", "not seen by where"] and all(line.startswith("mode 2") for line in lines)
+
+
+def test_response_is_that_of_the_equation():
+    """1/(m (-ω²) + d jω + k)."""
+    part = linear_at_rest(oscillators().compile()).part(["f"], ["where"])
+    omega = np.array([0.1, 3.0, 4.0, 50.0])
+    assert part.response(omega)[:, 0, 0] == pytest.approx(1 / (32 - 2 * omega**2 + 4j * omega), rel=1e-12)
+
+
+def test_response_is_that_of_the_motion():
+    """A small sine on a boom swings it as the response says: the nonlinear motion after its transients, amplitude by least squares."""
+    swing = {"bodies": {"arm": {"mass": 3.0, "com": [0, 0, -0.6], "inertia": [0.1, 0.2, 0.1, 0, 0, 0]}}, "inputs": {"torque": {"start": 2.0}}}
+    swing |= {"joints": {"j": {"child": "arm", "transforms": [{"rotate": "y", "coordinate": "q"}]}}}
+    swing |= {"forces": {"m": {"coordinate": "q", "value": "torque - 6*der(q)"}}, "outputs": {"angle": {"value": "q"}}}
+    system = load(swing).compile()
+    part = linear_at_rest(system, {"torque": 2.0}).part(["torque"], ["angle"])
+    small, omega = 1e-3, 2.5
+    result = system.simulate(stop_time=25.0, output_step=0.01, inputs={"torque": lambda t: 2.0 + small * math.sin(omega * t)}, tolerance=1e-10)
+    late = result.time > 15.0
+    basis = np.column_stack((np.sin(omega * result.time), np.cos(omega * result.time), np.ones(result.time.size)))[late]
+    found = np.linalg.lstsq(basis, result["angle"][late], rcond=None)[0] / small
+    # inputs are straight between rows: a sine of ω loses (ω h)²/12 of its amplitude, 5e-5; second order in `small` 1e-3
+    assert complex(found[0], found[1]) == pytest.approx(complex(part.response(omega)[0, 0, 0]), rel=2e-3)
+
+
+def test_at_an_instant_of_a_run():
+    """A pendulum that falls: the linearised motion continues the run; z(t + h) = z(t) + ∫ exp(A s) ds ż."""
+    rod = {"mass": 2.0, "com": [0, 0, -0.5], "inertia": [1 / 6, 1 / 6, 0.001, 0, 0, 0]}
+    system = load(
+        {"bodies": {"rod": rod}, "joints": {"p": {"child": "rod", "transforms": [{"rotate": "y", "coordinate": "q", "start": 2.0}]}}}
+    ).compile()
+    h = 1e-3
+    run = system.simulate(stop_time=0.5 + h, output_step=h, tolerance=1e-11)
+    linear = linear_at_time(system, 0.5, tolerance=1e-11)
+    here, after = (np.array([run["q"][k], run["der(q)"][k]]) for k in (500, 501))
+    rate = np.array([here[1], system.accelerations(0.5, here[:1], here[1:])[0]])
+    step = expm(np.block([[linear.A * h, rate[:, None] * h], [np.zeros((1, 3))]]))[:2, 2]
+    assert after - here == pytest.approx(step, abs=14.7 * here[1] ** 2 / 6 * h**3)  # what A does not know: the curvature of 3g/2l sin(q)
+
+
+def test_stage_at_the_instant():
+    """After the second body is dropped its freedom is gone from the linearised system."""
+    source = oscillators(stages=[{"name": "both", "ends": {"at": 0.5}, "drop": ["b"]}, {"name": "one"}]).source
+    source["forces"].pop("fb")
+    system = load(source).compile()
+    assert linear_at_time(system, 0.2).states == ("a", "b", "der(a)", "der(b)") and linear_at_time(system, 0.8).states == ("a", "der(a)")
+
+
+def test_to_control():
+    control = pytest.importorskip("control")
+    linear = linear_at_rest(oscillators().compile())
+    made = linear.to_control()
+    assert list(made.input_labels) == ["f"] and made.nstates == 4
+    assert control.poles(made) == pytest.approx(np.linalg.eigvals(linear.A))
+    loop = third_order(2.0)
+    gain, phase, at_gain, at_phase = control.margin(control.ss(loop.A, loop.B, loop.C, loop.D))
+    found = margins(loop)
+    assert (gain, phase, at_gain, at_phase) == pytest.approx((found.gain, found.phase, found.gain_at, found.phase_at), rel=1e-6)
+
+
+def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(oscillators().source))
+    for ending in ("npz", "mat", "json", "csv"):
+        assert cli.main(["linearize", str(path), "--inputs", "f", "--outputs", "where", "--quiet", "-o", str(tmp_path / f"lin.{ending}")]) == 0
+    assert np.load(tmp_path / "lin.npz")["B"].shape == (4, 1)
+    assert cli.main(["linearize", str(path), "--margins", "--json", "--root-locus", "nothing=1:2"]) == 2
+    assert cli.main(["linearize", str(path), "-o", str(path)]) == 2 and "description itself" in capsys.readouterr().err
+    pictures = [tmp_path / f"{name}.png" for name in ("bode", "nyquist", "poles")]
+    options = [text for picture in pictures for text in (f"--{picture.stem}", str(picture))]
+    assert cli.main(["linearize", str(path), "--margins", *options]) == 0
+    said = capsys.readouterr().out
+    assert "mode 2" in said and "not moved by f" in said and "loop f = -where: stable" in said
+    assert all(picture.stat().st_size > 5000 for picture in pictures)
+    assert cli.main(["linearize", str(path), "--outputs", "wher"]) == 2 and "did you mean 'where'" in capsys.readouterr().err

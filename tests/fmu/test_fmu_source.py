@@ -1,0 +1,176 @@
+"""The source back end: kernels as C99 against the compiled engine, and archives that are compiled where they are verified."""
+
+import ctypes
+import subprocess
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+import kinetree.models.run.unit as unit_module
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.fmu.source.archive import STRICT, compile_sources, engine_text, source_files
+from kinetree.fmu.source.program import Program
+from kinetree.models import load
+from kinetree.scripts.fmi.verify import verify
+from kinetree.solvers.library.tools import compiler
+
+# the same operations in the same order, contracted or not: some roundings per step, which a regular motion of a second keeps below 1e-12
+SAME = 1e-12
+MODELS = ("regulator", "puma560", "four-bar", "andrews", "bouncing-ball", "pendulum-stop", "chain6", "mobile-robot")
+DEFINITION = {
+    "format": "kinetree/1",
+    "name": "stages in C",
+    "gravity": [0, 0, -9.81],
+    "bodies": {
+        "a": {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
+        "b": {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.1, 0.05, 0, 0, 0]},
+    },
+    "joints": {
+        "slide": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s", "speed": 1.0}]},
+        "hinge": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "p", "start": 0.4}]},
+    },
+    "stages": [
+        {"name": "swing", "ends": {"when": "s > 0.3"}, "free": ["hinge"]},
+        {"name": "apart", "ends": {"at": 0.6}, "lock": ["slide"]},
+        {"name": "locked"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory) -> ctypes.CDLL:
+    """The translated engine, compiled as strict C99 without a warning."""
+    folder = tmp_path_factory.mktemp("engine")
+    (folder / "engine.c").write_text(engine_text())
+    subprocess.run([*compiler(), *STRICT, "-shared", "-fPIC", str(folder / "engine.c"), "-lm", "-o", str(folder / "engine.so")], check=True)
+    return ctypes.CDLL(str(folder / "engine.so"))
+
+
+def bound(engine: ctypes.CDLL):
+    """Instead of `bind`: entries of the translated engine."""
+
+    def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray):
+        entry = getattr(engine, f"kt_{name}")
+        entry.restype, entry.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double]
+        return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+
+    return bind
+
+
+def motion(model, integrator: str):
+    result = load(model).compile().simulate(stop_time=1.0, integrator=integrator, output_step=0.05, step=1e-3)
+    return result, np.stack([result[name] for name in result.columns() if name not in ("solver_steps",)], axis=1)
+
+
+def compare(engine: ctypes.CDLL, monkeypatch, model, integrator: str, bound_: float) -> int:
+    right, expected = motion(model, integrator)
+    monkeypatch.setattr(unit_module, "bind", bound(engine))
+    found, table = motion(model, integrator)
+    assert [event.kind for event in found.events] == [event.kind for event in right.events]
+    scale = np.maximum(1.0, np.nanmax(np.abs(expected), axis=0))
+    assert np.nanmax(np.abs(table - expected) / scale) <= bound_
+    return len(right.events)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_translated_engine_moves_as_the_compiled_one(name: str, engine, monkeypatch):
+    """Trees, loops, contacts, impacts: rk4 by both engines."""
+    compare(engine, monkeypatch, f"lib:{name}", "rk4", SAME)
+
+
+@pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "semi-implicit"])
+def test_every_integrator_is_translated(integrator: str, engine, monkeypatch):
+    """Steps that are chosen by errors of 1e-8 and Jacobians by differences carry roundings further."""
+    compare(engine, monkeypatch, "lib:regulator", integrator, 1e-9)
+
+
+def test_stages_and_locks(engine, monkeypatch):
+    """A release, a lock with its momentum balance: both events, the same motion."""
+    assert compare(engine, monkeypatch, DEFINITION, "rk4", SAME) == 2
+
+
+def integer_arithmetic(a, b):
+    return (a // b) * 1000 + a % b
+
+
+def real_arithmetic(x, y):
+    return (x % y, max(x, y, 0.5), abs(min(x, y)), 1.0 if x < y < 2.0 else 0.0)
+
+
+def test_pythons_arithmetic_in_c(tmp_path):
+    """Division and remainder round down, comparisons may be chained, all right sides are read before the first left side is written."""
+    program = Program()
+    whole, _ = program.request(integer_arithmetic, ("int64_t", "int64_t"))
+    real, kind = program.request(real_arithmetic, ("double", "double"))
+    from kinetree.fmu.source.program import HEAD, HELPERS
+
+    calls = f"int64_t whole(int64_t a, int64_t b) {{ return {whole}(a, b); }}\n"
+    calls += f"double real(double x, double y, int k) {{ {kind.name} r = {real}(x, y); return r.v[k]; }}\n"
+    text = "\n".join([HEAD, *program.tuples.values(), *HELPERS.values(), *program.text, calls])
+    (tmp_path / "a.c").write_text(text)
+    subprocess.run([*compiler(), "-std=c99", "-shared", "-fPIC", str(tmp_path / "a.c"), "-lm", "-o", str(tmp_path / "a.so")], check=True)
+    library = ctypes.CDLL(str(tmp_path / "a.so"))
+    library.whole.restype, library.whole.argtypes = ctypes.c_int64, [ctypes.c_int64] * 2
+    library.real.restype, library.real.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.c_double, ctypes.c_int]
+    for a, b in ((7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (0, 5)):
+        assert library.whole(a, b) == integer_arithmetic(a, b)
+    for x, y in ((7.5, 2.0), (-7.5, 2.0), (0.25, 0.75), (-1.0, -3.0)):
+        assert tuple(library.real(x, y, k) for k in range(4)) == real_arithmetic(x, y)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_archive_is_compiled_and_verified(version: int, tmp_path):
+    """What `kinetree verify` does: sources to a binary without a warning, the same motion, steps and states as promised."""
+    path = build_fmu(load("lib:pendulum-stop"), tmp_path / "stop.fmu", "source", version)
+    with ZipFile(path) as archive:
+        names = archive.namelist()
+        description = archive.read("modelDescription.xml").decode()
+    assert not any(name.startswith("binaries/") for name in names) and "resources/model.kinetree" not in names
+    assert {f"sources/{name}" for name in source_files(version)} <= set(names)
+    assert ('<File name="core.c"' in description) == (version == 2) and ("sources/buildDescription.xml" in names) == (version == 3)
+    report = verify(path, 0.5)
+    assert report.good, [check for check in report.checks if not check.good]
+    assert any(check.what == "sources" for check in report.checks)
+
+
+def test_two_models_in_one_program(tmp_path):
+    """Linked together under the prefixes of the standard: no name stands twice, and each function is its own model's."""
+    objects = []
+    for name in ("bouncing-ball", "pendulum-stop"):
+        folder, path = tmp_path / name, build_fmu(load(f"lib:{name}"), tmp_path / f"{name}.fmu", "source", 2)
+        with ZipFile(path) as archive:
+            archive.extractall(folder)
+        for source in sorted((folder / "sources").glob("*.c")):
+            objects.append(folder / f"{source.stem}.o")
+            flags = ["-std=c99", "-O0", "-fPIC", f"-DFMI2_FUNCTION_PREFIX={name.replace('-', '_')}_", f"-I{folder / 'sources'}"]
+            subprocess.run([*compiler(), *flags, "-c", str(source), "-o", str(objects[-1])], check=True)
+    both = tmp_path / "both.so"
+    subprocess.run([*compiler(), "-shared", *map(str, objects), "-lm", "-o", str(both)], check=True)
+    library = ctypes.CDLL(str(both))
+    assert library.bouncing_ball_fmi2DoStep and library.pendulum_stop_fmi2DoStep
+
+
+def test_sources_that_do_not_compile_say_why(tmp_path):
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "x.c").write_text("int broken(void) { return y; }\n")
+    with pytest.raises(Exception, match="do not compile.*y"):
+        compile_sources(tmp_path, tmp_path / "x.so")
+    with pytest.raises(Exception, match="no sources"):
+        compile_sources(Path(tmp_path / "sources"), tmp_path / "x.so")
+
+
+@pytest.mark.slow
+def test_all_stages_of_the_carrier(engine, monkeypatch):
+    """Contacts, release and sliding of modules: every stage by both engines; a module that leaves carries roundings of the contact on."""
+
+    def run():
+        system = load("lib:carrier", modules=2).compile()
+        return system.simulate(integrator="rk4", output_step=0.1, step=1e-3)
+
+    right = run()
+    monkeypatch.setattr(unit_module, "bind", bound(engine))
+    found = run()
+    assert [(event.kind, event.stage) for event in found.events] == [(event.kind, event.stage) for event in right.events]
+    assert max(abs(a.time - b.time) for a, b in zip(found.events, right.events, strict=True)) < 1e-9

@@ -1,0 +1,137 @@
+"""Many runs at once: lanes against single runs, what they may share, what falls back and why."""
+
+import os
+
+import numpy as np
+import pytest
+from random_descriptions import random_description
+
+from kinetree.models import load
+
+compiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="lanes exist in compiled kernels only")
+
+
+def arm(**more) -> dict:
+    """Two links, a spring on the first, an input, a first-order state, an output."""
+    return {
+        "format": "kinetree/1",
+        "name": "arm",
+        "parameters": {"m": 1.0, "k": {"value": 20.0, "min": 0.0, "tunable": True}, "l": 0.7, "lag": 0.2, "half": "0.5*l", "p0": 0.3},
+        "inputs": {"drive": {"start": 0.5}},
+        "states": {"filter": {"rate": "(drive - filter)/lag", "start": 0.1}},
+        "bodies": {
+            "a": {"mass": "m", "com": ["half", 0, 0], "inertia": [0.01, 0.1, 0.1, 0, 0, 0]},
+            "b": {"mass": 1.0, "com": [0.2, 0.1, 0], "inertia": [0.01, 0.05, 0.06, 0, 0, 0]},
+        },
+        "joints": {
+            "A": {"child": "a", "transforms": [{"rotate": "y", "coordinate": "p", "start": "p0"}]},
+            "B": {"parent": "a", "child": "b", "type": "spherical", "at": ["l", 0, 0], "speed": [0.1, 0.4, -0.2]},
+        },
+        "forces": {"spring": {"coordinate": "p", "value": "filter - k*p - 0.2*der(p)"}},
+        "outputs": {
+            "height": {"quantity": "position", "body": "b", "point": [0.4, 0, 0], "axis": "z"},
+            "pull": {"quantity": "reaction", "joint": "B"},
+        },
+        **more,
+    }
+
+
+VALUES = {"k": np.linspace(5.0, 40.0, 11), "m": np.linspace(0.5, 3.0, 11), "l": np.linspace(0.4, 1.0, 11), "p0": np.linspace(-0.5, 0.5, 11)}
+
+
+def singles(values: dict, **run) -> list:
+    return [load(arm()).compile(**{name: float(column[k]) for name, column in values.items()}).simulate(**run) for k in range(11)]
+
+
+@compiled
+@pytest.mark.parametrize("names", [("k",), ("m", "l"), ("p0", "k", "l", "m")])
+def test_fixed_steps_are_those_of_single_runs(names: tuple[str, ...]):
+    """rk4 in lanes takes the steps of rk4: masses, lengths, inertias, laws and starts differ from lane to lane; rounding only."""
+    values = {name: VALUES[name] for name in names}
+    run = {"stop_time": 0.6, "output_step": 0.05, "integrator": "rk4", "step": 0.01}
+    found = load(arm()).compile().simulate_many(values, **run)
+    assert found.engine == "11 runs in lanes of 8" and found["height"].shape == (11, 13)
+    for k, single in enumerate(singles(values, **run)):
+        for name in ("p", "filter", "height", "pull[3]"):
+            assert found[name][k] == pytest.approx(single[name], abs=1e-11)
+
+
+@compiled
+def test_variable_steps_keep_the_tolerance():
+    run = {"stop_time": 1.0, "output_step": 0.1, "tolerance": 1e-9}
+    found = load(arm()).compile().simulate_many(VALUES, **run)
+    for k, single in enumerate(singles(VALUES, **run)):
+        assert found["height"][k] == pytest.approx(single["height"], abs=1e-7)
+
+
+@compiled
+@pytest.mark.parametrize("seed", range(3))
+def test_every_joint_kind(seed: int):
+    """Random trees with a gravity that differs from run to run."""
+    text = random_description(np.random.default_rng(seed), 8).description
+    text = {**text, "parameters": {**text.get("parameters", {}), "weight": 9.81}, "gravity": [0, 0, "-weight"]}
+    weights = np.linspace(1.0, 12.0, 9)
+    run = {"stop_time": 0.02, "output_step": 0.01, "integrator": "rk4", "step": 0.002}
+    found = load(text).compile().simulate_many({"weight": weights}, **run)
+    name = load(text).compile().coordinates[-1]
+    assert "lanes" in found.engine
+    for k, weight in enumerate(weights):
+        single = load(text).compile(weight=weight).simulate(**run)[name]
+        assert found[name][k] == pytest.approx(single, rel=1e-8, abs=1e-9)
+
+
+def test_inputs_may_differ_too():
+    drives = np.linspace(-1, 1, 5)
+    found = load(arm()).compile().simulate_many({}, 0.5, 0.1, inputs={"drive": drives})
+    for k, drive in enumerate(drives):
+        assert found["filter"][k] == pytest.approx(drive + (0.1 - drive) * np.exp(-found.time / 0.2), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"events": {"e": {"when": "p > 5", "set": {"der(p)": 0}}}}, "events"),
+        ({"stages": [{"ends": {"at": 0.1}, "set": {"k": 3.0}}, {}]}, "events and stages"),
+        ({"tables": {"t": {"x": [0, 1], "y": [0, "lag"]}}}, "compiled by itself"),
+    ],
+)
+def test_what_lanes_cannot_do_is_run_one_by_one(more: dict, why: str):
+    """The reason is told, the numbers are those of single runs; a table of a parameter is one that writing its register would miss."""
+    name = "lag" if "tables" in more else "k"
+    values = np.array([0.3, 0.5, 0.4])
+    found = load(arm(**more)).compile().simulate_many({name: values}, 0.3, 0.1)
+    assert "one by one" in found.engine and why in found.engine
+    for k, value in enumerate(values):
+        assert found["p"][k] == pytest.approx(load(arm(**more)).compile(**{name: value}).simulate(stop_time=0.3, output_step=0.1)["p"], abs=1e-12)
+
+
+def test_runs_that_fail_are_named():
+    """A mass that becomes nothing: its row is not numbers, the reason stands beside it, the others are there."""
+    source = arm(events={"e": {"when": "p > 9", "set": {"der(p)": 0}}})
+    source["forces"]["spring"]["value"] = "filter - k*p - 1/(k - 7)"
+    found = load(source).compile().simulate_many({"k": [6.0, 7.0, 8.0]}, 0.2, 0.1)
+    assert list(found.failures) == [1] and np.isnan(found["p"][1]).any() and np.isfinite(found["p"][[0, 2]]).all()
+
+
+def test_what_cannot_be_is_refused():
+    system = load(arm()).compile()
+    with pytest.raises(KeyError, match="'kk' is not a parameter; did you mean 'k'"):
+        system.simulate_many({"kk": [1.0]}, 0.1)
+    with pytest.raises(ValueError, match="different lengths: k 2, m 3"):
+        system.simulate_many({"k": [1.0, 2.0], "m": [1.0, 2.0, 3.0]}, 0.1)
+    with pytest.raises(ValueError, match="leaves its bounds"):
+        system.simulate_many({"k": [-1.0, 2.0]}, 0.1)
+    with pytest.raises(ValueError, match=r"GB: choose columns"):
+        system.simulate_many({"k": np.ones(100_000)}, 100.0, 0.001)
+    with pytest.raises(ValueError, match="cannot run in lanes"):
+        load("lib:four-bar").compile().simulate_many({}, 0.1, lanes=True)
+
+
+def test_an_ensemble_leaves_the_system_as_it_was():
+    """The last values of an ensemble stayed in the registers of the system, which later runs of it began with."""
+    system = load(arm()).compile()
+    before = system.simulate(stop_time=0.1)["p"]
+    system.simulate_many({"k": [1.0, 30.0]}, 0.1)
+    q, u = system.start()
+    assert system.accelerations(0.0, q, u) == pytest.approx(load(arm()).compile().accelerations(0.0, q, u), rel=1e-15)
+    assert (system.simulate(stop_time=0.1)["p"] == before).all()

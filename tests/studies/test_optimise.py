@@ -1,0 +1,191 @@
+"""Optimisation against known optima: damping, regulators, constraints, several minima, scenarios."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.scripts import cli
+from kinetree.scripts.studies.optimise import Search, optimise
+from kinetree.scripts.studies.optimise_file import read_task
+from kinetree.scripts.terminal.failure import BadInput
+
+
+def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:
+    """A unit mass under a law, with a state that adds up a cost."""
+    return {
+        "gravity": [0, 0, 0],
+        "parameters": parameters,
+        "bodies": {"m": {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": start}]}},
+        "forces": {"law": {"coordinate": "x", "value": law}},
+        "states": {"cost": {"rate": cost}},
+    }
+
+
+def task(folder: Path, mechanism: dict, text: str):
+    (folder / "m.json").write_text(json.dumps({"name": "m", **mechanism}))
+    path = folder / "task.toml"
+    path.write_text('mechanism = "m.json"\n' + text)
+    return path
+
+
+SQUARES = """
+[optimize]
+method = "{method}"
+[optimize.variables]
+d = {{ from = 0.2, to = 3.0, start = 2.5 }}
+[optimize.measures]
+"end(cost)" = 1.0
+[run]
+stop_time = 60.0
+output_step = 1.0
+tolerance = 1e-9
+"""
+
+
+@pytest.mark.parametrize("method", ["slsqp", "trust-constr", "differential-evolution"])
+def test_damping_of_the_least_square(tmp_path: Path, method: str):
+    """ẍ = -x - d ẋ from x = 1: ∫x² = (1 + d²)/(2d), least at d = 1 with the value 1."""
+    path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method=method))
+    found = optimise(read_task(path))
+    assert found.values["d"] == pytest.approx(1.0, abs=2e-3) and found.objective == pytest.approx(1.0, abs=1e-5) and found.feasible
+
+
+def test_regulator_from_runs_alone(tmp_path: Path):
+    """∫x² + u² of the double integrator: Riccati's equation gives u = -x - √2 ẋ and the cost √2 x²."""
+    text = """
+[optimize]
+[optimize.variables]
+k = { from = 0.2, to = 5.0, start = 3.0 }
+d = { from = 0.2, to = 5.0, start = 1.0 }
+[optimize.measures]
+"end(cost)" = 1.0
+[run]
+stop_time = 30.0
+output_step = 1.0
+tolerance = 1e-10
+"""
+    found = optimise(read_task(task(tmp_path, mass("-k*x - d*der(x)", "x**2 + (k*x + d*der(x))**2", k=1.0, d=1.0), text)))
+    assert (found.values["k"], found.values["d"]) == pytest.approx((1.0, math.sqrt(2.0)), abs=2e-3)
+    assert found.objective == pytest.approx(math.sqrt(2.0), rel=1e-6)
+
+
+def test_constraint_that_is_active(tmp_path: Path):
+    """A stiffness may not pull with more than 2.5 N at the start: k x0 = 2.5 is as fast as it gets."""
+    text = """
+[optimize]
+[optimize.variables]
+k = { from = 0.5, to = 10.0, start = 1.0 }
+[optimize.measures]
+"integral(x)" = -1.0
+[optimize.constraints]
+"max(der(x))" = { max = 0.5 }
+[run]
+stop_time = 1.0
+output_step = 0.02
+"""
+    found = optimise(
+        read_task(task(tmp_path, mass("-k*x - 1*der(x)", "0", -1.0, k=1.0), text.replace('"integral(x)" = 1.0', '"integral(x)" = -1.0')))
+    )
+    assert found.feasible and found.measures["max(der(x))"] == pytest.approx(0.5, abs=2e-4)
+    assert 0.5 < found.values["k"] < 10.0
+
+
+def test_several_minima_need_several_starts(tmp_path: Path):
+    """A measure with two valleys: from the shallow one's side the deep one is found by other starts, and all of them are reported."""
+    law = "0*x"
+    cost = "sin(3*p) + 0.4*p"  # on 0..4: valleys near 1.53 and 3.62
+    text = """
+[optimize]
+multistart = 6
+[optimize.variables]
+p = { from = 0.0, to = 4.0, start = 3.5 }
+[optimize.measures]
+"end(cost)" = 1.0
+[run]
+stop_time = 1.0
+output_step = 1.0
+"""
+    found = optimise(read_task(task(tmp_path, mass(law, cost, p=1.0), text)))
+    best = min(np.linspace(0, 4, 40001), key=lambda p: math.sin(3 * p) + 0.4 * p)
+    assert found.values["p"] == pytest.approx(best, abs=1e-3) and len(found.starts) == 7
+    assert found.starts[0][1] > found.objective + 0.5
+
+
+def test_worst_of_several_scenarios(tmp_path: Path):
+    """|p - c| for c = 0 and c = 2: the worst is least in the middle, the mean anywhere between."""
+    text = """
+[optimize]
+method = "differential-evolution"
+[optimize.variables]
+p = { from = -1.0, to = 5.0 }
+[optimize.measures]
+"end(cost)" = 1.0
+[run]
+stop_time = 1.0
+output_step = 1.0
+[[scenarios]]
+set = { c = 0.0 }
+[[scenarios]]
+set = { c = 2.0 }
+"""
+    found = optimise(read_task(task(tmp_path, mass("0*x", "abs(p - c)", p=1.0, c=0.0), text)))
+    assert found.values["p"] == pytest.approx(1.0, abs=1e-2) and found.objective == pytest.approx(1.0, abs=1e-2)
+
+
+def test_measures_at_rest(tmp_path: Path):
+    """The damping ratio at rest, d/(2√k), as a constraint: as little damping as gives 0.3."""
+    text = """
+[optimize]
+[optimize.variables]
+d = { from = 0.1, to = 4.0, start = 2.0 }
+[optimize.measures]
+"end(cost)" = 1.0
+[optimize.constraints]
+"damping" = { min = 0.3 }
+[run]
+stop_time = 1.0
+output_step = 1.0
+"""
+    source = mass("-4*x - d*der(x)", "d", 0.0, d=1.0)
+    source["states"] = {"cost": {"rate": "d - cost"}}
+    found = optimise(read_task(task(tmp_path, source, text)))
+    assert found.values["d"] == pytest.approx(2 * 0.3 * 2.0, abs=1e-3)
+
+
+def test_gradients_are_those_of_the_formula(tmp_path: Path):
+    """d/dd of (1 + d²)/(2d) times the width of the bounds; differences of 1e-4 of them, squared, and the tolerance of the runs over the step."""
+    search = Search(read_task(task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))), lambda done, best: None)
+    s = np.array([0.6])
+    d = 0.2 + 0.6 * 2.8
+    assert search.gradient(s, search.objective)[0, 0] == pytest.approx((0.5 - 0.5 / d**2) * 2.8, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("d = {", "dd = {"), "no parameter 'dd'"),
+        (("end(cost)", "end(costs)"), "no column 'costs'; did you mean 'cost'"),
+        (("end(cost)", "last(cost)"), "expected measure"),
+        (('method = "slsqp"', 'method = "magic"'), "expected one of slsqp"),
+        (("from = 0.2", "from = 9.0"), "expected from < to"),
+        (("stop_time", "stop"), "unknown key 'stop'"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
+    path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp").replace(*change))
+    with pytest.raises(BadInput, match=said):
+        optimise(read_task(path))
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture):
+    path = task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))
+    out, page = tmp_path / "found.json", tmp_path / "page.html"
+    assert cli.main(["optimize", str(path), "-o", str(out), "--report", str(page)]) == 0
+    assert json.loads(out.read_text())["values"]["d"] == pytest.approx(1.0, abs=2e-3)
+    text = page.read_text()
+    assert "data:image/png;base64," in text and "http://" not in text and "https://" not in text and "end(cost)" in text
+    assert "objective 1 after" in capsys.readouterr().out

@@ -1,0 +1,134 @@
+"""The studio without its page: text, values with undo, runs that can be stopped, statics, FMUs, and the door."""
+
+import asyncio
+import json
+import threading
+import time
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+from kinetree.scripts.cli import main
+from kinetree.scripts.studio.server import COOKIE, Door
+from kinetree.scripts.studio.session import KEPT, Session
+
+
+def test_text_is_checked_with_its_lines_and_mended():
+    session = Session("lib:pendulum")
+    good = session.text
+    session.text = good.replace('child = "bob"', 'child = "bop"')
+    problems = session.check()
+    assert problems and "pendulum.toml:" in problems[0] and "bop" in problems[0]
+    with pytest.raises(ValueError, match="mended first"):
+        session.run(0.1)
+    session.text = good
+    assert session.check() == [] and session.parameters()["L"][1] == 1.0
+
+
+def test_values_are_taken_back_and_made_again_and_impossible_ones_refused():
+    session = Session("lib:pendulum")
+    assert session.set("L", 2.0) == [] and session.set("m", 3.0) == []
+    assert session.set("L", -1.0), "a length below its bound was taken"
+    assert session.overrides == {"L": 2.0, "m": 3.0}
+    assert session.undo() and session.overrides == {"L": 2.0}
+    assert session.redo() and session.overrides == {"L": 2.0, "m": 3.0}
+    assert session.set("L", None) == [] and session.overrides == {"m": 3.0}
+    again = Session("lib:pendulum")
+    assert again.take_values(session.values_text()) == [] and again.overrides == {"m": 3.0}
+    assert again.take_values("[1]") and again.take_values('{"gone": 1}')
+    while session.undo():
+        pass
+    assert session.overrides == {}
+
+
+def test_runs_use_the_values_and_are_kept_for_comparison():
+    """A pendulum four times as long swings half as fast at small angles: coordinates after a quarter of the period tell."""
+    session = Session("lib:pendulum")
+    session.set("phi0", 0.01)
+    short = session.run(0.5).result
+    session.set("L", 4.0)
+    long = session.run(1.0).result
+    np.testing.assert_allclose(long["phi"][::2], short["phi"], atol=1e-7)
+    assert [each.label for each in session.runs] == ["run 1, phi0 = 0.01", "run 2, phi0 = 0.01, L = 4"]
+    for _ in range(KEPT):
+        session.run(0.01)
+    assert len(session.runs) == KEPT and session.runs[-1].number == KEPT + 2
+
+
+def test_a_run_is_stopped_and_what_was_computed_stays():
+    session = Session("lib:three-link")
+    found = []
+    thread = threading.Thread(target=lambda: found.append(session.run(1e6)))
+    thread.start()
+    while session.part == 0.0 and thread.is_alive():
+        time.sleep(0.01)
+    session.stop()
+    thread.join(30.0)
+    assert found and found[0].result.interrupted == "stopped" and len(found[0].result) > 1 and not session.running
+
+
+def test_statics_and_pages():
+    session = Session("lib:pendulum")
+    rest, page = session.statics()
+    assert rest["stability"] == "stable" and rest["modes"][0]["frequency"] == pytest.approx(np.sqrt(9.81) / (2 * np.pi), rel=1e-6)
+    assert "mode 1: " in page and "<canvas" in session.start_page()
+    assert "<canvas" in Session("lib:train").start_page()
+
+
+def test_an_fmu_has_the_changed_values(tmp_path):
+    session = Session("lib:pendulum")
+    session.set("L", 2.5)
+    name, content = session.pack("python", "2")
+    (tmp_path / name).write_bytes(content)
+    with ZipFile(tmp_path / name) as archive:
+        text = archive.read("modelDescription.xml").decode()
+    assert 'name="L"' in text and 'start="2.5"' in text
+
+
+def test_generated_mechanisms_are_opened_as_json_and_saved_as_files(tmp_path):
+    session = Session("lib:carrier")
+    assert session.language == "JSON" and json.loads(session.text)["bodies"] and session.problems == []
+    with pytest.raises(ValueError, match="name of a file"):
+        session.save()
+    session.save(str(tmp_path / "mine.json"))
+    assert main(["check", str(tmp_path / "mine.json")]) == 0
+
+
+def knock(door: Door, kind: str = "http", query: str = "", **headers: str) -> list[dict]:
+    """What the door sends to a visitor."""
+    sent: list[dict] = []
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    async def receive() -> dict:
+        return {"type": "websocket.connect"}
+
+    pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+    asyncio.run(door({"type": kind, "query_string": query.encode(), "headers": pairs}, receive, send))
+    return sent
+
+
+async def inside(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_the_door_opens_to_who_has_the_token_only(kind: str):
+    door, home = Door(inside, "secret", 8000), "127.0.0.1:8000"
+    entered = knock(door, kind, "token=secret", host=home)
+    assert entered[0]["status"] == 200
+    if kind == "http":
+        assert entered[0]["headers"] == [(b"set-cookie", f"{COOKIE}=secret; HttpOnly; SameSite=Strict; Path=/".encode())]
+    assert knock(door, kind, host=home, cookie=f"{COOKIE}=secret")[0]["status"] == 200
+    strangers = [
+        knock(door, kind, host=home),
+        knock(door, kind, "token=guess", host=home),
+        knock(door, kind, host=home, cookie=f"{COOKIE}=guess"),
+        knock(door, kind, "token=secret", host="evil.example"),
+        knock(door, kind, host=home, cookie=f"{COOKIE}=secret", origin="http://evil.example"),
+        knock(door, kind, "token=", host=home),
+    ]
+    for sent in strangers:
+        assert sent[0].get("status") == 403 or sent[0].get("code") == 1008, sent

@@ -1,0 +1,91 @@
+"""A newcomer's ten minutes in the studio, in a browser: open, change a value, run, look, compare, break and mend the text, rest, stop, pack."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from browser import DESK, PHONE, browser, needs_browser
+
+pytestmark = [needs_browser, pytest.mark.slow]
+PATIENCE = 60_000  # ms, on a machine with other work
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("studio")
+    command = [sys.executable, "-m", "kinetree.scripts.cli", "studio", "lib:pendulum", "--no-open"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}  # NiceGUI behaves otherwise under pytest
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    line = process.stdout.readline()
+    yield re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
+    process.terminate()
+    process.wait(20)
+
+
+def test_ten_minutes(address: str):
+    with browser() as shell:
+        page = shell.new_page(viewport=DESK, reduced_motion="reduce")  # scenes stand still until they are played
+        page.set_default_timeout(PATIENCE)
+        requests, complaints = [], []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        scene = page.frame_locator("iframe.scene")
+        scene.locator("#title", has_text="Pendulum").wait_for()
+        # change a value, run, look at the numbers
+        field = page.locator('input[data-parameter="L"]')
+        field.fill("2")
+        field.press("Enter")
+        page.locator("input[aria-label='L']").wait_for()
+        page.get_by_role("button", name="Run").click()
+        scene.locator(".strip canvas").first.wait_for()
+        page.get_by_role("tab", name="Numbers").click()
+        page.get_by_text("run 1, L = 2").wait_for()
+        assert page.locator("table tbody tr").count() > 5
+        # a value that cannot be is refused and said
+        field.fill("-3")
+        field.press("Enter")
+        page.locator(".q-notification", has_text="L").first.wait_for()
+        page.get_by_role("tab", name="Compare runs").click()
+        page.locator("canvas").first.wait_for()
+        # break the text and mend it
+        page.get_by_role("tab", name="Description").click()
+        editor = page.locator(".cm-content")
+        editor.click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("\nrubbish = 1\n")
+        page.get_by_text("1 to mend").wait_for()
+        page.get_by_text(re.compile("rubbish")).last.wait_for()
+        page.keyboard.press("Control+z")
+        page.keyboard.press("Control+z")
+        page.get_by_text("good", exact=True).wait_for()
+        # statics
+        page.get_by_role("button", name="At rest").click()
+        page.get_by_role("tab", name="Rest", exact=True).click()
+        page.get_by_text("stable rest").wait_for()
+        # structure, phone
+        page.get_by_role("tab", name="Structure").click()
+        page.get_by_text("1 body, 1 freedom").wait_for()
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+        page.set_viewport_size(DESK)
+        # pack
+        page.locator("header button").last.click()
+        with page.expect_download() as download:
+            page.get_by_text("FMU: Python, FMI 2.0").click()
+        assert download.value.suggested_filename.endswith(".fmu")
+        home = address.split("/?")[0]
+        strangers = [url for url in requests if not url.startswith((home, home.replace("http", "ws"), "data:", "blob:"))]
+        assert not strangers and not complaints, (strangers, complaints)
+        page.close()
+
+
+def test_without_the_token_nothing_is_served(address: str):
+    with browser() as shell:
+        page = shell.new_page()
+        answer = page.goto(address.split("?")[0])
+        assert answer.status == 403 and "opens with the address" in page.content()
+        page.close()
