@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kinetree.fmu.variables import Table, Type, Variable
+from kinetree.fmu.variables import Access, Table, Type, Variable
 from kinetree.models.description.units import UnitError, parse_unit
 
 LOG_CATEGORIES = {
@@ -19,6 +19,7 @@ LOG_CATEGORIES = {
     "logStatusFatal": "Failures that end the instance",
     "logAll": "All messages",
 }
+MOST_PAIRS = 200_000  # of unknowns and knowns of the initialization
 CONTINUOUS_TYPE = {2: {Type.REAL: "Real", Type.INTEGER: "Integer", Type.STRING: "String"}}
 CONTINUOUS_TYPE[3] = {Type.REAL: "Float64", Type.INTEGER: "Int32", Type.STRING: "String"}
 
@@ -106,11 +107,24 @@ def write_units(root: Element, table: Table) -> None:
         if known.offset:
             base["offset"] = number(known.offset)
         SubElement(unit, "BaseUnit", base)
+        for shown in sorted({v.display_unit for v in table.variables if v.unit == name and v.display_unit}):
+            write_display(unit, shown)
+
+
+def write_display(unit: Element, shown: str) -> None:
+    """A unit in which values are shown: display = factor SI + offset."""
+    known = parse_unit(shown)
+    attributes = {"name": shown, "factor": number(1.0 / known.factor)}
+    if known.offset:
+        attributes["offset"] = number(-known.offset / known.factor)
+    SubElement(unit, "DisplayUnit", attributes)
 
 
 def real_attributes(v: Variable) -> dict[str, str]:
     """Unit, limits, nominal value."""
     attributes = {"unit": v.unit} if v.unit else {}
+    if v.display_unit:
+        attributes["displayUnit"] = v.display_unit
     if math.isfinite(v.minimum):
         attributes["min"] = number(v.minimum)
     if math.isfinite(v.maximum):
@@ -158,8 +172,9 @@ def write_structure_2(root: Element, table: Table, index: dict[int, int]) -> Non
     unknowns = table.initial_unknowns()
     if unknowns:
         node = SubElement(structure, "InitialUnknowns")
+        knowns = initial_knowns(table)
         for vr in unknowns:
-            SubElement(node, "Unknown", index=str(index[vr]))
+            SubElement(node, "Unknown", {"index": str(index[vr])} | initial_attributes(table, vr, knowns, index))
 
 
 def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[str, str]:
@@ -168,6 +183,26 @@ def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[s
         return {}
     places = [str(index[vr] if index else vr) for vr, _ in v.dependencies]
     return {"dependencies": " ".join(places), "dependenciesKind": " ".join(kind for _, kind in v.dependencies)}
+
+
+def initial_knowns(table: Table) -> list[int] | None:
+    """What the initialization is given beside inputs: parameters and start values; None where a start is a guess that the assembly of loops refines.
+
+    Many unknowns times many knowns would make most of the file: such models do without.
+    """
+    settable = [vr for vr, v in table.numbered() if v.access in (Access.TUNABLE, Access.FIXED, Access.START)]
+    guessed = any(table.variables[vr].initial == "approx" for vr in settable)
+    return None if guessed or len(settable) * len(table.initial_unknowns()) > MOST_PAIRS else settable
+
+
+def initial_attributes(table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None) -> dict[str, str]:
+    """Hosts take an unknown without dependencies for one of all inputs, and see a loop around every connected system."""
+    v = table.variables[vr]
+    if knowns is None or v.dependencies is None or v.causality == "calculatedParameter":
+        return {}
+    inputs = [known for known, _ in v.dependencies if table.variables[known].causality == "input"]
+    places = [str(index[known] if index else known) for known in sorted({*knowns, *inputs} - {vr})]
+    return {"dependencies": " ".join(places)}
 
 
 # -- FMI 3.0 ------------------------------------------------------------------------------------------------------------------------------------
@@ -189,7 +224,8 @@ def write_structure_3(root: Element, table: Table) -> None:
     for name, members in (("Output", outputs), ("ContinuousStateDerivative", table.derivatives)):
         for vr in members:
             SubElement(structure, name, {"valueReference": str(vr)} | known_attributes(table.variables[vr]))
+    knowns = initial_knowns(table)
     for vr in table.initial_unknowns():
-        SubElement(structure, "InitialUnknown", valueReference=str(vr))
+        SubElement(structure, "InitialUnknown", {"valueReference": str(vr)} | initial_attributes(table, vr, knowns))
     for vr in table.indicators:
         SubElement(structure, "EventIndicator", valueReference=str(vr))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,10 +11,11 @@ from kinetree.fmu.archive import matrix_steps
 from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
-from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
 from kinetree.models.system.mechanism import Mechanism
@@ -37,11 +39,12 @@ class Parameter:
     text: str
     min: float | None
     max: float | None
+    display_unit: str = ""
 
 
 @dataclass(frozen=True)
 class Input:
-    """An input with its register."""
+    """An input with its register; `follows`: its start is an expression, which counts until the host gives a number."""
 
     name: str
     register: int
@@ -49,15 +52,23 @@ class Input:
     unit: str
     min: float | None
     max: float | None
+    display_unit: str = ""
+    text: str = ""
+    follows: bool = False
 
 
 @dataclass(frozen=True)
 class State:
-    """A continuous state of the union; `register` of its start value, -1 for a state of a later stage."""
+    """A continuous state of the union; `register` that a host writes its start to, -1 for a state of a later stage.
+
+    `start`: the value it has without that; `follows`: an expression gives it until a host writes.
+    """
 
     name: str
     register: int
     unit: str
+    start: float = math.nan
+    follows: bool = False
 
 
 @dataclass
@@ -120,7 +131,7 @@ def parameters(unit: Unit) -> list[Parameter]:
         return None if value is None else evaluate_constant(value, values)
 
     return [
-        Parameter(n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max))
+        Parameter(n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max), p.display_unit)
         for n, p in given.items()
     ]
 
@@ -136,14 +147,20 @@ def inputs(unit: Unit) -> list[Input]:
     for name in first.inputs[: len(first.inputs) - hidden]:
         spec = given.get(name)
         start = float(unit.floats[first.start_inputs + len(found)])
-        unit_text, low, high = (spec.unit, number(spec.min), number(spec.max)) if spec else (first.units.get(name, ""), None, None)
         value = number(spec.start) if spec else start
-        found.append(Input(name, first.registers[name], 0.0 if value is None else float(value), unit_text, low, high))
+        shown = (spec.unit, number(spec.min), number(spec.max), spec.display_unit, spec.text) if spec else (first.units.get(name, ""), None, None)
+        made = Input(name, first.registers[name], 0.0 if value is None else float(value), *shown)
+        found.append(replace(made, follows=spec is not None and isinstance(spec.start, str)))
     return found
 
 
 def states(unit: Unit) -> list[State]:
     """States of the union with the registers of their start values."""
-    registers = unit.compiled[0].registers
+    registers, val = unit.compiled[0].registers, Instance(unit.compiled[0]).ws.val
     units = {column.name: column.unit for column in unit.columns}
-    return [State(name, registers.get(f"start({name})", -1), units.get(name, "")) for name in unit.states]
+    found = []
+    for name in unit.states:
+        start, given = (registers.get(f"{word}({name})", -1) for word in ("start", "given"))
+        value = math.nan if start < 0 else float(val[start])
+        found.append(State(name, start if given < 0 else given, units.get(name, ""), value, given >= 0))
+    return found

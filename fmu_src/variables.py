@@ -13,7 +13,7 @@ from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
 from kinetree.models.analysis.scales import NOMINAL
-from kinetree.models.system.joint_units import rate_unit
+from kinetree.models.description.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 
 WORK_HEAD = 64  # registers follow the head of a structure's workspace
@@ -58,7 +58,9 @@ class Variable:
     start_at: int = -1  # of inputs: where the value before the start is kept
     state: int = -1  # number of the continuous state
     start: float | None = None
+    follows: bool = False  # the start is that of an expression until the host gives one
     unit: str = ""
+    display_unit: str = ""
     text: str = ""
     minimum: float = -math.inf
     maximum: float = math.inf
@@ -111,16 +113,25 @@ def variable_table(unit: Any) -> Table:
     """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table()
     registers = int(unit.ints[U.U_BASE]) + WORK_HEAD
-    table.variables.append(Variable("time", "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
+    own = {*(given.name for given in (*unit.parameters, *unit.inputs)), *(fmi_name(column.name) for column in unit.columns)}
+    table.variables.append(Variable(beside("time", own), "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
     add_parameters(table, unit, registers)
     for k, given in enumerate(unit.inputs):
         place = registers + given.register
-        facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start), "unit": given.unit}
+        facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
+        facts |= {"unit": given.unit, "display_unit": given.display_unit, "text": given.text, "follows": given.follows}
         start_at = registers + int(unit.ints[U.U_START_INPUTS]) + k
         table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
     add_columns(table, unit, registers)
     add_system(table, unit)
     return table
+
+
+def beside(name: str, used: set[str]) -> str:
+    """A name of the product's own that does not meet one of the model's."""
+    while name in used:
+        name = f"fmu.{name}"
+    return name
 
 
 def limit(value: float | None, otherwise: float) -> float:
@@ -132,7 +143,8 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
-        facts = {"unit": p.unit, "text": p.text, "minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        facts = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
         if p.computed:
             variability = "tunable" if tunable else "fixed"
             table.variables.append(Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts))
@@ -170,7 +182,7 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
             known = ((vr_of[column.name], "constant"),)
         causality = "output" if column.name in number or column.name in outputs else "local"
         initial = facts.pop("initial", "calculated")
-        facts |= {"unit": column.unit, "nominal": NOMINAL.get(column.unit), "dependencies": known}
+        facts |= {"unit": column.unit, "display_unit": column.display_unit, "nominal": NOMINAL.get(column.unit), "dependencies": known}
         table.variables.append(Variable(fmi_name(column.name), causality, "continuous", initial, at + c, **facts))
     for k, vr in enumerate(table.derivatives):
         if vr >= len(table.variables):
@@ -181,14 +193,12 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
 
 
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
-    """How the start of a state is given: by the host, by an expression, or not at all (states of later stages)."""
-    if state.register < 0:
-        return {}
-    image = float(unit.floats[int(unit.ints[U.UNIT_HEADER + U.S_FLOATS]) + state.register])
-    if math.isnan(image):
+    """How the start of a state is given: by the host, by an expression until the host gives it, or not at all (states of later stages)."""
+    if state.register < 0 or not math.isfinite(state.start):
         return {}
     loops = bool(getattr(unit.system.compiled, "loops", ()))  # then start values are a guess that the assembly refines
-    return {"access": Access.START, "write": registers + state.register, "start": image, "initial": "approx" if loops else "exact"}
+    told = "approx" if loops or state.follows else "exact"
+    return {"access": Access.START, "write": registers + state.register, "start": state.start, "initial": told}
 
 
 def output_names(unit: Any) -> set[str]:
@@ -222,9 +232,7 @@ def add_system(table: Table, unit: Any) -> None:
         ("solver_steps", Type.INTEGER, U.V_STEPS, "", "Steps of the integrator so far"),
     )
     for name, kind, at, unit_text, text in rows:
-        if name in used:
-            name = f"fmu.{name}"
-        continuous = name.endswith("_residual")
+        name, continuous = beside(name, used), name.endswith("_residual")
         variability = "continuous" if continuous else "discrete"
         table.variables.append(
             Variable(name, "output", variability, "calculated", at, kind, unit=unit_text, text=text, dependencies=on_states if continuous else ())
@@ -232,6 +240,5 @@ def add_system(table: Table, unit: Any) -> None:
     for k in range(int(unit.ints[U.U_GUARDS])):
         table.indicators.append(len(table.variables))
         at = int(unit.ints[U.U_AT_GUARDS]) + k
-        table.variables.append(
-            Variable(f"event_indicator[{k + 1}]", "local", "continuous", "calculated", at, text="An event is a change of its sign")
-        )
+        name = beside(f"event_indicator[{k + 1}]", used)
+        table.variables.append(Variable(name, "local", "continuous", "calculated", at, text="An event is a change of its sign"))

@@ -16,7 +16,6 @@ app = typer.Typer(
     name="kinetree",
     help="Mechanisms as co-simulation units: describe, derive, integrate, pack as FMU.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -108,7 +108,7 @@ def report(
     path: Path, run: "Coupled", backend: str, rest: dict[str, Rows], found: dict[str, Rows], held: dict[str, Rows], pictures: dict[str, Path]
 ) -> Path:
     """The page with everything."""
-    from kinetree.scripts.reports.html import heading, paragraph, picture, table, write_report
+    from kinetree.scripts.reports.html import heading, paragraph, picture, scene, table, write_report
 
     coupled = [title for title in found if title.startswith("Coupled")]
     parts = [
@@ -117,6 +117,7 @@ def report(
             "pushed along their rails and leave one after another, while hydraulic servo drives hold the commanded angles. Angles are coordinates: "
             "slew about the platform's axis, luff upwards about the cradle's hinge."
         ),
+        scene(run.reference, "The run below in three dimensions: drag to turn, space plays; marks above the time are stages."),
         picture(pictures["view"], "At rest, a module travelling along its rail, the same module in free flight; yellow: the hydraulic cylinders."),
         heading("Before the start"),
         paragraph("Each state of rest is an equilibrium of the full model and starts from the last; the run begins in the last one."),

@@ -242,6 +242,11 @@ def mutants(options: argparse.Namespace) -> int:
     return run(program("python"), ROOT / "tests" / "mutation" / "mutants.py", *options.rest)
 
 
+def fuzz(options: argparse.Namespace) -> int:
+    setup()
+    return run(program("python"), ROOT / "tests" / "fuzz" / "fuzz.py", *options.rest)
+
+
 COMMANDS = {
     "setup": (setup, "make .venv and install everything"),
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
@@ -251,6 +256,7 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
+    "fuzz": (fuzz, "hand changed descriptions, scenarios, studies and system structures to the readers: --minutes N"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 
@@ -267,7 +273,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "bench", "mutants"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "bench", "mutants", "fuzz"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

@@ -83,7 +83,8 @@ def canvas(width: float, height: float) -> tuple[Any, Any]:
 
 def composition(path: Path) -> None:
     """The system structure as it stands in the archive: its components and every connection."""
-    from kinetree.scripts.ssp.read import read_ssd, unpack
+    from kinetree.scripts.ssp.archive import unpack
+    from kinetree.scripts.ssp.read import read_ssd
 
     with TemporaryDirectory() as folder:
         structure = read_ssd(unpack(boom_archive(Path(folder)), Path(folder)), "boom")

@@ -46,6 +46,7 @@ def build_fmu(
     platforms: str | Sequence[str] | None = None,
     say: Callable[[str], None] = silent,
     interpreter: str = "",
+    plain_names: bool = False,
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation), native or source (co-simulation and model exchange, FMI 2.0 or 3.0).
 
@@ -53,6 +54,7 @@ def build_fmu(
 
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
     `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
+    `plain_names`: no commas in names of variables, for hosts whose tables are separated by commas: der(x,2) is called der(der(x)).
     """
     from kinetree.fmu.unit import fmu_unit
 
@@ -64,7 +66,7 @@ def build_fmu(
     if interpreter and backend == "python":
         files["python.txt"] = interpreter.encode()
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
-    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried)
+    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried, plain_names=plain_names)
 
 
 def pack_unit(
@@ -75,11 +77,14 @@ def pack_unit(
     files: dict[str, bytes] | None = None,
     carried: Binaries | None = None,
     shell: Path | None = None,
+    plain_names: bool = False,
 ) -> Path:
     """Pack a compiled unit with the binaries that it is to carry; `shell`: one binary for this machine in their place."""
     path, version = Path(path), int(float(fmi))
     check_request(path, backend, version)
     table = variable_table(unit)
+    if plain_names:
+        table.variables = [replace(v, name=without_commas(v.name)) for v in table.variables]
     token = token_of(unit, table)
     facts = facts_of(unit, token, kinds(backend, version))
     if backend == "source":
@@ -99,6 +104,11 @@ def pack_unit(
         named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
         pack_native(path, facts.identifier, xml, resources | named, carried, page, version)
     return path
+
+
+def without_commas(name: str) -> str:
+    """The second derivative as a derivative of a derivative; indices of several numbers with semicolons."""
+    return re.sub(r"^der\((.*),2\)$", r"der(der(\1))", name).replace(",", ";")
 
 
 def fixed_integrator(mechanism: Mechanism) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 import zlib
 from typing import Any
@@ -39,7 +40,7 @@ def payload(unit: Any, table: Table, token: str) -> bytes:
     ints = np.ascontiguousarray(unit.ints, dtype="<i8")
     floats = np.ascontiguousarray(unit.floats, dtype="<f8")
     records = np.array([[v.type, v.at, v.write, v.access, v.state, v.rate, v.start_at, 0] for v in table.variables], dtype="<i8")
-    limits = np.array([[v.minimum, v.maximum, v.start or 0.0] for v in table.variables], dtype="<f8")
+    limits = np.array([[v.minimum, v.maximum, math.nan if v.follows else v.start or 0.0] for v in table.variables], dtype="<f8")
     nominals = np.array([table.variables[vr].nominal or 1.0 for vr in table.states], dtype="<f8")
     options = np.array(sorted(unit.options.items()), dtype="<f8").reshape(-1, 2)
     bodies = body_names(unit)

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
+#ifndef KINETREE_EMBEDDED
+#include "location.h"
 #ifdef _WIN32
 #include <windows.h>
 #endif
-
-#include "engine.h"
-#include "location.h"
+#endif
 
 #define NAMED(problem) "resources/model.kinetree " problem
 
@@ -80,36 +81,6 @@ const char *model_load(Model *m, const char *resources, const char *token) {
 }
 #else
 enum { TOKEN_SIZE = 36 };
-
-static int hexadecimal(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The path that a resource location means: file:///path, file:/path, file://localhost/path with %XX, or a plain path. */
-static const char *path_from_uri(const char *uri, char *path, size_t size) {
-    const char *at = uri;
-    if (strncmp(at, "file:", 5) == 0) {
-        at += 5;
-        if (strncmp(at, "//", 2) == 0) { /* file://host/path: the host is this machine */
-            at += 2;
-            while (*at && *at != '/') at++;
-        }
-#ifdef _WIN32
-        if (at[0] == '/' && at[1] && at[2] == ':') at++;
-#endif
-    }
-    size_t n = 0;
-    int is_uri = at != uri;
-    for (; *at && n + 1 < size; at++) {
-        int high = is_uri && at[0] == '%' ? hexadecimal(at[1]) : -1, low = high < 0 ? -1 : hexadecimal(at[2]);
-        path[n++] = low < 0 ? *at : (char)(16 * high + low);
-        if (low >= 0) at += 2;
-    }
-    path[n] = 0;
-    return path;
-}
 
 /* Paths are UTF-8 everywhere. */
 static FILE *open_file(const char *path) {

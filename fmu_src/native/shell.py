@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,9 +41,10 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """The glossary of units as C constants: places, which begin with a letter and a dash; words alone are names of C's own, such as EVENT."""
-    shown = lambda key: key.isupper() and (key[1] == "_" or key in ("UNIT_HEADER", "STAGE"))  # noqa: E731
-    lines = [f"#define {key} {value}" for key, value in vars(unit_layout).items() if shown(key) and isinstance(value, int)]
+    """The glossary of units as C constants, but for names that the shell has for its own modes: its EVENT is no record of a log."""
+    own = set(re.findall(r"^ +([A-Z]+)(?: = \d+)?,?", (HERE / "core.h").read_text(encoding="utf-8"), re.M))
+    shown = {key: value for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int) and key not in own}
+    lines = [f"#define {key} {value}" for key, value in shown.items()]
     lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
     lines += [f"#define KIND_{name.upper().replace('-', '_')} {value}" for name, value in unit_layout.KINDS.items()]
     lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]

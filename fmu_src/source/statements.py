@@ -23,7 +23,9 @@ class Kernel(Expressions):
         assert isinstance(tree, ast.FunctionDef)
         self.tree, self.function = tree, function
         self.parameters = [each.arg for each in tree.args.args]
-        super().__init__(program, function.__globals__, dict(zip(self.parameters, arguments, strict=True)))
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        outer = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+        super().__init__(program, outer, dict(zip(self.parameters, arguments, strict=True)))
         self.result: Any = None
         self.lines: list[str] = []
         self.depth = 1
@@ -125,6 +127,9 @@ class Kernel(Expressions):
             name = self.kept(value)
             for k, each in enumerate(target.elts):
                 self.store(each, (kind.part(name, k), kind.parts[k]))
+        elif isinstance(target, ast.Name) and target.id == "_":
+            if not text.startswith("kept"):
+                self.say(f"(void){text};")
         elif isinstance(target, ast.Name):
             now = K.joined(self.kinds.get(target.id), kind) if not isinstance(kind, K.Function) else kind
             self.kinds[target.id] = self.program.tuple_of(now.parts) if isinstance(now, K.Tuple) else now

@@ -56,6 +56,11 @@ class Equilibrium:
         zero = GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
         return [mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))]
 
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import rest_html
+
+        return rest_html(self)
+
     def to_dict(self) -> dict:
         """Plain data for JSON."""
         values = [{"real": float(value.real), "imaginary": float(value.imag)} for value in self.eigenvalues]

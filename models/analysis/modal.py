@@ -9,6 +9,7 @@ largest that any mode has (Popov, Belevitch, Hautus).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eig, eigvals, matrix_balance
@@ -58,8 +59,7 @@ def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = No
     A = linear.A
     if not A.size:
         return []
-    balanced, (scale, order) = matrix_balance(A, permute=False, separate=True)
-    del order
+    balanced, scale = balance(A)
     values, left, right = eig(balanced, left=True, right=True)
     left, right = left.conj() / np.linalg.norm(left, axis=0), right / np.linalg.norm(right, axis=0)
     B = (linear.B if B is None else B) / scale[:, None]
@@ -90,12 +90,18 @@ def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = No
     return sorted(found, key=lambda mode: (mode.frequency, mode.eigenvalue.real))
 
 
+def balance(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A in coordinates in which its rows and columns are of a size, and their units."""
+    found: Any = matrix_balance(A, permute=False, separate=True)
+    return found[0], found[1][0]
+
+
 def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Frequencies at which a square system passes nothing on: finite λ with det [[A - λ, B], [C, D]] = 0."""
     n, m = len(A), B.shape[1]
     if m != C.shape[0] or not m:
         return np.zeros(0, dtype=complex)
-    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    balanced, scale = balance(A)
     B, C = B / scale[:, None], C * scale[None, :]
     b, c = (max(float(np.abs(part).max(initial=0.0)), 1e-300) for part in (B, C))
     size = max(float(np.abs(balanced).max(initial=0.0)), 1.0)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
-from kinetree.models.compilation.builder import Column
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.library.chains import springs

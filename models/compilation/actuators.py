@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from kinetree.models.compilation.additions import HELD, stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, smaller
-from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
+from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
 from kinetree.models.description.schema import Actuator, Chambers
 from kinetree.models.expressions.registers import ACCELERATION, STATE
@@ -39,21 +41,21 @@ def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
     between = actuator.between is not None
     measure_line(builder, label, actuator) if between else measure_coordinate(builder, label, actuator)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
-    t0, s0, v0 = (name(f"{label}.{key}") for key in ("t0", *HELD))
+    t0, s0, v0 = (name(hidden(label, key)) for key in ("t0", *HELD))
     builder.define(f"{label}.mean_speed", choose(name("t") > t0, (length - s0) / larger(name("t") - t0, 1e-300), speed).node)
     builder.registers.add(f"{label}.effective_mass", 0.0, ACCELERATION)
-    probe = builder.registers.add(f"{label}.probe", 0.0, STATE)
+    probe = builder.registers.add(hidden(label, "probe"), 0.0, STATE)
     value = name(f"{label}.force") + name(f"{label}.stiffness") * (length - s0) + name(f"{label}.damping") * (speed - v0)
     if actuator.chambers is not None:
         value = value + chamber_force(builder, label, actuator.chambers, length, speed)
-    builder.define(f"{label}.value", value.node)
-    value = builder.register((name(f"{label}.value") + name(f"{label}.probe")).node)
+    builder.define(hidden(label, "value"), value.node)
+    value = builder.register((name(hidden(label, "value")) + name(hidden(label, "probe"))).node)
     if not apply(builder, actuator, value):
         return
     builder.probes.append((probe, *(builder.register(name(f"{label}.{key}").node) for key in ("acceleration", "effective_mass"))))
     names = builder.registers.names
     sources = {**{key: f"{label}.{source}" for key, source in HELD.items()}, "t0": "t"}
-    builder.latches += [(builder.register(name(source).node), names[f"{label}.{key}"]) for key, source in sources.items()]
+    builder.latches += [(builder.register(name(source).node), names[hidden(label, key)]) for key, source in sources.items()]
     way, mass = ("m", "kg") if between else ("rad", "kg.m2")
     units = {"length": way, "speed": f"{way}/s", "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}
     builder.columns += [Column(f"{label}.{key}", 0, unit, TEXTS[key]) for key, unit in units.items()]
@@ -75,9 +77,9 @@ def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
     for part, point in zip("ab", actuator.between, strict=True):
         at, body = vector_of(builder, point.point, f"actuators.{label}.between"), builder.body[point.body]
         register = builder.vector(x.node for x in at)
-        hidden = f"{label}.{part}"
-        acceleration = NOWHERE if body == 0 else sensed(builder, f"{hidden}.acceleration", L.Sensor.ACCELERATION, body, register)
-        ends.append((position(builder, f"{hidden}.position", body, at), velocity(builder, f"{hidden}.velocity", body, at), acceleration))
+        inside = hidden(label, part)
+        acceleration = NOWHERE if body == 0 else sensed(builder, f"{inside}.acceleration", L.Sensor.ACCELERATION, body, register)
+        ends.append((position(builder, f"{inside}.position", body, at), velocity(builder, f"{inside}.velocity", body, at), acceleration))
     r, v, a = (Vector(*second).minus(Vector(*first)) for first, second in zip(*ends, strict=True))
     sensors = [index for point in actuator.between for index in (builder.body[point.body], builder.vector(point.point))]
     builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *sensors)
@@ -119,7 +121,7 @@ def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, s
         flow = name(f"{label}.flow_{side}") - sign * (part[f"area_{side}"] * speed + leak)
         rate = bulk_modulus(part["bulk_modulus"], part["air"], p) * flow / larger(dead + volume[side], LEAST_VOLUME * dead)
         left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
-        builder.define(f"{label}.pressure_{side}_rate", (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
+        builder.define(rate_of_state(f"{label}.pressure_{side}"), (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
     value = pressure["a"] * part["area_a"] - pressure["b"] * part["area_b"]
     value = value + rubbing(builder, part["coulomb"], part["viscous"], part["speed"], speed)
     return end_stops(builder, chambers, length, speed, value)[0]

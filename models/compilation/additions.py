@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from kinetree.models.description.force_parts import Force, TyreForce
+from kinetree.models.compilation.hidden import free_name, hidden
+from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.schema import Actuator, Description, Input, State
+from kinetree.models.description.schema import Actuator, Description
+from kinetree.models.description.value_parts import Input, State
 
 HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 
@@ -26,7 +28,7 @@ def inputs_of(description: Description) -> dict[str, Input]:
 
 def held(label: str) -> tuple[str, ...]:
     """Registers an actuator holds during a communication step; inputs of the engine that hosts do not see."""
-    return (*(f"{label}.{key}" for key in HELD), f"{label}.t0")
+    return (*(hidden(label, key) for key in HELD), hidden(label, "t0"))
 
 
 def held_inputs(description: Description) -> tuple[str, ...]:
@@ -35,17 +37,23 @@ def held_inputs(description: Description) -> tuple[str, ...]:
 
 
 def states_of(description: Description) -> dict[str, State]:
-    """All first-order states: those of the description, of contacts, of chambers and of hydraulic circuits."""
+    """All first-order states: those of the description, of contacts, of chambers and of hydraulic circuits.
+
+    The rate of a state that an element brings along is known by `rate_of_state`; its name yields to the description's.
+    """
     found = dict(description.states)
     for label, force in description.forces.items():
-        found |= contact_states(label, force)
+        found |= {free_name(name, description.own_names): state for name, state in contact_states(label, force).items()}
+    for label, output in description.outputs.items():
+        if output.quantity == "dissipated_energy":
+            found[label] = State(rate=0.0, unit="J", text=output.text, display_unit=output.display_unit)
     for label, actuator in description.actuators.items():
         if actuator.chambers is not None and stands(actuator, description):
             for side in "ab":
                 start = getattr(actuator.chambers, f"pressure_{side}")
-                found[f"{label}.pressure_{side}"] = State(rate=f"{label}.pressure_{side}_rate", start=start, unit="Pa")
+                found[f"{label}.pressure_{side}"] = State(rate=0.0, start=start, unit="Pa")
     for label, element in description.hydraulics.items():
-        found |= hydraulic_states(label, element)
+        found |= hydraulic_states(label, element, free_name(f"{label}.spool_speed", description.own_names))
     return found
 
 
@@ -57,35 +65,28 @@ def stands(element: Actuator | Hydraulic, description: Description) -> bool:
     return coordinate is None or any(coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
 
 
-def hydraulic_states(label: str, element: Hydraulic) -> dict[str, State]:
+def hydraulic_states(label: str, element: Hydraulic, spool_speed: str) -> dict[str, State]:
     """Pressure of a volume, spool of a valve."""
     if isinstance(element, VolumePlace):
-        return {f"{label}.pressure": State(rate=f"{label}.pressure_rate", start=element.start, unit="Pa", text=element.text or "Pressure")}
+        return {f"{label}.pressure": State(rate=0.0, start=element.start, unit="Pa", text=element.text or "Pressure")}
     if not isinstance(element, ValveElement) or (element.time_constant is None and element.frequency is None):
         return {}
-    spool = {f"{label}.spool": State(rate=f"{label}.spool_rate", start=element.start, unit="1", text="Position of the spool")}
+    spool = {f"{label}.spool": State(rate=0.0, start=element.start, unit="1", text="Position of the spool")}
     if element.time_constant is not None:
         return spool
-    return spool | {f"{label}.spool_speed": State(rate=f"{label}.spool_speed_rate", unit="1/s", text="Speed of the spool")}
+    return spool | {spool_speed: State(rate=0.0, unit="1/s", text="Speed of the spool")}
 
 
 def contact_states(label: str, force: Force) -> dict[str, State]:
     """Settlement of the soil and side travel of a contact."""
     found = {}
     if getattr(force, "soil", None) is not None:
-        found[f"{label}.settlement"] = State(rate=f"{label}.settling", unit="m")
+        found[f"{label}.settlement"] = State(rate=0.0, unit="m")
     for travel in travels(label, force):
-        found[travel] = State(rate=f"{travel}_rate", unit="m")
+        found[travel] = State(rate=0.0, unit="m")
     return found
 
 
 def settlements(description: Description) -> frozenset[str]:
     """Names of the states that are settled soil, whatever else is called so."""
     return frozenset(f"{label}.settlement" for label, force in description.forces.items() if getattr(force, "soil", None) is not None)
-
-
-def travels(label: str, force: Force) -> list[str]:
-    """Names of the side travels of a force."""
-    if getattr(force, "side_stiffness", 0.0) == 0.0:
-        return []
-    return [f"{label}.travel"] if isinstance(force, TyreForce) else [f"{label}.travel_1", f"{label}.travel_2"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.models.compilation.additions import inputs_of, states_of
 from kinetree.models.compilation.algebra import E
+from kinetree.models.compilation.compiled import Column
+from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_state
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
@@ -25,61 +26,15 @@ from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 
+if TYPE_CHECKING:
+    from kinetree.models.compilation.books import Book
+
 NONE = -1
-STAGE_START = "stage_start"  # register with the time at which the present stage began
 
 
 def negative(value: float | str | Node) -> float | Node:
     """Minus a number of the description, however it is given."""
     return -value if isinstance(value, float) else (-E(value)).node
-
-
-@dataclass
-class Column:
-    """A number the mechanism reports: its name, its register and its unit."""
-
-    name: str
-    register: int
-    unit: str = ""
-    text: str = ""
-
-
-@dataclass
-class Compiled:
-    """Flat blocks and the names that belong to them."""
-
-    ints: np.ndarray
-    floats: np.ndarray
-    counts: dict[str, float]
-    bodies: tuple[str, ...]
-    parents: tuple[int, ...]
-    joints: tuple[str, ...]  # joint into each body
-    coordinates: tuple[str, ...]
-    speeds: tuple[str, ...]
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    parameters: tuple[str, ...]
-    outputs: tuple[Column, ...]
-    registers: dict[str, int]
-    start_q: int  # first register of the start values
-    start_u: int
-    start_x: int
-    start_inputs: int  # what a host gives; not a number where it gives none and the description has an expression
-    preset_inputs: int  # what the description has
-    quaternions: tuple[int, ...]  # first coordinate of each quaternion
-    topology: Topology
-    loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
-    twins: tuple[str, ...] = ()  # bodies after the real ones
-    all_joints: tuple[tuple[str, bool], ...] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
-    start_time: float = 0.0
-    units: dict[str, str] = field(default_factory=dict)
-    guards: tuple[str, ...] = ()  # what every guard stands for
-    followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
-
-    @property
-    def body_number(self) -> dict[str, int]:
-        """Number of every real body and of the ground."""
-        return {"ground": 0} | {name: k for k, name in enumerate(self.bodies, 1)}
 
 
 class Builder:
@@ -107,13 +62,17 @@ class Builder:
         self.late: list[tuple[int, ...]] = []
         self.forces: list[list[int]] = []
         self.potentials: list[int] = []
+        self.potential_of: dict[str, E] = {}
+        self.books: dict[str, Book] = {}  # what outputs can be told about force elements
         self.guards: list[tuple[int, int, int, int, int]] = []
         self.actions: list[tuple[int, int, int]] = []
         self.latches: list[tuple[int, int]] = []
         self.probes: list[tuple[int, ...]] = []
         self.guard_names: list[str] = []
         self.late_guards = False
+        self.early_laws: list[tuple[Node, str]] = []  # what forces need, with the keys of the description
         self.columns: list[Column] = []
+        self.deferred: list[Callable[[], None]] = []  # outputs that are made once all force elements are known
         self.used: set[str] = set()
         self.inputs = inputs_of(description)
         self.states = states_of(description)
@@ -146,6 +105,15 @@ class Builder:
         self.used |= names(node)
         self.registers.link(name, node)
 
+    def offer(self, name: str, value: str) -> None:
+        """Let expressions use a hidden value by a name, unless the description has that name for something else."""
+        if name not in self.description.own_names:
+            self.define(name, Name(value))
+
+    def made(self, name: str) -> str:
+        """The name of a state that an element brings along."""
+        return free_name(name, self.description.own_names)
+
     # -- named values, in the global order ----------------------------------------------------------------------------------------------
     def add_names(self) -> None:
         """t, parameters, inputs, coordinates, speeds and states get the first registers."""
@@ -160,6 +128,7 @@ class Builder:
         for name in self.inputs:
             r.add(name, np.nan, STATE)
         r.add(STAGE_START, 0.0, TIME)
+        self.offer("stage_start", STAGE_START)
         for joint in self.topology.joint:
             form = joint_elements(d.joints[joint], joint)
             self.forms[joint] = self.lock(form) if joint in self.locked else form
@@ -183,9 +152,13 @@ class Builder:
         """Rates of the first-order states, also as der(name)."""
         rates = []
         for name, state in self.states.items():
-            rate = self.node(state.rate, f"states.{name}.rate")
+            rate = self.node(state.rate, f"states.{name}.rate") if name in self.description.states else Name(rate_of_state(name))
             self.define(f"der({name})", rate)
             rates.append(self.registers.compile(Name(f"der({name})")))
+        for law, key in self.early_laws:
+            if self.registers.phase_of(law) >= ACCELERATION:
+                hint = "a force cannot depend on the rate of a state that follows accelerations or forces"
+                raise ModelError(Problem(key, hint=hint, file=self.description.file))
         return rates
 
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------

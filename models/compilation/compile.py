@@ -7,14 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.models.compilation.actuators import add_actuators
+from kinetree.models.compilation.algebra import E, choose, function
 from kinetree.models.compilation.blocks import pack, work_sizes
-from kinetree.models.compilation.builder import Builder, Compiled
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
-from kinetree.models.compilation.outputs import add_magnitudes, add_outputs, add_rates
+from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
@@ -63,6 +66,8 @@ def assemble(builder: Builder) -> Compiled:
         LOWER[force.kind](builder, label, force)
     add_actuators(builder)
     add_hydraulics(builder)
+    add_deferred(builder)
+    add_losses(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_guards(builder)
@@ -131,7 +136,8 @@ def parameter_values(description: Description) -> dict[str, float]:
 def add_starts(builder: Builder) -> tuple[int, ...]:
     """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start.
 
-    Inputs have a group preset(NAME) besides: expressions write there, so that they do not overwrite what a host has given.
+    What an expression gives counts until a host has given a number: coordinates, speeds and states have a register given(NAME) for that; inputs have
+    a group preset(NAME) to which expressions write.
     """
     forms = [builder.forms[joint] for joint in builder.topology.joint]
     groups = (
@@ -141,7 +147,18 @@ def add_starts(builder: Builder) -> tuple[int, ...]:
         [(name, given.start) for name, given in builder.inputs.items()],
     )
     given = [(name, float("nan") if isinstance(start, str) else start) for name, start in groups[3]]
-    return *(add_start_group(builder, group) for group in (*groups[:3], given)), add_start_group(builder, groups[3], "preset")
+    firsts = *(add_start_group(builder, group) for group in (*groups[:3], given)), add_start_group(builder, groups[3], "preset")
+    for name, start in (pair for group in groups[:3] for pair in group):
+        if isinstance(builder.starts.get(name, start), str):
+            follow(builder, name, start)
+    return firsts
+
+
+def follow(builder: Builder, name: str, start: str) -> None:
+    """The start value is that of the expression until a host writes given(NAME), which is not a number before."""
+    given = E(Name(f"given({name})"))
+    builder.registers.add(f"given({name})", float("nan"))
+    builder.define(f"start({name})", choose(function(L.Op.EQ, given, given), given, E(builder.node(start, f"start({name})"))).node)
 
 
 def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word: str = "start") -> int:
@@ -151,7 +168,7 @@ def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word
         key, value = f"{word}({name})", builder.starts.get(name, given)
         register = builder.registers.add(key, float("nan") if isinstance(value, str) else value)
         first = first if k else register
-        if isinstance(value, str):
+        if isinstance(value, str) and word == "preset":
             builder.define(key, builder.node(value, key))
     return first
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, const, larger, name, smaller
-from kinetree.models.compilation.builder import NONE, STAGE_START, Builder
+from kinetree.models.compilation.builder import NONE, Builder
+from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.description.errors import ModelError, Problem, suggestion
 from kinetree.models.expressions.nodes import ExpressionError, Node, Operation

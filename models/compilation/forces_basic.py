@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, exp, larger, name, root, smaller, tanh
+from kinetree.models.compilation.books import Book, one_way
 from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.frames import Place, composed
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.force_parts import (
     CoordinateForce,
     CylinderForce,
@@ -55,9 +59,26 @@ def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[
 def define_force(builder: Builder, label: str, value: E, potential: E | None = None) -> int:
     """Name the value of a force element, keep its potential; returns the register of the value."""
     builder.define(f"force('{label}')", value.node)
+    builder.potential_of[label] = const(0.0) if potential is None else potential
     if potential is not None and potential.node is not parse(0.0):
         builder.potentials.append(builder.register(potential.node))
     return builder.register(name(f"force('{label}')").node)
+
+
+def along(builder: Builder, label: str, x: E, rate: E, potential: E) -> None:
+    """What outputs can be told about a force along a coordinate."""
+    builder.books[label] = Book(*one_way(name(f"force('{label}')"), x, rate, potential), potential)
+
+
+def line_book(builder: Builder, label: str, between: tuple[Point, Point], potential: E) -> None:
+    """What outputs can be told about a force between two points; positive values push its first body away from the second."""
+    value, length, rate = name(f"force('{label}')"), name(hidden(label, "length")), name(hidden(label, "rate"))
+    first, second = (Place(builder, point.body, vector_of(builder, point.point, f"forces.{label}.between")) for point in between)
+
+    def force() -> Vector:
+        return first.position().minus(second.position()).times(value / length)
+
+    builder.books[label] = Book(*one_way(value, length, rate, potential), potential, first.body, force)
 
 
 def add_coordinate(builder: Builder, label: str, force: CoordinateForce) -> None:
@@ -65,15 +86,17 @@ def add_coordinate(builder: Builder, label: str, force: CoordinateForce) -> None
     index, rate = speed_of(builder, force.coordinate)
     value, potential = elastic(builder, f"forces.{label}", force, name(force.coordinate), rate)
     push(builder, index, define_force(builder, label, value, potential))
+    along(builder, label, name(force.coordinate), rate, potential)
 
 
 def line_sensors(builder: Builder, label: str, between: tuple[Point, Point]) -> tuple[tuple[int, int, int, int], E, E]:
     """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
     a, b = between
     ends = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
-    builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *ends)
-    builder.add_sensor(f"{label}.rate", L.Sensor.DISTANCE_RATE, *ends)
-    return ends, name(f"{label}.length"), name(f"{label}.rate")
+    for key, kind in (("length", L.Sensor.DISTANCE), ("rate", L.Sensor.DISTANCE_RATE)):
+        builder.add_sensor(hidden(label, key), kind, *ends)
+        builder.offer(f"{label}.{key}", hidden(label, key))
+    return ends, name(hidden(label, "length")), name(hidden(label, "rate"))
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:
@@ -86,6 +109,35 @@ def add_line(builder: Builder, label: str, force: LineForce) -> None:
         value = choose(slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0))
         potential = choose(slack, 0.0, potential)
     builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
+    line_book(builder, label, force.between, potential)
+
+
+def wrench_book(builder: Builder, label: str, law: WrenchForce | PairForce, at: Point, other: str | None) -> None:
+    """What outputs can be told about a force and a moment on a body, and their opposites on another one at the same place."""
+    key, place = f"forces.{label}", Place(builder, at.body, vector_of(builder, at.point, f"forces.{label}.point"))
+
+    def turned(values: tuple) -> Vector:
+        given = vector_of(builder, values, key)
+        return composed(place.axes(), given) if law.frame == "body" else given
+
+    def speeds() -> tuple[Vector, Vector]:
+        if other is None:
+            return place.velocity(), place.spin()
+        carried = Place(builder, other)
+        arm = place.position().minus(carried.position())
+        return place.velocity().minus(carried.velocity()).minus(carried.spin().cross(arm)), place.spin().minus(carried.spin())
+
+    def force() -> Vector:
+        return turned(law.force)
+
+    def moment() -> Vector:
+        return turned(law.moment)
+
+    def power() -> E:
+        speed, spin = speeds()
+        return force().dot(speed) + moment().dot(spin)
+
+    builder.books[label] = Book(power, lambda: -power(), const(0.0), place.body, force, moment)
 
 
 def norm(builder: Builder, vector: tuple) -> E:
@@ -100,6 +152,7 @@ def add_wrench(builder: Builder, label: str, force: WrenchForce) -> None:
     frame = int(force.frame == "body")
     arguments = (builder.body[force.body], builder.vector(force.point), builder.vector(force.force), builder.vector(force.moment), frame)
     builder.add_force(L.Force.WRENCH, *arguments)
+    wrench_book(builder, label, force, Point(body=force.body, point=force.point), None)
 
 
 def add_pair(builder: Builder, label: str, force: PairForce) -> None:
@@ -116,6 +169,7 @@ def add_pair(builder: Builder, label: str, force: PairForce) -> None:
         frame,
     )
     builder.add_force(L.Force.PAIR, *arguments)
+    wrench_book(builder, label, force, a, b.body)
 
 
 def add_stop(builder: Builder, label: str, force: StopForce) -> None:
@@ -134,6 +188,7 @@ def add_stop(builder: Builder, label: str, force: StopForce) -> None:
         value = value - larger((k + mu * rate) * near, 0.0)
         potential = potential + k / a * near
     push(builder, index, define_force(builder, label, value, potential))
+    along(builder, label, x, rate, potential)
 
 
 def rubbing(builder: Builder, coulomb: E, viscous: E, speed: E, rate: E, back: E | None = None) -> E:
@@ -148,6 +203,7 @@ def add_friction(builder: Builder, label: str, force: FrictionForce) -> None:
     back = None if force.coulomb_negative is None else E(builder.node(force.coulomb_negative))
     coulomb, viscous, speed = (E(builder.node(v, f"forces.{label}")) for v in (force.coulomb, force.viscous, force.speed))
     push(builder, index, define_force(builder, label, rubbing(builder, coulomb, viscous, speed, rate, back)))
+    along(builder, label, name(force.coordinate), rate, const(0.0))
 
 
 def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:
@@ -160,6 +216,7 @@ def add_cylinder(builder: Builder, label: str, force: CylinderForce) -> None:
     value = value + rubbing(builder, part["coulomb"], part["viscous"], E(builder.node(force.speed)), rate)
     value, potential = end_stops(builder, force, length, rate, value)
     builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
+    line_book(builder, label, force.between, potential)
 
 
 def end_stops(builder: Builder, force, length: E, rate: E, value: E) -> tuple[E, E]:

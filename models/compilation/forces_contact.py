@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.models.compilation.additions import travels
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_basic import define_force
+from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
-from kinetree.models.description.force_parts import ContactForce, JackForce, Rubbing, TyreForce
-from kinetree.models.expressions.nodes import Lookup
+from kinetree.models.description.force_parts import ContactForce, JackForce, Rubbing, TyreForce, travels
+from kinetree.models.description.names import PLACE
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, ExpressionError, Lookup, Name, Node, names
+from kinetree.models.expressions.simplify import substitute
 from kinetree.solvers import layout as L
 
 Standing = ContactForce | TyreForce | JackForce
@@ -29,30 +33,58 @@ SMALLEST_FORCE = 1e-12  # [N]
 
 
 class Ground:
-    """The surface under a contact: unit normal, height and its rate along it, settlement."""
+    """The surface under a contact at a place: how deep it is below it, and its rate but for its speed; unit normal, and the direction of the load.
 
-    def __init__(self, builder: Builder, label: str, force: Standing):
+    A height over the place r of the contact is a terrain. With n the given normal its depth is d(r, t) = (h(r, t) - n.r)/|n - grad h|, the distance
+    from the tangent plane. The load acts along -grad d, so that the law of the spring in d is its potential: that is the terrain's own normal,
+    (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it.
+    """
+
+    def __init__(self, builder: Builder, label: str, force: Standing, place: Vector):
         key = f"forces.{label}"
-        self.normal = vector_of(builder, force.normal, f"{key}.normal").unit()
-        node = builder.node(force.height, f"{key}.height")
-        self.height, self.rising = E(node), rate_of(builder, node)
-        self.settlement = name(f"{label}.settlement") if force.soil is not None else const(0.0)
-
-    def depth(self, place: Vector) -> E:
-        """How deep a point is below the surface as it has settled."""
-        return self.height - self.settlement - place.dot(self.normal)
+        given, height = vector_of(builder, force.normal, f"{key}.normal").unit(), builder.node(force.height, f"{key}.height")
+        settled = name(builder.made(f"{label}.settlement")) if force.soil is not None else const(0.0)
+        self.soft = force.soil is not None
+        self.flat = not names(height) & PLACE.keys()
+        if self.flat:
+            self.normal = self.away = given
+            self.depth, self.rising = E(height) - settled - place.dot(given), rate_of(builder, height, f"{key}.height")
+            return
+        here = dict(zip(PLACE, place, strict=True))
+        steep = given.minus(gradient(builder, height))
+        size = root(steep.dot(steep))
+        depth = (E(height) - Vector(*map(name, PLACE)).dot(given)) / size
+        try:
+            away = gradient(builder, depth.node).times(-1.0)
+        except ExpressionError:  # tables of two variables have no second derivatives
+            away = steep.times(1.0 / size)
+        self.normal, self.away = (Vector(*(placed(part, here) for part in vector)) for vector in (steep.times(1.0 / size), away))
+        self.depth = placed(depth, here) - settled
+        self.rising = placed(rate_of(builder, depth.node, f"{key}.height"), here)
 
     def sinking(self, speed: Vector) -> E:
         """Rate of the depth without the settling."""
-        return self.rising - speed.dot(self.normal)
+        return self.rising - speed.dot(self.away)
+
+
+def gradient(builder: Builder, node: Node) -> Vector:
+    """Derivatives by the place of the contact."""
+    whole = builder.registers.expand(node)
+    return Vector(*(E(differentiate(whole, lambda leaf, k=k: ONE if leaf is Name(k) else None)) for k in PLACE))
+
+
+def placed(value: E, here: dict[str, E]) -> E:
+    """An expression with the place of the contact filled in."""
+    return E(substitute(value.node, lambda leaf: here[leaf.key].node if leaf.key in here else None))
 
 
 def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E) -> E:
     """Load of a contact; names NAME.penetration (below 0: the gap) and, with soil, NAME.settling."""
     key = f"forces.{label}"
-    builder.define(f"{label}.penetration", depth.node)
+    builder.define(hidden(label, "penetration"), depth.node)
+    builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
-    inside = larger(name(f"{label}.penetration"), 0.0)
+    inside = larger(name(hidden(label, "penetration")), 0.0)
     spring, potential = spring_force(builder, key, force, inside)
     load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
     soil = getattr(force, "soil", None)
@@ -61,11 +93,29 @@ def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E
             E(builder.node(v, f"{key}.soil.{k}"))
             for k, v in (("strength", soil.strength), ("hardening", soil.hardening), ("viscosity", soil.viscosity))
         )
-        excess = load - strength - hardening * name(f"{label}.settlement")
-        builder.define(f"{label}.settling", (larger(excess, 0.0) / (viscosity + damping)).node)
-        load = load - damping * name(f"{label}.settling")
+        settled = builder.made(f"{label}.settlement")
+        excess = load - strength - hardening * name(settled)
+        builder.define(rate_of_state(settled), (larger(excess, 0.0) / (viscosity + damping)).node)
+        load = load - damping * name(rate_of_state(settled))
     define_force(builder, label, load, potential)
     return name(f"force('{label}')")
+
+
+def contact_book(builder: Builder, label: str, body: int, ground: Ground, sides: Vector, speed: Vector, slip: Vector, own: Vector = NOWHERE) -> None:
+    """What outputs can be told about a contact: the load acts at `speed`, the sides at `slip`; both contain `own`, at which a leg extends."""
+    load, depth = name(f"force('{label}')"), name(hidden(label, "penetration"))
+    potential = builder.potential_of[label]
+
+    def power() -> E:
+        return load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own))
+
+    def dissipation() -> E:
+        slope = E(differentiate(potential.node, lambda leaf: ONE if leaf is depth.node else None))
+        settling = name(rate_of_state(builder.made(f"{label}.settlement"))) if ground.soft else const(0.0)
+        sinking = ground.sinking(speed)
+        return load * sinking - slope * (sinking - settling) - sides.dot(slip)
+
+    builder.books[label] = Book(power, dissipation, potential, body, lambda: ground.away.times(load).plus(sides), clearance=-depth)
 
 
 def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
@@ -89,87 +139,83 @@ def side_forces(builder: Builder, label: str, force: TyreForce | JackForce, load
     """Elastic side forces along the given directions, whose speeds are `speeds`; friction where there is no side stiffness."""
     key = f"forces.{label}"
     stiffness, damping = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("side_stiffness", "side_damping"))
-    names = travels(label, force)
-    if not names:
+    made = [builder.made(each) for each in travels(label, force)]
+    if not made:
         drag = [choose(load > 0.0, -(damping * v), 0.0) for v in speeds]
         return [a + b for a, b in zip(sliding(builder, label, force, load, speeds), drag, strict=True)]
-    travel = [name(each) for each in names]
+    travel = [name(each) for each in made]
     moving = [choose(load > 0.0, v, 0.0) for v in speeds]
     if "friction" not in force.model_fields_set:
-        for each, y, v in zip(names, travel, speeds, strict=True):
-            builder.define(f"{each}_rate", choose(load > 0.0, v, -(y / FORGET)).node)
+        for each, y, v in zip(made, travel, speeds, strict=True):
+            builder.define(rate_of_state(each), choose(load > 0.0, v, -(y / FORGET)).node)
         return [choose(load > 0.0, -(stiffness * y + damping * v), 0.0) for y, v in zip(travel, speeds, strict=True)]
     limit = E(builder.node(force.friction, f"{key}.friction")) * load
     reach = larger(limit / stiffness, SMALLEST_REACH)
     share = sum((y * y for y in travel), const(0.0)) / (reach * reach)  # square of travel over reach
     outward = larger(sum((y * v for y, v in zip(travel, moving, strict=True)), const(0.0)), 0.0)
     slip = smaller(share, 1.0 / larger(share, 1.0)) / (reach * reach) * outward + (1.0 - 1.0 / larger(root(share), 1.0)) / FORGET
-    for each, y, v in zip(names, travel, moving, strict=True):
-        builder.define(f"{each}_rate", (v - slip * y).node)
+    for each, y, v in zip(made, travel, moving, strict=True):
+        builder.define(rate_of_state(each), (v - slip * y).node)
     pull = [stiffness * y + damping * v for y, v in zip(travel, speeds, strict=True)]
     size = root(sum((f * f for f in pull), const(0.0)))
     return [-(smaller(1.0, limit / larger(size, SMALLEST_FORCE)) * f) for f in pull]
 
 
-def add_load(builder: Builder, body: int, point: int, force: Vector, arm: Vector) -> None:
-    """A force at `arm` (ground axes) from a point of a body."""
+def add_load(builder: Builder, body: int, point: int, through: Vector, offset: Vector, arm: Vector) -> None:
+    """A force through a point of a body and one that acts at `arm` from it, both in ground axes."""
     if body:
-        moment = NOWHERE if arm is NOWHERE else arm.cross(force)
-        builder.add_force(L.Force.WRENCH, body, point, registers(builder, force), registers(builder, moment), 0)
-
-
-def combined(normal: Vector, load: E, axes: Sequence[Vector], sides: Sequence[E]) -> Vector:
-    """Load along the normal and side forces along their axes."""
-    total = normal.times(load)
-    for axis, side in zip(axes, sides, strict=True):
-        total = total.plus(axis.times(side))
-    return total
+        moment = NOWHERE if arm is NOWHERE else arm.cross(offset)
+        builder.add_force(L.Force.WRENCH, body, point, registers(builder, through.plus(offset)), registers(builder, moment), 0)
 
 
 def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
     """A point, or a sphere whose lowest point touches."""
-    ground, body = Ground(builder, label, force), builder.body[force.body]
-    point = vector_of(builder, force.point, f"forces.{label}.point")
+    body, point = builder.body[force.body], vector_of(builder, force.point, f"forces.{label}.point")
     radius = E(builder.node(force.radius, f"forces.{label}.radius"))
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
-    load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
-    arm = NOWHERE
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    ground = Ground(builder, label, force, place)
+    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
+    arm, slip = NOWHERE, speed
     if force.radius != 0.0:
         arm = ground.normal.times(-radius)
-        speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
-    sides = sliding(builder, label, force, load, speed.across(ground.normal)) if force.friction != 0.0 else (const(0.0),) * 3
-    total = ground.normal.times(load).plus(Vector(*sides))
-    add_load(builder, body, registers(builder, point), total, arm)
+        slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
+    sides = Vector(*sliding(builder, label, force, load, slip.across(ground.normal))) if force.friction != 0.0 else NOWHERE
+    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
+    contact_book(builder, label, body, ground, sides, speed, slip)
 
 
 def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     """A wheel that rolls freely and holds along its axle."""
-    ground, body = Ground(builder, label, force), builder.body[force.body]
-    key = f"forces.{label}"
+    key, body = f"forces.{label}", builder.body[force.body]
     point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
-    load = normal_force(builder, label, force, ground.depth(place) + radius, ground.sinking(speed))
-    side = direction(builder, f"{label}.side", body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
-    arm = ground.normal.times(larger(name(f"{label}.penetration"), 0.0) - radius)
-    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm))
-    sides = side_forces(builder, label, force, load, [speed.dot(side)])
-    add_load(builder, body, registers(builder, point), combined(ground.normal, load, [side], sides), arm)
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    ground = Ground(builder, label, force, place)
+    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
+    side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
+    slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
+    sides = side.times(side_forces(builder, label, force, load, [slip.dot(side)])[0])
+    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
+    contact_book(builder, label, body, ground, sides, speed, slip)
 
 
 def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     """A leg that stands on its foot; compression is the penetration of the unloaded foot."""
-    ground, body = Ground(builder, label, force), builder.body[force.body]
-    key = f"forces.{label}"
+    key, body = f"forces.{label}", builder.body[force.body]
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")
-    place, speed = position(builder, f"{label}.position", body, point), velocity(builder, f"{label}.velocity", body, point)
-    axis = direction(builder, f"{label}.axis", body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    axis = direction(builder, hidden(label, "axis"), body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
     arm = axis.times(E(node))
-    speed = speed.plus(spin(builder, f"{label}.spin", body).cross(arm)).plus(axis.times(rate_of(builder, node)))
-    load = normal_force(builder, label, force, ground.depth(place.plus(arm)), ground.sinking(speed))
+    own = axis.times(rate_of(builder, node, f"{key}.extension"))
+    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
+    ground = Ground(builder, label, force, place.plus(arm))
+    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed))
     axes = plane(ground.normal)
     sides = side_forces(builder, label, force, load, [speed.dot(each) for each in axes])
-    add_load(builder, body, registers(builder, point), combined(ground.normal, load, axes, sides), arm)
+    across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
+    add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
+    contact_book(builder, label, body, ground, across, speed, speed, own)
 
 
 def plane(normal: Vector) -> list[Vector]:

@@ -8,10 +8,14 @@ along and around the rail. Outside begin..end there is no contact: a pin that le
 from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
+from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.forces_contact import normal_force, sliding
-from kinetree.models.compilation.space import Vector, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
 from kinetree.models.description.force_parts import RailForce
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE
 from kinetree.solvers import layout as L
 
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
@@ -23,20 +27,32 @@ def add_rail(builder: Builder, label: str, force: RailForce) -> None:
     rail, guided = force.between
     a, b = builder.body[rail.body], builder.body[guided.body]
     begin, pin = vector_of(builder, rail.point, f"{key}.between"), vector_of(builder, guided.point, f"{key}.between")
-    foot = position(builder, f"{label}.rail", a, begin)
-    offset = position(builder, f"{label}.pin", b, pin).minus(foot)
-    axis = direction(builder, f"{label}.axis", a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
-    carried = velocity(builder, f"{label}.carried", a, begin).plus(spin(builder, f"{label}.spin", a).cross(offset))
-    speed = velocity(builder, f"{label}.velocity", b, pin).minus(carried)
-    builder.define(f"{label}.travel", offset.dot(axis).node)
+    foot = position(builder, hidden(label, "rail"), a, begin)
+    offset = position(builder, hidden(label, "pin"), b, pin).minus(foot)
+    axis = direction(builder, hidden(label, "axis"), a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
+    carried = velocity(builder, hidden(label, "carried"), a, begin).plus(spin(builder, hidden(label, "spin"), a).cross(offset))
+    speed = velocity(builder, hidden(label, "velocity"), b, pin).minus(carried)
+    builder.define(hidden(label, "travel"), offset.dot(axis).node)
+    builder.offer(f"{label}.travel", hidden(label, "travel"))
     normal, size = across(builder, label, force, a, begin, foot, axis, offset)
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
-    depth = choose(inside(builder, key, force, name(f"{label}.travel")), size - clearance, -clearance)
+    depth = choose(inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance)
     load = normal_force(builder, label, force, depth, speed.dot(normal))
-    total = normal.times(-load)
-    if force.friction != 0.0:
-        total = total.plus(Vector(*sliding(builder, label, force, load, speed.across(normal))))
+    sides = Vector(*sliding(builder, label, force, load, speed.across(normal))) if force.friction != 0.0 else NOWHERE
+    total = normal.times(-load).plus(sides)
+    rail_book(builder, label, a, total, sides, speed, normal)
     add_pair(builder, a, b, registers(builder, begin), registers(builder, pin), total, offset)
+
+
+def rail_book(builder: Builder, label: str, rail: int, total: Vector, sides: Vector, speed: Vector, normal: Vector) -> None:
+    """What outputs can be told: `total` and `sides` act on the guided body, `speed` is that of the pin over the rail."""
+    load, depth, potential = name(f"force('{label}')"), name(hidden(label, "penetration")), builder.potential_of[label]
+
+    def dissipation() -> E:
+        slope = E(differentiate(potential.node, lambda leaf: ONE if leaf is depth.node else None))
+        return (load - slope) * speed.dot(normal) - sides.dot(speed)
+
+    builder.books[label] = Book(lambda: total.dot(speed), dissipation, potential, rail, lambda: total.times(-1.0), clearance=-depth)
 
 
 def across(builder: Builder, label: str, force: RailForce, a: int, begin: Vector, foot: Vector, axis: Vector, offset: Vector) -> tuple[Vector, E]:
@@ -46,7 +62,7 @@ def across(builder: Builder, label: str, force: RailForce, a: int, begin: Vector
         size = root(radial.dot(radial))
         return radial.times(1.0 / larger(size, AXIS_LIMIT)), size
     given = vector_of(builder, force.across, f"forces.{label}.across")
-    side = direction(builder, f"{label}.across", a, begin, foot, given).across(axis).unit()
+    side = direction(builder, hidden(label, "across"), a, begin, foot, given).across(axis).unit()
     way = offset.dot(side)
     sign = choose(way < 0.0, -1.0, 1.0)
     return side.times(sign), way * sign

@@ -15,8 +15,10 @@ from typing import Any
 from kinetree.models.compilation.actuators import CAVITATION, LEAST_VOLUME, bulk_modulus
 from kinetree.models.compilation.additions import stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
-from kinetree.models.compilation.builder import Builder, Column
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
+from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.description.hydraulic_parts import (
     AccumulatorElement,
     CheckElement,
@@ -113,7 +115,7 @@ def add_volume(circuit: Circuit, label: str, place: VolumePlace) -> None:
     circuit.builder.define(f"{label}.compliance", (oil * softness + total(circuit.gas[label])).node)
     rate = total(circuit.flows[label]) / name(f"{label}.compliance")
     left = smaller(larger(p, 0.0) / CAVITATION, 1.0)
-    circuit.builder.define(f"{label}.pressure_rate", (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
+    circuit.builder.define(rate_of_state(f"{label}.pressure"), (larger(rate, 0.0) + left * smaller(rate, 0.0)).node)
 
 
 def add_accumulator(circuit: Circuit, label: str, element: AccumulatorElement) -> None:
@@ -171,11 +173,12 @@ def add_spool(circuit: Circuit, label: str, valve: ValveElement) -> E:
         if valve.rate is not None:
             limit = circuit.number(label, valve, "rate")
             rate = between(rate, -limit, limit)
-        circuit.builder.define(f"{label}.spool_rate", rate.node)
+        circuit.builder.define(rate_of_state(f"{label}.spool"), rate.node)
     elif valve.frequency is not None:
-        w, v = TURN * circuit.number(label, valve, "frequency"), name(f"{label}.spool_speed")
-        circuit.builder.define(f"{label}.spool_rate", v.node)
-        circuit.builder.define(f"{label}.spool_speed_rate", (w * w * (aim - x) - 2.0 * circuit.number(label, valve, "damping") * w * v).node)
+        speed = circuit.builder.made(f"{label}.spool_speed")
+        w, v = TURN * circuit.number(label, valve, "frequency"), name(speed)
+        circuit.builder.define(rate_of_state(f"{label}.spool"), v.node)
+        circuit.builder.define(rate_of_state(speed), (w * w * (aim - x) - 2.0 * circuit.number(label, valve, "damping") * w * v).node)
     else:
         circuit.report(label, "spool", aim, "1", "Position of the spool")
     return x
@@ -200,7 +203,7 @@ def tell(circuit: Circuit, label: str, element: Displacing, rates: tuple[E, E], 
     ]
     stiffness = -total([area * area / name(f"{place}.compliance") for place, area in sides])
     told = circuit.report(label, "stiffness", stiffness, unit, "Change of the force with the way where the valves are shut")
-    rate = total([area * name(f"{place}.pressure_rate") for place, area in sides]) - told * speed
+    rate = total([area * name(rate_of_state(f"{place}.pressure")) for place, area in sides]) - told * speed
     circuit.report(label, "resting_rate", rate, f"{unit.partition('/')[0]}/s", "Rate of the force that the flows alone make, as if nothing moved")
 
 

@@ -4,88 +4,100 @@ from __future__ import annotations
 
 import re
 
-from kinetree.models.compilation.builder import Builder, Column
-from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.schema import Output
-from kinetree.models.expressions.nodes import Name
+from kinetree.models.compilation.algebra import const, root
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.compiled import Column
+from kinetree.models.compilation.computed_outputs import computed
+from kinetree.models.description.names import output_names
+from kinetree.models.description.quantity_kinds import AXES_OF, QUANTITIES
+from kinetree.models.description.value_parts import Output
 from kinetree.solvers.layout import Sensor
 
-VECTORS = {
-    "position": (Sensor.POSITION, "m"),
-    "velocity": (Sensor.VELOCITY, "m/s"),
-    "acceleration": (Sensor.ACCELERATION, "m/s2"),
-    "angular_velocity": (Sensor.ANGULAR_VELOCITY, "rad/s"),
-    "angular_acceleration": (Sensor.ANGULAR_ACCELERATION, "rad/s2"),
+SENSORS = {
+    "position": Sensor.POSITION,
+    "velocity": Sensor.VELOCITY,
+    "acceleration": Sensor.ACCELERATION,
+    "angular_velocity": Sensor.ANGULAR_VELOCITY,
+    "angular_acceleration": Sensor.ANGULAR_ACCELERATION,
 }
 ENERGIES = {"energy": Sensor.ENERGY, "kinetic_energy": Sensor.KINETIC_ENERGY, "potential_energy": Sensor.POTENTIAL_ENERGY}
-DISTANCES = {"distance": (Sensor.DISTANCE, "m"), "distance_rate": (Sensor.DISTANCE_RATE, "m/s")}
-AXES = {"x": 0, "y": 1, "z": 2, "norm": 3}
-QUATERNION = {"w": 0, "x": 1, "y": 2, "z": 3}
+DISTANCES = {"distance": Sensor.DISTANCE, "distance_rate": Sensor.DISTANCE_RATE}
 FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)")
 
 
 def add_outputs(builder: Builder) -> None:
-    """Sensors and definitions of all outputs; the columns follow once everything is defined."""
+    """Columns of all outputs, and what does not need the force elements."""
     for label, output in builder.description.outputs.items():
         if output.value is not None:
             builder.define(label, builder.node(output.value, f"outputs.{label}.value"))
-            builder.columns.append(Column(label, 0, output.unit, output.text))
+            builder.columns.append(Column(label, 0, output.unit, output.text, output.display_unit))
         else:
             add_quantity(builder, label, output)
 
 
-def add_column(builder: Builder, label: str, output: Output, unit: str) -> None:
-    builder.columns.append(Column(label, 0, output.unit or unit, output.text))
-
-
-def components(label: str, output: Output, axes: dict[str, int], count: int) -> list[tuple[str, int]]:
-    """Names and numbers of the components that are wanted."""
-    if output.axis is not None:
-        if output.axis not in axes:
-            raise ModelError(Problem(f"outputs.{label}.axis", repr(output.axis), "one of " + ", ".join(axes)))
-        return [(label, axes[output.axis])]
-    return [(f"{label}[{k + 1}]", k) for k in range(count)]
+def components(output: Output) -> list[int]:
+    """Numbers of the components that are wanted; 3 is the length of a vector."""
+    kind = QUANTITIES[output.quantity or ""]
+    axes = AXES_OF[3 if output.quantity == "force" else kind.components]
+    return [axes.index(output.axis)] if output.axis is not None else list(range(kind.components))
 
 
 def add_quantity(builder: Builder, label: str, output: Output) -> None:
-    """Sensors of one measured quantity."""
-    quantity = output.quantity or ""
-    frame = int(output.frame == "body")
-    if quantity in VECTORS:
-        kind, unit = VECTORS[quantity]
+    """Sensors of one measured quantity, where there is one that gives it; else expressions over sensors."""
+    quantity, names = output.quantity or "", output_names(label, output)
+    if quantity == "dissipated_energy":  # a state, which has a column already
+        return
+    unit = output.unit or measured_unit(output, QUANTITIES[quantity].unit)
+    builder.columns += [Column(name, 0, unit, output.text, output.display_unit) for name in names]
+    plain = output.reference is None and output.frame in ("ground", "body")
+    frame, wanted = int(output.frame == "body"), list(zip(names, components(output), strict=True))
+    if quantity in SENSORS and plain:
         point = builder.vector(output.point, f"outputs.{label}.point")
-        for name, axis in components(label, output, AXES, 3):
-            builder.add_sensor(name, kind, builder.body[output.body or "ground"], point, axis=axis, frame=frame)
-            add_column(builder, name, output, unit)
-    elif quantity == "orientation":
-        for name, axis in components(label, output, QUATERNION, 4):
+        for name, axis in wanted:
+            builder.add_sensor(name, SENSORS[quantity], builder.body[output.body or "ground"], point, axis=axis, frame=frame)
+    elif quantity == "orientation" and plain:
+        for name, axis in wanted:
             builder.add_sensor(name, Sensor.ORIENTATION, builder.body[output.body or "ground"], axis=axis)
-            add_column(builder, name, output, "1")
     elif quantity in DISTANCES and output.between is not None:
-        kind, unit = DISTANCES[quantity]
         a, b = output.between
-        ends = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
-        builder.add_sensor(label, kind, *ends)
-        add_column(builder, label, output, unit)
-    elif quantity == "reaction":
-        add_reaction_output(builder, label, output, frame)
-    elif quantity == "force":
-        builder.define(label, builder.node(Name(f"force('{output.force}')")))
-        add_column(builder, label, output, "N")
-    else:
+        builder.add_sensor(label, DISTANCES[quantity], builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
+    elif quantity == "reaction" and plain:
+        add_reaction_output(builder, output, wanted, frame)
+    elif quantity in ENERGIES:
         builder.add_sensor(label, ENERGIES[quantity])
-        add_column(builder, label, output, "J")
+    else:
+        builder.deferred.append(lambda: add_computed(builder, label, output, names))
 
 
-def add_reaction_output(builder: Builder, label: str, output: Output, frame: int) -> None:
+def measured_unit(output: Output, unit: str) -> str:
+    """Unit of a quantity; forces and reactions may be moments."""
+    return "N.m" if output.quantity in ("force", "reaction") and output.part == "moment" else unit
+
+
+def add_reaction_output(builder: Builder, output: Output, wanted: list[tuple[str, int]], frame: int) -> None:
     """Reaction of a joint, of the tree or cut, on its child at the origin of the child's frame."""
-    kind, unit = (Sensor.REACTION_FORCE, "N") if output.part == "force" else (Sensor.REACTION_MOMENT, "N.m")
-    for name, axis in components(label, output, AXES, 3):
-        i = builder.joint_body[output.joint or ""]
-        turned = builder.topology.reversed[i - 1]
-        child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
+    kind = Sensor.REACTION_FORCE if output.part == "force" else Sensor.REACTION_MOMENT
+    i = builder.joint_body[output.joint or ""]
+    turned = builder.topology.reversed[i - 1]
+    child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
+    for name, axis in wanted:
         builder.add_sensor(name, kind, i, b=child, point_b=int(turned), axis=axis, frame=frame)
-        add_column(builder, name, output, unit)
+
+
+def add_deferred(builder: Builder) -> None:
+    """Outputs that need the force elements."""
+    for make in builder.deferred:
+        make()
+
+
+def add_computed(builder: Builder, label: str, output: Output, names: list[str]) -> None:
+    """An output that is an expression over sensors."""
+    found = computed(builder, label, output)
+    parts = list(found) if isinstance(found, tuple) else [found]
+    if len(parts) == 3:
+        parts.append(root(sum((part * part for part in parts), const(0.0))))
+    for name, k in zip(names, components(output), strict=True):
+        builder.define(name, parts[k if len(parts) > 1 else 0].node)
 
 
 def add_rates(builder: Builder) -> None:

@@ -79,14 +79,18 @@ def direction(builder: Builder, label: str, body: int, point: Vector, place: Vec
     return axis if body == 0 else position(builder, label, body, point.plus(axis)).minus(place)
 
 
-def rate_of(builder: Builder, node: Node) -> E:
-    """Time derivative of a law over t and coordinates; everything else counts as constant."""
-    plain = {c for joint in builder.topology.joint for c in builder.forms[joint].coordinates if not builder.forms[joint].quaternion}
+def rate_of(builder: Builder, node: Node, key: str) -> E:
+    """Time derivative of a law over t, coordinates and states; everything else counts as constant."""
+    plain = set(builder.states) | {
+        c for joint in builder.topology.joint for c in builder.forms[joint].coordinates if not builder.forms[joint].quaternion
+    }
 
     def rules(leaf: Leaf) -> Node | None:
         return ONE if leaf is Name("t") else Der(leaf.name) if isinstance(leaf, Name) and leaf.name in plain else None
 
-    return E(differentiate(builder.registers.expand(node), rules))
+    found = differentiate(builder.registers.expand(node), rules)
+    builder.early_laws.append((found, key))
+    return E(found)
 
 
 def registers(builder: Builder, parts: Sequence[E]) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")
 CORNERS = 3  # of an outline, at least
+LARGEST_MOMENT = 1e150  # kg.m2: their squares are still numbers
 ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
 
 
@@ -36,7 +37,11 @@ def check_bodies(checker: Checker) -> None:
         tensor, com = checker.numbers(getattr(body, key)), checker.numbers(body.com)
         if tensor is None or com is None or mass is None or mass < 0.0 or body.unphysical:
             continue
-        tensors.append((name, key, tensor if key == "inertia" else about_com(tensor, mass, com)))
+        moved = tensor if key == "inertia" else about_com(tensor, mass, com)
+        if not all(abs(each) < LARGEST_MOMENT for each in moved):
+            checker.complain((*path, key), "moments too large to compute with", f"moments below {LARGEST_MOMENT:g} kg.m2 about the centre of mass")
+            continue
+        tensors.append((name, key, moved))
     if not tensors:
         return
     xx, yy, zz, xy, xz, yz = np.array([tensor for _, _, tensor in tensors]).T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from kinetree.models.description import bodies_check, chain_check, couplings_check, elements_check, hydraulics_check
+from kinetree.models.description import bodies_check, chain_check, couplings_check, elements_check, hydraulics_check, meaning_check, units_check
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
@@ -29,6 +29,7 @@ class Checker:
         self.origin = origin
         self.incomplete = incomplete
         self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
         self.values: dict[str, float] = {}
         self.forms: dict[str, JointForm] = {}
         self.coordinates: dict[str, bool] = {}  # whether it belongs to a quaternion joint
@@ -38,6 +39,11 @@ class Checker:
         if not self.full:
             line = self.origin.line(path)
             self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
+
+    def warn(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
+        """Something that may be meant: said, not refused."""
+        if len(self.warnings) < MOST_PROBLEMS:
+            self.warnings.append(Problem(key_path(path), found, expected, hint, self.origin.file, self.origin.line(path), column))
 
     @property
     def full(self) -> bool:
@@ -81,6 +87,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     check_parameters(checker)
     check_joints(checker)
     checker.names = collect(description, checker.forms)
+    description._own_names = checker.names.own
     for path, name, before in checker.names.clashes:
         checker.complain(path, f"the name '{name}'", hint=f"it is already {before}")
     check_expressions(checker)
@@ -90,6 +97,10 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     elements_check.check_elements(checker)
     hydraulics_check.check_hydraulics(checker)
     chain_check.check_chain(checker)
+    units_check.check_units(checker)
+    if not checker.problems:
+        meaning_check.check_meaning(checker)
+    description._warnings = tuple(checker.warnings)
     return checker.problems
 
 
@@ -168,9 +179,10 @@ def check_expressions(checker: Checker) -> None:
 def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
-    alone = checker.description.chain is not None or checker.description.hydraulics  # a circuit may stand by itself
-    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics"):
-        checker.complain(("bodies",), "no bodies", "at least one")
+    d = checker.description
+    alone = d.chain is not None or d.hydraulics or d.states  # a circuit or a controller may stand by itself
+    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics") and checker.whole("states"):
+        checker.complain(("bodies",), "no bodies", "at least one, or states or a hydraulic circuit")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
+from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts import Part, Point
-from kinetree.models.description.schema import Output
+from kinetree.models.description.quantity_kinds import AXES_OF, CHOICES, QUANTITIES, QuantityKind
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import ExpressionError, names, parse
 
 if TYPE_CHECKING:
@@ -18,8 +20,6 @@ POSITIVE = ("sharpness", "exponent", "friction_speed", "speed", "area_a", "visco
 POSITIVE_RUN = ("output_step", "step", "relative", "absolute")
 NOT_NEGATIVE = ("radius", "clearance", "area_b", "air", "leakage", "strength", "hardening", "end_stiffness", "end_damping")
 DIRECTIONS = ("normal", "axis", "side", "across")
-NEEDS = {"distance": "between", "distance_rate": "between", "reaction": "joint", "force": "force"}  # the other quantities need a body
-ENERGIES = ("energy", "kinetic_energy", "potential_energy")
 
 
 def check_elements(checker: Checker) -> None:
@@ -129,17 +129,44 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
         checker.complain(path, "both or neither of value and quantity", "one of them")
         return
     checker.known_body((*path, "body"), output.body)
-    checker.known((*path, "joint"), output.joint, checker.description.joints, "joint")
-    checker.known((*path, "force"), output.force, checker.description.forces, "force")
+    for body in output.bodies or ():
+        checker.known((*path, "bodies"), body, checker.description.bodies, "body")
+    checker.known_body((*path, "reference", "body"), output.reference.body if output.reference else None)
+    if output.frame != "body":
+        checker.known_body((*path, "frame"), output.frame)
+    for key in ("joint", "force", "actuator"):
+        checker.known((*path, key), getattr(output, key), getattr(checker.description, f"{key}s"), key)
     check_between(checker, path, output.between)
-    needed = "value" if output.quantity is None else "" if output.quantity in ENERGIES else NEEDS.get(output.quantity, "body")
-    if needed and getattr(output, needed) is None:
-        checker.complain((*path, needed), "nothing", f"a {needed} for {output.quantity}" if needed != "between" else "two points")
-    for key in {"body", "between", "joint", "force"} - {needed}:
-        if getattr(output, key) is not None:
+    kind = QUANTITIES[output.quantity] if output.quantity is not None else QuantityKind("", "")
+    given = [key for key in kind.needs if getattr(output, key) is not None]
+    if kind.needs and len(given) != 1:
+        what = "two points" if kind.needs == ("between",) else " or ".join(f"a {key}" for key in kind.needs)
+        checker.complain((*path, kind.needs[0]), "nothing" if not given else " and ".join(given), f"{what} for {output.quantity}")
+    for key in CHOICES:
+        if key not in (*kind.needs, *kind.takes) and getattr(output, key) is not None:
             checker.complain((*path, key), key, f"no {key} for {output.quantity or 'an expression'}")
-    if output.axis is not None and (output.axis == "w") and output.quantity != "orientation":
-        checker.complain((*path, "axis"), "'w'", "'x', 'y', 'z' or 'norm'", "w belongs to an orientation")
+    for key in ("point", "frame", "part", "about"):
+        if key not in kind.takes and key in output.model_fields_set:
+            checker.complain((*path, key), key, f"no {key} for {output.quantity or 'an expression'}")
+    axes = AXES_OF[3 if output.quantity == "force" else kind.components]
+    if output.axis is not None and output.axis not in axes:
+        checker.complain(
+            (*path, "axis"), shown(output.axis), "one of " + ", ".join(axes) if axes else f"no axis for {output.quantity or 'an expression'}"
+        )
+    check_measured_force(checker, path, output)
+
+
+def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
+    """What a force element can tell: only those between places have components, only contacts a clearance."""
+    force = checker.description.forces.get(output.force or "")
+    if force is None:
+        return
+    if output.quantity == "force" and hasattr(force, "coordinate") and {"axis", "frame", "part"} & output.model_fields_set:
+        checker.complain((*path, "axis"), "a component", "no axis, part or frame", f"force '{output.force}' acts along a coordinate")
+    if output.quantity == "force" and output.axis is None and {"frame", "part"} & output.model_fields_set:
+        checker.complain((*path, "axis"), "nothing", "x, y, z or norm", "without an axis the force is the value of its law")
+    if output.quantity == "clearance" and force.kind not in ("contact", "tyre", "jack", "rail"):
+        checker.complain((*path, "force"), f"a force of kind {force.kind}", "a contact, tyre, jack or rail")
 
 
 def check_output_cycles(checker: Checker) -> None:
@@ -162,9 +189,7 @@ def check_output_cycles(checker: Checker) -> None:
                 other = needs[name][k]
                 if other in path:
                     loop = [*list(path)[list(path).index(other) :], other]
-                    checker.complain(
-                        ("outputs", name, "value"), shown(checker.description.outputs[name].value), hint="circular: " + " -> ".join(loop)
-                    )
+                    checker.complain(("outputs", name, "value"), shown(checker.description.outputs[name].value), hint="circular: " + shortened(loop))
                 elif other in needs and other not in done:
                     stack.append(other)
             else:

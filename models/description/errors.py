@@ -58,7 +58,10 @@ def shown(value: object) -> str:
     elif isinstance(value, int) and value.bit_length() > 200:
         text = "a huge integer"
     else:
-        text = repr(value)
+        try:
+            text = repr(value)
+        except RecursionError:
+            text = "something nested too deeply"
     return text if len(text) <= SHOWN + 3 else text[:SHOWN] + "..."
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import Axis, Law, LawVector, Number, Vector
+from kinetree.models.description.quantities import Axis, GroundNumber, Law, LawVector, Number, Vector
 
 UP = (0.0, 0.0, 1.0)
 DOWN = (0.0, 0.0, -1.0)
@@ -101,7 +101,7 @@ class ContactForce(Rubbing):
     body: str = Field(description="The touching body")
     point: Vector = Field(ORIGIN, description="Touching point, or centre of the sphere, body frame [m]")
     radius: Number = Field(0.0, description="Radius of the sphere [m]")
-    height: Law = Field(0.0, description="Height of the surface along the normal [m]")
+    height: GroundNumber = Field(0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
     normal: Vector = Field(UP, description="Normal of the surface, ground axes")
     soil: Soil | None = Field(None, description="Soil under the contact")
 
@@ -136,7 +136,7 @@ class TyreForce(Rubbing):
     body: str = Field(description="The body that carries the wheel")
     point: Vector = Field(ORIGIN, description="Centre of the wheel, body frame [m]")
     radius: Number = Field(0.0, description="Free radius of the tyre [m]")
-    height: Law = Field(0.0, description="Height of the surface along the normal [m]")
+    height: GroundNumber = Field(0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
     normal: Vector = Field(UP, description="Normal of the surface, ground axes")
     side: Axis = Field((0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes")
     side_stiffness: Law = Field(0.0, description="Elastic side force per side travel of the contact [N/m]")
@@ -153,7 +153,7 @@ class JackForce(Rubbing):
     point: Vector = Field(ORIGIN, description="Foot at extension 0, body frame [m]")
     axis: Axis = Field(DOWN, description="Direction in which the jack extends, body axes")
     extension: Law = Field(0.0, description="Extension of the unloaded leg [m]")
-    height: Law = Field(0.0, description="Height of the surface along the normal [m]")
+    height: GroundNumber = Field(0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
     normal: Vector = Field(UP, description="Normal of the surface, ground axes")
     law: str | None = Field(None, description="Table: force of the leg over its compression, instead of the stiffness")
     side_stiffness: Law = Field(0.0, description="Elastic side force per side travel of the standing foot [N/m]")
@@ -216,6 +216,13 @@ def force_kind(value: Any) -> str | None:
             return "contact"
         return "wrench" if keys & {"force", "moment"} else None
     return None
+
+
+def travels(label: str, force: Named) -> list[str]:
+    """Names of the side travels of a force, which are states."""
+    if getattr(force, "side_stiffness", 0.0) == 0.0:
+        return []
+    return [f"{label}.travel"] if isinstance(force, TyreForce) else [f"{label}.travel_1", f"{label}.travel_2"]
 
 
 Force = Annotated[

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from kinetree.models.description.quantities import WITH_UNIT
 from kinetree.models.description.schema import Description
 
 FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
@@ -14,11 +15,14 @@ FILE = Path(__file__).parent.parent / "schema" / "kinetree-1.schema.json"
 def json_schema() -> dict[str, Any]:
     """JSON Schema of `Description`."""
     schema = relaxed(Description.model_json_schema())
+    schema["$defs"]["NumberWithUnit"] = {"description": "A number in a unit of its own, converted to SI on reading", **WITH_UNIT}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Kinetree mechanism, format kinetree/1"} | schema
 
 
 def relaxed(node: Any) -> Any:
     """Kinds of forces are told by their keys, so several alternatives may fit; titles that repeat names are left out."""
+    if node == WITH_UNIT:
+        return {"$ref": "#/$defs/NumberWithUnit"}
     if isinstance(node, dict):
         made = {}
         for key, value in node.items():

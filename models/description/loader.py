@@ -17,8 +17,10 @@ from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Proble
 from kinetree.models.description.origin import Origin
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
 from kinetree.models.description.schema import Description
+from kinetree.models.description.si import in_si
 from kinetree.models.description.source import Source, foreign_reader, is_foreign, library_entry, plain, read
 from kinetree.models.description.validation import validate
+from kinetree.models.description.value_parts import PARAMETER_NUMBERS
 
 __all__ = ["Source", "describe", "read"]
 
@@ -82,14 +84,14 @@ def readable(parameters: object) -> dict[str, float | str]:
     values: dict[str, float | str] = {}
     for name, table in (parameters if isinstance(parameters, dict) else {}).items():
         try:
-            values[name] = as_parameter_value(table)
+            values[name] = as_parameter_value(in_si(table, PARAMETER_NUMBERS))
         except PydanticCustomError:
             continue
     return values
 
 
 def override(parameters: dict[str, Any], overrides: Mapping[str, Any], origin: Origin, structural: tuple[str, ...]) -> list[Problem]:
-    """Replace values of parameters in place."""
+    """Replace values of parameters in place; a value without a unit of its own, as in {"value": 3, "unit": "mm"}, is in SI."""
     problems = []
     for name, value in overrides.items():
         known = [*structural, *parameters]
@@ -98,12 +100,13 @@ def override(parameters: dict[str, Any], overrides: Mapping[str, Any], origin: O
             problems.append(Problem(key="", file=origin.file, found=f"override of the unknown parameter {shown(name)}", hint=hint))
             continue
         try:
-            number = as_parameter_value(value.item() if hasattr(value, "item") else value)
+            number = as_parameter_value(in_si(value.item() if hasattr(value, "item") else value, PARAMETER_NUMBERS))
         except PydanticCustomError as error:
             context = error.context or {}
             problems.append(
                 Problem(key=f"parameters.{name}", file=origin.file, found=f"override {context.get('found')}", expected=str(context.get("expected")))
             )
             continue
-        parameters[name] = parameters[name] | {"value": number} if isinstance(parameters[name], dict) else number
+        table = in_si(parameters[name], PARAMETER_NUMBERS)
+        parameters[name] = table | {"value": number} if isinstance(table, dict) else number
     return problems

@@ -12,20 +12,24 @@ from pydantic import BaseModel
 
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
+from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import Expression
-from kinetree.models.description.schema import Description, Output
+from kinetree.models.description.quantity_kinds import QUANTITIES
+from kinetree.models.description.schema import Description
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
+from kinetree.models.graph.tree import GROUND
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
 
 QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
-INPUT = "an input"
-COMPONENTS = {"orientation": 4, "position": 3, "velocity": 3, "acceleration": 3, "angular_velocity": 3, "angular_acceleration": 3, "reaction": 3}
+INPUT, STATE = "an input", "a state"
+PLACE = {f"{GROUND}.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
 MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
@@ -46,6 +50,7 @@ class Names:
     states: dict[str, str] = field(default_factory=dict)  # known before forces: coordinates, speeds, inputs, ...
     results: dict[str, str] = field(default_factory=dict)  # known after accelerations
     clashes: list[tuple[Path, str, str]] = field(default_factory=list)  # path, name, what it is already
+    own: frozenset[str] = frozenset()  # those the description gives; names that force elements offer yield to them
 
     def what(self, name: str) -> str:
         if name == "t":
@@ -55,14 +60,13 @@ class Names:
 
 def output_names(name: str, output: Output) -> list[str]:
     """Names of the columns of an output: its own, or NAME[1], NAME[2], ... when it has components."""
-    if output.quantity not in COMPONENTS or output.axis is not None:
-        return [name]
-    return [f"{name}[{k}]" for k in range(1, COMPONENTS[output.quantity] + 1)]
+    count = QUANTITIES[output.quantity].components if output.quantity is not None else 1
+    return [name] if count == 1 or output.axis is not None else [f"{name}[{k}]" for k in range(1, count + 1)]
 
 
 def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     """All names, and those given twice."""
-    known = Names(states={"stage_start": "the time at which the present stage began"})
+    known = Names()
 
     def add(group: dict[str, str], name: str, what: str, path: Path) -> None:
         before = known.what(name)
@@ -87,7 +91,7 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name in description.inputs:
         add(known.states, name, INPUT, ("inputs", name))
     for name in description.states:
-        add(known.states, name, "a state", ("states", name))
+        add(known.states, name, STATE, ("states", name))
         known.results[f"der({name})"] = "the rate of a state"
     for name, output in description.outputs.items():
         for each in output_names(name, output):
@@ -100,17 +104,25 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
         if element.kind == "volume":
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
-    for name, force in description.forces.items():
-        for suffix in MEASURED.get(force.kind, ()):
-            known.states.setdefault(f"{name}.{suffix}", f"a variable of force '{name}'")
     for name, coupling in description.couplings.items():
         for each in (f"{name}[{k}]" for k in (1, 2, 3) if coupling.point is not None):
             add(known.states, each, f"the place of the point of coupling '{name}'", ("couplings", name))
         known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
+    known.own = frozenset((*known.parameters, *known.states))
+    offered = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in measured(name, force)}
+    for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():
+        if name not in known.own:
+            known.states[name] = what
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}
     return known
+
+
+def measured(label: str, force: Force) -> list[str]:
+    """Names under which a force element offers what it measures."""
+    found = [f"{label}.{suffix}" for suffix in MEASURED.get(force.kind, ())]
+    return found + travels(label, force) + [f"{label}.settlement"] * (getattr(force, "soil", None) is not None)
 
 
 def name_fault(name: str, value: bool) -> str:
@@ -123,6 +135,8 @@ def name_fault(name: str, value: bool) -> str:
         return "letters in their usual form (Unicode NFKC)"
     if value and (name in RESERVED or name == "t" or keyword.iskeyword(name)):
         return f"another name: '{name}' has a meaning in expressions"
+    if value and name in PLACE:
+        return f"another name: '{name}' is the place of a contact"
     return ""
 
 
@@ -154,6 +168,8 @@ def fault(path: Path, text: Expression, known: Names, values: dict[str, float], 
             allowed += [known.states, known.results] if path[0] in RESULTS else [known.states]
         if text.scope == "input":
             allowed.append({name: what for name, what in known.states.items() if what == INPUT})
+        if text.scope == "ground":
+            allowed += [{name: what for name, what in known.states.items() if what in (INPUT, STATE)}, PLACE]
         for name in sorted(used):
             if any(name in group for group in allowed) or (name == "t" and text.scope != "parameter"):
                 continue
@@ -185,5 +201,6 @@ BEFORE = {
     "parameter": "parameters",
     "time": "parameters and t",
     "input": "parameters, t and inputs",
+    "ground": "parameters, t, inputs, states and the place of the contact (ground.x, ground.y, ground.z)",
     "state": "parameters, t, coordinates, speeds, states, inputs and outputs",
 }

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from kinetree.models.description.quantities import Expression, as_number
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant, names, parse
 
+MOST_SHOWN = 12  # names of a circle that a message tells
+
 
 def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, float], dict[str, ExpressionError]]:
     """Values by name, and the errors of those that have none; a value that depends on a faulty one is not a second error."""
@@ -33,7 +35,7 @@ def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, flo
             if circular:
                 path = list(open_names)
                 loop = path[path.index(circular[0]) :]
-                errors[loop[0]] = ExpressionError("depends on itself: " + " -> ".join([*loop, loop[0]]))
+                errors[loop[0]] = ExpressionError("depends on itself: " + shortened([*loop, loop[0]]))
                 spoiled.update(loop)
                 open_names.clear()
                 stack.clear()
@@ -51,6 +53,12 @@ def evaluate_parameters(given: Mapping[str, float | str]) -> tuple[dict[str, flo
                 open_names.pop(name, None)
                 stack.pop()
     return values, errors
+
+
+def shortened(path: list[str]) -> str:
+    """The way around a circle; of a long one the beginning and the end."""
+    shown = path if len(path) <= MOST_SHOWN else [*path[: MOST_SHOWN - 3], f"... {len(path) - MOST_SHOWN + 1} more ...", *path[-2:]]
+    return " -> ".join(shown)
 
 
 def unknown_or(error: ExpressionError, needed: frozenset[str], given: Mapping[str, float | str]) -> ExpressionError:

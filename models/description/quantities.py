@@ -12,6 +12,9 @@ from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.errors import shown
+from kinetree.models.description.si import Measured
+from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 LONGEST_EXPRESSION = 20_000  # characters
 
@@ -34,6 +37,12 @@ class InputExpression(Expression):
     scope = "input"
 
 
+class GroundExpression(Expression):
+    """Text of an expression over parameters, t, inputs, states and the place on the ground."""
+
+    scope = "ground"
+
+
 class LawExpression(Expression):
     """Text of an expression over parameters, t, coordinates, speeds, states, inputs and outputs."""
 
@@ -46,7 +55,9 @@ def problem(found: object, expected: str) -> PydanticCustomError:
 
 
 def as_number(value: Any, kind: type[Expression]) -> float | Expression:
-    """A finite float, or an expression of the given kind."""
+    """A finite float, or an expression of the given kind; a table of value and unit is a float in SI that remembers its unit."""
+    if isinstance(value, dict):
+        return measured(value, kind)
     if isinstance(value, str):
         if not value.strip():
             raise problem(value, "a number or an expression")
@@ -64,7 +75,25 @@ def as_number(value: Any, kind: type[Expression]) -> float | Expression:
     return number
 
 
+def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
+    """A number with a unit, in SI."""
+    text, value = table.get("unit"), table.get("value")
+    if set(table) != {"value", "unit"} or not isinstance(text, str):
+        raise problem(table, "a number, an expression, or a table of value and unit")
+    number = as_number(value, kind)
+    try:
+        unit = parse_unit(text)
+        number = evaluate_constant(number, {}) if isinstance(number, str) else number
+    except UnitError as error:
+        raise problem(text, f"a unit: {error}") from None
+    except ExpressionError:
+        raise problem(value, "a number: an expression over names is in SI and takes no unit") from None
+    return Measured(as_number(unit.to_si(number), kind), text)
+
+
 def as_vector(value: Any, kind: type[Expression], length: int) -> tuple[float | Expression, ...]:
+    if isinstance(value, dict) and isinstance(value.get("value"), (list, tuple)) and set(value) == {"value", "unit"}:
+        value = [{"value": each, "unit": value["unit"]} for each in value["value"]]
     if not isinstance(value, (list, tuple)) or len(value) != length:
         raise problem(value, f"a list of {length} numbers")
     return tuple(as_number(item, kind) for item in value)
@@ -93,7 +122,13 @@ def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
     return (as_axis(value),)
 
 
-NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+WITH_UNIT = {
+    "type": "object",
+    "properties": {"value": {"type": ["number", "string"]}, "unit": {"type": "string"}},
+    "required": ["value", "unit"],
+    "additionalProperties": False,
+}
+NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string"}, WITH_UNIT]}
 AXIS_SCHEMA = {"anyOf": [{"enum": list(AXES)}, {"type": "array", "items": NUMBER_SCHEMA, "minItems": 3, "maxItems": 3}]}
 
 
@@ -105,6 +140,7 @@ Number = Annotated[float | str, PlainValidator(lambda value: as_number(value, Ex
 TimeNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, TimeExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 InputNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, InputExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Law = Annotated[float | str, PlainValidator(lambda value: as_number(value, LawExpression)), WithJsonSchema(NUMBER_SCHEMA)]
+GroundNumber = Annotated[float | str, PlainValidator(lambda value: as_number(value, GroundExpression)), WithJsonSchema(NUMBER_SCHEMA)]
 Vector = Annotated[
     tuple[float | str, float | str, float | str],
     PlainValidator(lambda value: as_vector(value, Expression, 3)),

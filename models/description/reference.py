@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from kinetree.models.description import copies, quantities, schema, source
+from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.force_parts import KINDS, Soil
@@ -22,6 +22,7 @@ WORDS = {
     quantities.TimeNumber: "number of t",
     quantities.InputNumber: "number of t and inputs",
     quantities.Law: "law",
+    quantities.GroundNumber: "number of the place",
     quantities.Vector: "3 numbers",
     quantities.LawVector: "3 laws",
     quantities.Tensor: "6 numbers",
@@ -36,7 +37,7 @@ WORDS = {
     Any: "anything",
 }
 TABLES: dict[str, type[BaseModel]] = {
-    "[parameters]": schema.Parameter,
+    "[parameters]": value_parts.Parameter,
     "[bodies.NAME]": schema.Body,
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
@@ -44,9 +45,9 @@ TABLES: dict[str, type[BaseModel]] = {
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
-    "[inputs]": schema.Input,
-    "[outputs]": schema.Output,
-    "[states.NAME]": schema.State,
+    "[inputs]": value_parts.Input,
+    "[outputs]": value_parts.Output,
+    "[states.NAME]": value_parts.State,
     "[tables.NAME]": schema.Table,
     "[actuators.NAME]": schema.Actuator,
     "chambers": schema.Chambers,
@@ -70,9 +71,16 @@ What stands in the column "value":
 * *number*: a number, or the text of an expression over parameters;
 * *number of t*: the expression may contain the time t too;
 * *number of t and inputs*: the expression may contain the time and inputs;
+* *number of the place*: parameters, t, inputs, first-order states, and where a contact touches: `ground.x`, `ground.y`, `ground.z`;
 * *law*: also coordinates, speeds `der(NAME)`, first-order states, inputs and outputs; in outputs, states and stages also accelerations
   `der(der(NAME))`, `force('NAME')` and `reaction('JOINT')`;
 * *axis*: `"x"`, `"-z"`, ..., or three numbers.
+
+Every number may be given with a unit, as in `mass = {{ value = 2, unit = "t" }}` or `point = {{ value = [800, 0, 20], unit = "mm" }}`; it is
+converted to SI where it is read, and a unit of another dimension is refused. So are the values, bounds and start values of parameters, inputs and
+states with a `unit`. Expressions over names are computed in SI, and those whose names all have units may not mix dimensions. There, and in outputs,
+a unit such as `mm` says in which unit the value is shown: in tables, in pictures and, as `displayUnit`, by FMI hosts. Results, FMU variables and
+overrides (`--set`, keyword arguments) are in SI.
 
 `text` and `copies` may stand in every table with a name. `copies = N` makes N of the table; `{{i}}` in names and texts is the number of the copy,
 from 1, and `{{i-1}}`, `{{2*i}}`, `{{i//2}}` compute with it. N may be an expression over parameters.

@@ -13,27 +13,17 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.coupling_parts import Coupling
+from kinetree.models.description.errors import Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
-from kinetree.models.description.quantities import NUMBER_SCHEMA, Axes, Law, Number, Vector
+from kinetree.models.description.quantities import Axes, Law, Number, Vector
+from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
 METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
 INTEGRATORS = NAMES
-
-
-class OrBare:
-    """In the JSON Schema: a bare number or expression is as good as the table or list."""
-
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        return {"anyOf": [*NUMBER_SCHEMA["anyOf"], handler(schema)]}
-
-
-def table_or(key: str) -> BeforeValidator:
-    """Lets a bare value stand for a table that has only this key."""
-    return BeforeValidator(lambda value: value if isinstance(value, (dict, Part)) else {key: value})
 
 
 def listed(value: Any) -> Any:
@@ -42,16 +32,6 @@ def listed(value: Any) -> Any:
 
 
 Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
-
-
-class Parameter(Named):
-    """A named number that others are computed from."""
-
-    value: Number = Field(description="A number, or an expression over other parameters")
-    unit: str = Field("", description="For example N.m.s/rad; written into the FMU, never used to convert")
-    min: Number | None = Field(None, description="Smallest value allowed")
-    max: Number | None = Field(None, description="Largest value allowed")
-    tunable: bool = Field(False, description="May change while the FMU runs")
 
 
 JointType = Literal["rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free"]
@@ -75,45 +55,6 @@ class JointSpec(Named):
     transforms: tuple[Transform, ...] | None = Field(None, description="Elementary transforms")
     rotor_inertia: Numbers | None = Field(None, description="Inertia of the motor reflected to the joint, per speed [kg.m2 or kg]")
     cut: bool | None = Field(None, description="In a closed loop: true cuts this joint, false keeps it in the tree if possible")
-
-
-class Input(Named):
-    """A number given from outside."""
-
-    start: Number = Field(0.0, description="Value until one is given")
-    unit: str = Field("", description="Unit")
-    min: Number | None = Field(None, description="Smallest value expected")
-    max: Number | None = Field(None, description="Largest value expected")
-
-
-Quantity = Literal[
-    "position", "velocity", "acceleration", "orientation", "angular_velocity", "angular_acceleration", "distance", "distance_rate",
-    "reaction", "force", "energy", "kinetic_energy", "potential_energy",
-]  # fmt: skip
-
-
-class Output(Named):
-    """A number reported: an expression (`value`) or a measured `quantity`."""
-
-    value: Law | None = Field(None, description="Expression")
-    quantity: Quantity | None = Field(None, description="Measured quantity")
-    body: str | None = Field(None, description="Measured body")
-    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]")
-    between: tuple[Point, Point] | None = Field(None, description="Two points, for distance and distance_rate")
-    joint: str | None = Field(None, description="Joint, for reaction")
-    part: Literal["force", "moment"] = Field("force", description="What of a reaction")
-    force: str | None = Field(None, description="Force element, for force")
-    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
-    frame: Literal["ground", "body"] = Field("ground", description="Axes in which a vector is taken")
-    unit: str = Field("", description="Unit; left out: known for measured quantities")
-
-
-class State(Named):
-    """A first-order state: d(state)/dt = rate."""
-
-    rate: Law = Field(description="Time derivative")
-    start: Number = Field(0.0, description="Value at the start")
-    unit: str = Field("", description="Unit")
 
 
 Values = Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -231,16 +172,16 @@ class Description(Part):
     text: str = Field("", description="What it is, in a few words")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="Gravity, ground axes [m/s2]")
     scenery: tuple[Shape, ...] = Field((), description="Shapes that stand on the ground, for pictures only")
-    parameters: dict[str, Annotated[Parameter, table_or("value"), OrBare()]] = section("Numbers that others are computed from")
+    parameters: dict[str, ParameterTable] = section("Numbers that others are computed from")
     bodies: dict[str, Body] = section("Rigid bodies")
     joints: dict[str, JointSpec] = section("Joints between bodies; a second one into a body closes a loop")
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
         "Relations that always hold: gears, distances, curves, blades, rolling"
     )
     forces: dict[str, Force] = section("Force elements")
-    inputs: dict[str, Annotated[Input, table_or("start"), OrBare()]] = section("Numbers given from outside")
-    outputs: dict[str, Annotated[Output, table_or("value"), OrBare()]] = section("Numbers reported")
-    states: dict[str, State] = section("First-order states")
+    inputs: dict[str, InputTable] = section("Numbers given from outside")
+    outputs: dict[str, OutputTable] = section("Numbers reported")
+    states: dict[str, StateTable] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
@@ -250,6 +191,8 @@ class Description(Part):
     chain: Chain | None = Field(None, description="A linear multi-mass chain in the place of bodies and joints")
 
     _file: str = PrivateAttr("")
+    _own_names: frozenset[str] | None = PrivateAttr(None)
+    _warnings: tuple[Problem, ...] = PrivateAttr(())
     _left_out: tuple[str, ...] = PrivateAttr(())
 
     @property
@@ -261,3 +204,13 @@ class Description(Part):
     def file(self) -> str:
         """Where it came from, for messages."""
         return self._file
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What may be meant but looks wrong."""
+        return self._warnings
+
+    @property
+    def own_names(self) -> frozenset[str]:
+        """Names of values that the description gives, in any stage: those that the compiler makes up yield to them."""
+        return frozenset((*self.parameters, *self.inputs, *self.states, *self.outputs)) if self._own_names is None else self._own_names

@@ -1,7 +1,11 @@
-"""Units as texts such as N.m.s/rad or kg.m2/s, resolved into SI base units for the FMU. Nothing is ever converted."""
+"""Units as texts such as N.m.s/rad or kg.m2/s, resolved into SI base units.
+
+Inside everything is SI: numbers with another unit are converted where they are read, and shown in it where they are told.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from dataclasses import dataclass
@@ -24,6 +28,18 @@ class Unit:
     def base(self) -> dict[str, int]:
         """Base units with their exponents, those with exponent 0 left out."""
         return {name: exponent for name, exponent in zip(BASE, self.exponents, strict=True) if exponent}
+
+    @property
+    def coherent(self) -> bool:
+        """Whether a number in this unit is the number in SI."""
+        return self.factor == 1.0 and self.offset == 0.0
+
+    def to_si(self, value: float) -> float:
+        return self.factor * value + self.offset
+
+    def from_si(self, value):
+        """A number or an array in this unit."""
+        return (value - self.offset) / self.factor
 
 
 def derived(factor: float = 1.0, offset: float = 0.0, **exponents: int) -> Unit:
@@ -68,29 +84,42 @@ class UnitError(ValueError):
     """A text that is no unit."""
 
 
+# what a unit that is not coherent with SI becomes: units with exponents
+COHERENT: dict[str, dict[str, int]] = {
+    "%": {}, "g": {"kg": 1}, "t": {"kg": 1}, "min": {"s": 1}, "h": {"s": 1}, "deg": {"rad": 1}, "rev": {"rad": 1}, "rpm": {"rad": 1, "s": -1},
+    "bar": {"Pa": 1}, "l": {"m": 3}, "L": {"m": 3}, "degC": {"K": 1},
+}  # fmt: skip
+
+
 @lru_cache(maxsize=1024)
 def parse_unit(text: str) -> Unit:
     """Resolve a unit: factors joined by `.` or `*`, one `/` before the divisor, which may be in parentheses, whole exponents."""
+    exponents, factor, offset = dict(NONE), 1.0, 0.0
+    words = factors(text)
+    for word, sign in words:
+        unit, power = factor_of(word)
+        power *= sign
+        if unit.offset:
+            if len(words) > 1 or power != 1:
+                raise UnitError(f"'{word}' cannot be part of a product")
+            offset = unit.offset
+        factor *= unit.factor**power
+        for name, exponent in zip(BASE, unit.exponents, strict=True):
+            exponents[name] += exponent * power
+    return Unit(text, tuple(exponents.values()), factor, offset)
+
+
+def factors(text: str) -> list[tuple[str, int]]:
+    """The factors of a unit, those of the divisor with -1."""
     compact = text.strip().replace(" ", "").replace("*", ".").replace("·", ".")
-    if not compact:
-        return Unit(text, tuple(NONE.values()))
     if len(compact) > 100:
         raise UnitError("a unit has at most 100 characters")
-    exponents, factor, offset = dict(NONE), 1.0, 0.0
     above, *below = compact.split("/")
-    for part, sign in [(above, 1), *((part, -1) for part in below)]:
+    found = []
+    for part, sign in [(above, 1), *((part, -1) for part in below)] if compact else ():
         inside = part[1:-1] if part.startswith("(") and part.endswith(")") else part
-        for word in inside.split("."):
-            unit, power = factor_of(word)
-            power *= sign
-            if unit.offset:
-                if compact != word:
-                    raise UnitError(f"'{word}' cannot be part of a product")
-                offset = unit.offset
-            factor *= unit.factor**power
-            for name, exponent in zip(BASE, unit.exponents, strict=True):
-                exponents[name] += exponent * power
-    return Unit(text, tuple(exponents.values()), factor, offset)
+        found += [(word, sign) for word in inside.split(".")]
+    return found
 
 
 def factor_of(word: str) -> tuple[Unit, int]:
@@ -105,4 +134,52 @@ def factor_of(word: str) -> tuple[Unit, int]:
     if prefix in PREFIXES and rest in PREFIXED:
         unit = UNITS[rest]
         return Unit(name, unit.exponents, unit.factor * PREFIXES[prefix]), power
-    raise UnitError(f"'{name}' is not a known unit")
+    raise UnitError(f"'{name}' is not a known unit{nearest(name)}")
+
+
+def nearest(name: str) -> str:
+    """A clause that names the known unit a text looks like."""
+    known = {*UNITS, *(prefix + rest for prefix in PREFIXES for rest in PREFIXED)}
+    words = SPELLED.get(name.lower()) or next(iter(each for each in sorted(known) if each.lower() == name.lower()), None)
+    near = [words] if words else difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+SPELLED = {
+    "meter": "m", "metre": "m", "meters": "m", "metres": "m", "second": "s", "seconds": "s", "sec": "s", "newton": "N", "newtons": "N", "joule": "J",
+    "watt": "W", "pascal": "Pa", "degree": "deg", "degrees": "deg", "radian": "rad", "radians": "rad", "hertz": "Hz", "kilogram": "kg", "kgs": "kg",
+    "gram": "g", "ton": "t", "tonne": "t", "hour": "h", "hr": "h", "minute": "min", "nm": "N.m", "celsius": "degC", "liter": "l", "litre": "l",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def coherent(text: str) -> str:
+    """The SI unit of the same kind: itself where no number changes, mm: m, kN/mm: N/m, deg/s: rad/s, l/min: m3/s."""
+    if parse_unit(text).coherent:
+        return text
+    powers: dict[str, int] = {}
+    for word, sign in factors(text):
+        match = FACTOR.match(word)
+        assert match is not None
+        name, power = match[1], int(match[2] or 1) * sign
+        plain = {} if name == "1" else COHERENT.get(name, {name: 1} if name in UNITS else COHERENT.get(name[1:], {name[1:]: 1}))
+        for each, exponent in plain.items():
+            powers[each] = powers.get(each, 0) + exponent * power
+    above, below = ([f"{n}{abs(p) if abs(p) > 1 else ''}" for n, p in powers.items() if p * sign > 0] for sign in (1, -1))
+    divisor = "" if not below else "/" + (below[0] if len(below) == 1 else f"({'.'.join(below)})")
+    return (".".join(above) or "1") + divisor
+
+
+def fits(text: str, expected: str) -> bool:
+    """Whether a quantity with the SI unit `expected` may be given or shown in a unit: the same dimension, angles told apart from numbers.
+
+    Only what turns something stiff may leave out the angle, as in N.m for N.m/rad; 1 stands for rad.
+    """
+    unit, right = parse_unit(text), parse_unit(expected)
+    angle = BASE.index("rad")
+    if unit.exponents == right.exponents:
+        return True
+    if unit.exponents[:angle] != right.exponents[:angle]:
+        return False
+    massive, bare = right.exponents[0] != 0, not any(right.exponents[:angle])
+    return (massive or bare) and unit.exponents[angle] * right.exponents[angle] == 0 and unit.coherent | massive

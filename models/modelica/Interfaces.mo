@@ -162,7 +162,7 @@ model CarrierDrives "Both drives of the carrier: a motor slews the platform, a c
   MechanismInterface slew;
   MechanismInterface luff;
   RotaryDrive slew_drive(motor(displacement = 2e-3, volume = 2e-3));
-  LinearDrive luff_drive(cylinder(oil(area_a = 2e-2, area_b = 1.2e-2, shortest = 0.6, longest = 1.4, volume_a = 1e-3, volume_b = 1e-3)));
+  LinearDrive luff_drive(cylinder(oil(area_a = 2e-2, area_b = 1.2e-2, shortest = 0.72, longest = 2.15, volume_a = 1e-3, volume_b = 1e-3)));
 equation
   slew_drive.command = slew_command;
   luff_drive.command = luff_command;

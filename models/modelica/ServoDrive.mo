@@ -65,6 +65,7 @@ model Cylinder "Oil of a double-acting cylinder"
   Real oil_a "volume";
   Real oil_b "volume";
 equation
+  assert(length > shortest and length < longest, "the actuator is longer or shorter than its cylinder");
   oil_a = volume_a + area_a*(length - shortest);
   oil_b = volume_b + area_b*(longest - length);
   der(pressure_a) = bulk_modulus/oil_a*(flow_a - area_a*speed - leakage*(pressure_a - pressure_b));

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.result.readable import DUST, as_read
+
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
+STILL = 1e-9  # of the largest value: what changes less is constant
 DEFAULT_COLUMNS = 8  # drawn when nothing is asked for
 
 
@@ -41,18 +44,27 @@ def plot(
 
 
 def default_columns(result: Result) -> tuple[str, ...]:
-    """Outputs and coordinates that move."""
-    moving = [name for name in result.names if name not in result.EXTRA and np.ptp(result[name]) > 0.0]
-    plain = [name for name in moving if not name.startswith("der(")]
+    """What moves: outputs first, then coordinates; speeds and what stays constant but for rounding only where there is nothing else."""
+    moving = [name for name in result.names if name not in result.EXTRA and moves(result, name)]
+    replay = getattr(result, "replay", None)
+    outputs = replay.unit.description.outputs if replay is not None else ()
+    asked = [name for name in moving if name.partition("[")[0] in outputs]
+    plain = [*asked, *(name for name in moving if name not in asked and not name.startswith("der("))]
     return tuple((plain or moving or list(result.names))[:DEFAULT_COLUMNS])
+
+
+def moves(result: Result, name: str) -> bool:
+    """Whether a column changes by more than rounding."""
+    values = result[name][np.isfinite(result[name])]
+    return bool(values.size) and float(np.ptp(values)) > max(STILL * float(np.abs(values).max()), DUST.get(result.unit(name), 0.0))
 
 
 def draw(axis, result: Result, name: str, deviation: bool) -> None:
     """One column, with the stages shaded in turn."""
     values = result[name] - (result[name][0] if deviation else 0.0)
+    values, unit = as_read(result, name, values, difference=deviation)
     axis.plot(result.time, values, linewidth=1.2, color="#1f5f8b")
-    unit = result.unit(name)
-    axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit else ""))
+    axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else ""))
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)
     for event in result.events:

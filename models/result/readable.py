@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,18 @@ def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
         ):
             return 1.0 / size, prefix + unit
     return 1.0, unit
+
+
+def as_read(result: Any, name: str, values: np.ndarray, difference: bool = False) -> tuple[np.ndarray, str]:
+    """Values of a column, or differences of them, in the unit that its description asks for, else in one that fits; and that unit."""
+    asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
+    if asked:
+        from kinetree.models.description.units import parse_unit
+
+        unit = parse_unit(asked)
+        return unit.from_si(values) - (unit.from_si(0.0) if difference else 0.0), asked
+    factor, unit = fitting(result.unit(name), values)
+    return values * factor, unit
 
 
 def written(value: float, digits: int = 5) -> str:

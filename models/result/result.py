@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.description.units import parse_unit
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Result:
         names = [column.name for column in unit.columns]
         self._quaternions = quaternion_columns(unit, names)
         self._units = {column.name: column.unit for column in unit.columns} | self.UNITS
+        self._shown = {column.name: column.display_unit for column in unit.columns if column.display_unit}
         self._index = {name: k for k, name in enumerate((*names, *self.EXTRA))} | {name: k for k, name in enumerate(names)}
 
     def record(self, run: Run, row: int) -> None:
@@ -200,8 +202,29 @@ class Result:
         return self.time.size
 
     def unit(self, name: str) -> str:
-        """Unit of a column, empty where none is known."""
+        """Unit of a column, always of SI; empty where none is known."""
         return self._units[name] if name in self._units else self._replay.units.get(name, "") if self._replay else ""
+
+    def display_unit(self, name: str) -> str:
+        """The unit that the description asks a column to be shown in; empty where it leaves the choice."""
+        return self._shown.get(name, "")
+
+    def shown(self, name: str) -> tuple[np.ndarray, str]:
+        """A column in the unit in which it is shown, and that unit."""
+        text = self._shown.get(name, "")
+        return (parse_unit(text).from_si(self[name]), text) if text else (self[name], self.unit(name))
+
+    def shown_units(self, names: Iterable[str]) -> list[str]:
+        """The units in which columns are shown."""
+        return [self._shown.get(name) or self.unit(name) for name in names]
+
+    def as_shown(self, names: Iterable[str], rows: np.ndarray) -> np.ndarray:
+        """Values of columns (the last axis) in the units in which they are shown."""
+        found = np.array(rows, dtype=float)
+        for k, name in enumerate(names):
+            if text := self._shown.get(name):
+                found[..., k] = parse_unit(text).from_si(found[..., k])
+        return found
 
     def array(self, names: Iterable[str]) -> np.ndarray:
         """Chosen columns side by side."""
@@ -234,6 +257,11 @@ class Result:
         if path is not None:
             made.save(path)
         return made
+
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import result_html
+
+        return result_html(self)
 
     def gradient(self, output: str, parameters: Sequence[str] | None = None) -> np.ndarray:
         """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps; for runs by rk4 without events."""

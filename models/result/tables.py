@@ -47,12 +47,12 @@ def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summ
 
 
 def samples(result: Result, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
-    """The stages that a run went through and their samples: just after the stage began, the recorded rows inside, just before it ended."""
-    rows, stage = result.array(names), result["stage"].astype(int)
+    """The stages of a run and their samples, as they are shown: just after the stage began, the recorded rows inside, just before it ended."""
+    rows, stage = result.as_shown(names, result.array(names)), result["stage"].astype(int)
     found: dict[int, list[np.ndarray]] = {int(stage[0]): []}
     for change in result.stage_changes:
-        found.setdefault(change.stage, []).append(result.picked(change.before, names))
-        found[change.stage + 1] = [result.picked(change.after, names)]
+        found.setdefault(change.stage, []).append(result.as_shown(names, result.picked(change.before, names)))
+        found[change.stage + 1] = [result.as_shown(names, result.picked(change.after, names))]
     parts = []
     for number, edges in found.items():
         inside = rows[stage == number]
@@ -65,12 +65,12 @@ def table(result: Result, kind: str) -> dict:
     """Rows per stage and column, and the sums over the stages."""
     names = [name for name in result.names if name not in result.EXTRA]
     stages, parts = samples(result, names)
-    first = result.array(names)[0]
+    first = result.as_shown(names, result.array(names)[0])
     found = summarise(parts, first, kind)
     return {
         "kind": kind,
         "columns": names,
-        "units": [result.unit(name) for name in names],
+        "units": result.shown_units(names),
         "stages": [result.stage_names[stage] for stage in stages],
         "first": first,
         "values": found.values,

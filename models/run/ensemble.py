@@ -24,10 +24,13 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit, make_unit
 from kinetree.solvers import layout as L
 from kinetree.solvers.integrate import rk45
+from kinetree.solvers.integrate.kinds import INTEGRATORS
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
+TABLES = {method.name: method.tableau for method in INTEGRATORS if method.tableau is not None}
+LANES = ("auto", "rk45", "rk4", *TABLES)
 MOST_STEPS = 200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
 LARGEST = 4e9  # bytes of a table
 FIRST = 0.1  # of an output interval: first step of the variable method
@@ -116,7 +119,7 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
         (fields.knots.size > 0, "given motions with corners over time"),
         (fields.latches.size > 0, "actuators hold what they know from step to step"),
         (not cases.quick, "a parameter changes more than numbers: every run is compiled by itself"),
-        (options.integrator not in ("auto", "rk4", "rk45"), f"lanes know rk4 and rk45, not {options.integrator}"),
+        (options.integrator not in LANES, f"lanes know {', '.join(LANES[1:])}, not {options.integrator}"),
         (pointer_entry("ensemble") is None, "kernels run in plain Python"),
     )
     return next((reason for wrong, reason in parts if wrong), "")
@@ -124,15 +127,18 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
 
 def method_of(options: Options, interval: float) -> np.ndarray:
     """The numbers of the method; see solvers/run/ensemble.py."""
+    tableau = TABLES.get(options.integrator)
     if options.integrator == "rk4":
         c, b, e, a = CLASSICAL
         head = [options.relative, options.absolute, options.step, 4.0, 0.0, options.step, 0.0]
     else:
         head = [options.relative, options.absolute, 0.0, 5.0, 1.0, FIRST * interval, 0.0]
-        c = np.array([*rk45.C, 1.0])
-        b, e = np.array([*rk45.B, 0.0]), np.array(rk45.E)
-        a = np.zeros((7, 7))
-        for row, weights in enumerate((rk45.A2, rk45.A3, rk45.A4, rk45.A5, rk45.A6, rk45.B), 1):
+        rows, c, b, e = (rk45.A2, rk45.A3, rk45.A4, rk45.A5, rk45.A6, rk45.B), np.array([*rk45.C, 1.0]), np.array([*rk45.B, 0.0]), np.array(rk45.E)
+        if tableau is not None:
+            head[3], count = tableau.lower + 1.0, tableau.stages
+            rows, c, b, e = tableau.a[1:count], np.array(tableau.c[:count]), np.array(tableau.b[:count]), np.array(tableau.error)
+        a = np.zeros((c.size, c.size))
+        for row, weights in enumerate(rows, 1):
             a[row, : len(weights)] = weights
     return np.concatenate((head, c, b, e, a.ravel()))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 import numpy as np
 
 from kinetree.models.compilation.blocks import allocate, with_groups
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.engine import Call, bind, quick
 from kinetree.models.run.status import check_status
 from kinetree.solvers import layout as L

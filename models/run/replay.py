@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
+from kinetree.models.description.joint_units import joint_units, rate_unit
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
-from kinetree.models.system.joint_units import joint_units, rate_unit
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from kinetree.models.compilation.builder import Compiled
 from kinetree.models.compilation.compile import compile_structure
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.schema import Description, Ends, JointSpec, Output, Stage
+from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
+from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import names, parse
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
 
@@ -147,5 +148,8 @@ def force_stands(force: Force, there: Collection[str], lost: Collection[str]) ->
 
 def output_stands(output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]) -> bool:
     """Whether what a quantity measures is still there; expressions are judged when they are compiled."""
-    named = (output.body is None or output.body in there) and (output.joint is None or output.joint in joints)
-    return named and all(point.body in there for point in output.between or ()) and (output.force is None or output.force in forces)
+    named = {output.body, output.reference.body if output.reference else None, *(point.body for point in output.between or ())}
+    named |= {output.frame} - {"body"}
+    bodies_left = output.bodies is None or any(body in there for body in output.bodies)
+    joint_left = output.joint is None or output.joint in joints
+    return named <= {None, GROUND, *there} and bodies_left and joint_left and (output.force is None or output.force in forces)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.solvers.layout import K_ITEM, Loop, Status
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import numpy as np
 
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
-from kinetree.models.compilation.builder import Column, Compiled
+from kinetree.models.compilation.compiled import Column, Compiled
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, compile_stage
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
-from kinetree.models.system.joint_units import joint_units
 from kinetree.models.system.system import System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
@@ -89,11 +89,11 @@ def union(lists: list[list[str]]) -> list[str]:
 def columns_of(unit: Unit) -> list[Column]:
     """What a host can read: coordinates, speeds, states, outputs of all structures."""
     found: dict[str, Column] = {}
-    known = {name: (state.unit, "") for name, state in states_of(unit.description).items()}
+    known = {name: (state.unit, state.text, state.display_unit) for name, state in states_of(unit.description).items()}
     for stage, compiled in zip(unit.stages, unit.compiled, strict=True):
         known |= joint_units(stage.description.joints)
         for name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
-            found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ("", ""))))
+            found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ())))
     for compiled in unit.compiled:
         for column in compiled.outputs:
             found.setdefault(column.name, column)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.result.readable import DUST, fitting
+from kinetree.models.result.readable import DUST, as_read
 from kinetree.models.scene.motion import Motion
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ def curves(result: Result | None, motion: Motion, description: Description) -> l
             continue
         largest = float(np.abs(known).max())
         dust = max(STILL * largest, DUST.get(result.unit(name), 0.0))
-        factor, unit = fitting(result.unit(name), values) if largest > dust else (1.0, result.unit(name))
-        base = float(known[0]) * factor  # kept apart: small changes of large numbers survive the short format
-        made = {"name": name, "unit": unit, "base": base, "least": dust * factor, "values": packed(values * factor - base)}
+        drawn, unit = as_read(result, name, values) if largest > dust else (values, result.unit(name))
+        base = float(drawn[np.isfinite(drawn)][0])  # kept apart: small changes of large numbers survive the short format
+        least = dust * float(np.ptp(drawn[np.isfinite(drawn)]) / np.ptp(known))
+        made = {"name": name, "unit": unit, "base": base, "least": least, "values": packed(drawn - base)}
         (moving if np.ptp(known) > dust else still).append(made)
     chosen = [each["name"] for each in moving if not each["name"].startswith(MINOR)][:FIRST] or [each["name"] for each in moving[:FIRST]]
     return [{**each, "shown": each["name"] in chosen} for each in [*moving, *still][:CURVES]]

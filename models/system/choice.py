@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.instance import Instance, Numbers
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.joint_reactions import joint_reactions

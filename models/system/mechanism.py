@@ -45,6 +45,11 @@ class Mechanism:
 
         return Mechanism(linear_description(self.compile(**parameters)), {})
 
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import system_html
+
+        return system_html(self.compile())
+
     def __repr__(self) -> str:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.compilation.builder import Compiled
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
 from kinetree.models.run.stages import Structure
+from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
@@ -21,12 +22,8 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
-    from kinetree.models.analysis.equilibrium import Equilibrium
-    from kinetree.models.analysis.linearization import Linear
     from kinetree.models.analysis.points import Point
     from kinetree.models.result.result import Result
-    from kinetree.models.run.ensemble import Ensemble
-    from kinetree.solvers.chain.unit import Unit
 
 
 class Workspaces(threading.local):
@@ -36,7 +33,7 @@ class Workspaces(threading.local):
         self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: Instance(compiled)}
 
 
-class System(Choice, Closure, Traced):
+class System(Analyses, Choice, Closure, Traced):
     """Equations of motion of a mechanism; arguments and results are numpy arrays in the order of `coordinates`, `speeds`, `bodies`."""
 
     def __init__(self, description: Description, compiled: Compiled, stages: Sequence[Structure] = ()):
@@ -50,6 +47,11 @@ class System(Choice, Closure, Traced):
         self.parents = compiled.parents
         self.n = len(compiled.speeds)
         self._own = Workspaces(compiled)
+
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import system_html
+
+        return system_html(self)
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial coordinates and speeds."""
@@ -223,59 +225,3 @@ class System(Choice, Closure, Traced):
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
         return simulate(self, options, inputs or {}, progress)
-
-    def simulate_many(
-        self,
-        parameters: Mapping[str, ArrayLike],
-        stop_time: float | None = None,
-        output_step: float | None = None,
-        inputs: Mapping[str, ArrayLike] | None = None,
-        **how: Any,
-    ) -> Ensemble:
-        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
-
-        `how`: integrator ("auto", "rk45", "rk4" in vector lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
-        """
-        from kinetree.models.run.ensemble import simulate_many
-
-        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
-
-    # -- rest and small motions -----------------------------------------------------------------------------------------------------------
-    def equilibrium(
-        self,
-        t: float | None = None,
-        q: Numbers | None = None,
-        inputs: Mapping[str, float] | None = None,
-        states: Mapping[str, float] | None = None,
-        iterations: int = 200,
-    ) -> Equilibrium:
-        """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
-        from kinetree.models.analysis.statics import equilibrium
-
-        return equilibrium(self, t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
-
-    def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
-        """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
-        from kinetree.models.analysis.preparation import equilibria
-
-        return equilibria(self, steps, inputs)
-
-    def linearize(
-        self,
-        t: float | None = None,
-        q: Numbers | None = None,
-        u: Numbers | None = None,
-        inputs: Mapping[str, float] | None = None,
-        outputs: Sequence[str] | None = None,
-        states: Mapping[str, float] | None = None,
-    ) -> Linear:
-        """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
-        from kinetree.models.analysis.linearization import linearize
-
-        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
-        self._at_rest(t, place, u)
-        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
-
-    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
-        """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
-        return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

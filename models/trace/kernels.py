@@ -15,7 +15,15 @@ from typing import Any
 
 from kinetree.models.trace import symbol
 
-PURE = ("layout", "fields", "opcodes", "unit_layout")  # tables and numbers: shared with everybody
+PURE = (
+    "layout",
+    "fields",
+    "opcodes",
+    "unit_layout",
+    "integrate.kinds",
+    "integrate.tableau",
+    "integrate.interface",
+)  # tables and numbers: shared with everybody
 ROOT = "kinetree.solvers."
 
 
@@ -70,6 +78,7 @@ class PlainKernels:
         self.builtins = {**vars(builtins), "__import__": self.bring}
         views = {"model_view": model_view, "work_view": work_view, "ints_view": ints_view, "floats_view": floats_view}
         replaced: dict[str, dict[str, Any]] = {
+            "importlib": {"import_module": self.module},
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
             ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
@@ -80,7 +89,7 @@ class PlainKernels:
             self.builtins |= {"min": symbol.least, "max": symbol.largest}
             replaced |= {
                 "math": vars(symbol.MATH),
-                ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every}
+                ROOT + "algebra.choose": {"select": symbol.select, "every": symbol.every, "larger_of": symbol.largest, "smaller_of": symbol.least}
                 | {"whole_below": symbol.function("floor"), "whole_above": symbol.function("ceil")},
                 ROOT + "algebra.trigonometry": {"sincos": symbol.sincos},
             }
@@ -91,7 +100,7 @@ class PlainKernels:
         """What an import statement of a kernel's module gives: `from x import y` and `import x` of top-level modules."""
         if not f"{name}.".startswith(ROOT) and name not in self.modules:
             return import_module(name)
-        if not self.is_module(name):  # modules out of a package
+        if not self.is_module(name) and name.removeprefix(ROOT) not in PURE:  # modules out of a package
             return SimpleNamespace(**{each: self.module(f"{name}.{each}") for each in wanted})
         return self.module(name)
 

@@ -29,6 +29,7 @@ TREES = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-l
 LOOPS = ("four-bar", "six-bar", "n-four-bar", "andrews", "slider-crank-spatial", "bricard", "delta")
 CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
 QUICK = ("regulator", "puma560")
+MANY = 4096  # states of a batch
 
 
 def count(system: System, form: str, axes: str) -> int | None:
@@ -72,6 +73,8 @@ def code_row(name: str, system: System, case: dynamics_trees.Case | None = None)
     fast = Specialised(system)
     row: dict[str, Any] = {"mechanism": name, "operations": trace.operations, "form": trace.form, "bytes": code.size}
     row |= {"trace_s": traced_at - begin, "compile_s": done - traced_at} | {f"{key}_us": value * 1e6 for key, value in fast.times.items()}
+    if not system.compiled.loops:
+        row |= lanes(system, fast)
     if case is not None:
         q, u = system.start()
         empty = dynamics_peers.empty_calls()
@@ -84,13 +87,29 @@ def code_row(name: str, system: System, case: dynamics_trees.Case | None = None)
     return row
 
 
+def lanes(system: System, fast: Specialised) -> dict[str, float]:
+    """Time per state of many states at once on one thread, by both engines."""
+    q, u = (np.tile(part, (MANY, 1)) for part in system.start())
+    u = u + np.random.default_rng(0).normal(size=u.shape)
+    fast.engine, best = "specialised", {}
+    for name, engine in (("lanes_us", fast), ("generic_lanes_us", system)):
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            engine.accelerations_many(0.0, q, u, threads=1)
+            times.append(time.perf_counter() - begin)
+        best[name] = min(times) / MANY * 1e6
+    return best
+
+
 def show_code(row: dict[str, Any]) -> None:
     """One line."""
     special, generic = row["specialised_us"], row["generic_us"]
     peer = f"  pinocchio {row['pinocchio_us']:.3g} us ({row['pinocchio_us'] / special:.1f}x)" if "pinocchio_us" in row else ""
+    batch = f"  in lanes {row['lanes_us']:.3g} us, generic {row['generic_lanes_us']:.3g} us" if "lanes_us" in row else ""
     typer.echo(
         f"  {row['mechanism']:24s} {row['operations']:6d} operations, {row['form']}, {row['bytes'] / 1000:.0f} kB, trace {row['trace_s']:.2f} s, "
-        f"compile {row['compile_s']:.2f} s, specialised {special:.3g} us, generic {generic:.3g} us ({generic / special:.1f}x){peer}"
+        f"compile {row['compile_s']:.2f} s, specialised {special:.3g} us, generic {generic:.3g} us ({generic / special:.1f}x){peer}{batch}"
     )
 
 

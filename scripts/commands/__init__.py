@@ -6,6 +6,7 @@ from kinetree.scripts.commands.bench import bench
 from kinetree.scripts.commands.check import check
 from kinetree.scripts.commands.cosim import cosim
 from kinetree.scripts.commands.equations import equations
+from kinetree.scripts.commands.explain import explain
 from kinetree.scripts.commands.fmu import fmu
 from kinetree.scripts.commands.hil import hil
 from kinetree.scripts.commands.identify import identify
@@ -19,6 +20,7 @@ from kinetree.scripts.commands.run import run
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
+from kinetree.scripts.commands.tune import tune
 from kinetree.scripts.commands.verify import verify
 from kinetree.scripts.commands.view import view
 
@@ -35,11 +37,13 @@ COMMANDS: dict[str, Callable] = {
     "fmu": fmu,
     "verify": verify,
     "cosim": cosim,
+    "tune": tune,
     "hil": hil,
     "view": view,
     "studio": studio,
     "new": new,
     "import": import_robot,
+    "explain": explain,
     "list": library,
     "bench": bench,
 }

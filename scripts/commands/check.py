@@ -6,11 +6,13 @@ from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 
 
 def check(file: Source, settings: Settings = None) -> None:
-    """Read a description and report everything that is wrong with it."""
+    """Read a description and report everything that is wrong with it, and what may be a slip: unused parameters, angles in degrees, ..."""
     from kinetree.models import load
     from kinetree.models.run.unit import later
 
     mechanism = load(file, **numbers(settings))
+    for warning in mechanism.description.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     if mechanism.description.chain is not None:
         masses = mechanism.chain().n
         typer.echo(f"{file}: good. A chain of {masses} {'mass' if masses == 1 else 'masses'}")

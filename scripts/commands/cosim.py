@@ -35,6 +35,8 @@ def cosim(
 ) -> None:
     """Couple a mechanism with an outside drive, or any FMUs, by one scheme; say whether that is stable, and how far from one system of both.
 
+    It runs the binaries inside FMUs and structures with your rights: take them only from those you trust.
+
     \b
     Schemes:
       held        all units step with the values of the beginning (Jacobi)

@@ -21,6 +21,7 @@ def fmu(
     platforms: Annotated[
         str | None, typer.Option("--platforms", help="linux64, win64, aarch64-linux, several with commas, or all (default: all that are built).")
     ] = None,
+    plain_names: Annotated[bool, typer.Option("--plain-names", help="No commas in names, for hosts that write tables without quotes.")] = False,
     python: Annotated[str, typer.Option("--python", help="Interpreter for hosts without Python (back end python; default: found there).")] = "",
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
@@ -40,7 +41,7 @@ def fmu(
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
-    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python)
+    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python, plain_names)
     if quiet:
         return
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")

@@ -6,20 +6,42 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
 
 STARTER = Path(__file__).parent.parent / "templates" / "starter.toml"
+TEMPLATES = {
+    "pendulum": ("", "two links on a spring, a motor, outputs"),
+    "loop": ("four_bar", "a closed loop: crank, coupler and rocker"),
+    "hydraulic": ("boom_drive", "a boom with pump, valve, hoses and cylinder"),
+    "stages": ("", "a load that is swung and let go"),
+    "vehicle": ("mobile_robot", "a robot on six driven wheels"),
+    "cosim": ("boom", "a boom whose cylinder is driven from outside"),
+}  # file of the library, or of templates/ where none is named
 
 
 def new(
     name: Annotated[str, typer.Argument(help="Name of the mechanism.")],
+    template: Annotated[str, typer.Option("--template", "-t", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "pendulum",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a small commented mechanism to start from."""
+    chosen = one_of(template, tuple(TEMPLATES), "--template")
     path = output or Path(re.sub(r"[^\w.-]+", "-", name.removesuffix(".toml")) + ".toml")
     if path.exists() and not force:
         raise BadInput(f"{path} exists already; --force overwrites it")
     title = name.removesuffix(".toml").replace("\\", "\\\\").replace('"', '\\"')
-    path.write_text(STARTER.read_text(encoding="utf-8").replace("@NAME@", title), encoding="utf-8")
-    typer.echo(f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png")
+    path.write_text(content(chosen, title), encoding="utf-8")
+    drive = f", kinetree cosim with {path} as a unit" if chosen == "cosim" else ""
+    typer.echo(f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}")
+
+
+def content(template: str, title: str) -> str:
+    """The text of a template under another name."""
+    from kinetree.models.description.source import LIBRARY
+
+    source, _ = TEMPLATES[template]
+    path = LIBRARY / f"{source}.toml" if source else STARTER.with_name("starter.toml" if template == "pendulum" else f"{template}.toml")
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r'^name = ".*"$', lambda _: f'name = "{title}"', text, count=1, flags=re.M)

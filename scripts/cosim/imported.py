@@ -6,7 +6,8 @@ from pathlib import Path
 
 from kinetree.scripts.cosim.plan import MASTERS
 from kinetree.scripts.cosim.scenario import Connection, Scenario, UnitSpec
-from kinetree.scripts.ssp.read import read_ssd, unpack
+from kinetree.scripts.ssp.archive import unpack
+from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.terminal.failure import BadInput
 
 DEFAULT_STOP, STEPS = 1.0, 1000  # of experiments that say nothing

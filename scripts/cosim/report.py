@@ -10,6 +10,13 @@ import numpy as np
 from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
 
 ROWS = 12  # of a picture without a reference
+VERDICTS = {
+    "not stable": "[red]not stable[/]",
+    "wrong": "[red]stable but wrong: take a smaller step or another scheme[/]",
+    "rough": "[yellow]stable, rough[/]",
+    "accurate": "[green]stable and accurate[/]",
+    "stable": "[green]stable[/]",
+}
 
 
 def show(outcome: Outcome, written: list[Path]) -> None:
@@ -19,7 +26,7 @@ def show(outcome: Outcome, written: list[Path]) -> None:
 
     facts = outcome.report()
     console = Console(highlight=False, soft_wrap=True)
-    state = "[green]stable[/]" if facts["stable"] else "[red]not stable[/]"
+    state = VERDICTS[facts["verdict"]]
     console.print(f"[bold]{escape(outcome.scenario)}[/]: scheme {outcome.scheme}, {steps_of(outcome)}, to {outcome.stop_time:g} s: {state}")
     if outcome.trace.message:
         console.print(escape(outcome.trace.message))

@@ -24,6 +24,7 @@ from kinetree.scripts.cosim.watch import bonds_of
 BAR = 1e5
 FINE = 5e-4  # largest output step of the reference [s]
 SIDES = ("pressure_a", "pressure_b")
+ACCURATE, ROUGH = 0.02, 0.1  # largest error of a pressure, relative to the largest pressure
 
 
 @dataclass
@@ -49,6 +50,21 @@ class Outcome:
             return math.nan
         return float(np.max(np.abs(self.trace["length"] - np.interp(self.trace.time, self.reference["time"], self.reference["length"]))))
 
+    @property
+    def peak_pressure(self) -> float:
+        """Largest pressure of the reference."""
+        return float(max(np.max(np.abs(self.reference[side])) for side in SIDES)) if self.reference else math.nan
+
+    @property
+    def verdict(self) -> str:
+        """Not stable; accurate, rough or wrong by the largest error of a pressure over the largest pressure; stable where there is no reference."""
+        if not self.trace.stable:
+            return "not stable"
+        if not self.reference:
+            return "stable"
+        share = self.peak_pressure_error / self.peak_pressure
+        return "accurate" if share <= ACCURATE else "rough" if share <= ROUGH else "wrong"
+
     def step(self, which: Callable[[np.ndarray], Any]) -> float | None:
         """Length of a step that was made; the last one ends where the run does."""
         made = np.diff(self.trace.time)
@@ -63,10 +79,11 @@ class Outcome:
             "step_size": self.step_size,
             "stop_time": self.stop_time,
             "stable": self.trace.stable,
+            "verdict": self.verdict,
             "message": self.trace.message,
             "peak_pressure_error_bar": self.peak_pressure_error / BAR if math.isfinite(self.peak_pressure_error) else None,
             "peak_length_error": self.peak_length_error if math.isfinite(self.peak_length_error) else None,
-            "peak_pressure_bar": float(max(np.max(self.reference[side]) for side in SIDES)) / BAR if self.reference else None,
+            "peak_pressure_bar": self.peak_pressure / BAR if self.reference else None,
             "energy_residual_J": float(residual[-1]) if residual.size and math.isfinite(residual[-1]) else None,
             "energy_residuals_J": {name: float(made[-1]) if math.isfinite(made[-1]) else None for name, made in self.trace.energies.items()},
             "largest_residual_power_W": self.trace.residual_power if math.isfinite(self.trace.residual_power) else None,

@@ -16,6 +16,11 @@ measure = "luff"
 command = "lift.force"
 setpoint = 0.5
 kp = 1e5
+[tune]                              # for kinetree tune: margins that the loops are to keep
+phase = 45.0                        # degrees; also gain = 2.0, modulus = 0.5
+[lqr]                               # for kinetree tune: weights of state feedback by name
+states = { luff = 1e6 }
+inputs = { "lift.force" = 1e-6 }
 partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...]
 """
 
@@ -31,7 +36,7 @@ from kinetree.scripts.hil.controller import Loop
 from kinetree.scripts.hil.frame import MOST
 from kinetree.scripts.terminal.failure import BadInput
 
-KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands"}
+KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands", "tune", "lqr"}
 CHANNEL = {"delay", "jitter", "loss", "seed"}
 LATE = ("hold", "zero", "stop")
 MOST_STEPS = 10_000_000
@@ -62,6 +67,8 @@ class Scenario:
     loops: list[dict[str, Any]]
     partner: tuple[str, int] | None = None
     values: dict[str, float] = field(default_factory=dict)
+    tune: dict[str, float] = field(default_factory=dict)
+    lqr: dict[str, dict[str, float]] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
 
     @property
@@ -104,7 +111,13 @@ def read_scenario(path: Path) -> Scenario:
     source = content.get("mechanism")
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
-    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, channel_of(content.get("channel", {}), path))
+    tune, lqr = content.get("tune", {}), content.get("lqr", {})
+    only(tune, {"phase", "gain", "modulus"}, f"{path}: tune")
+    only(lqr, {"states", "inputs"}, f"{path}: lqr")
+    margins = {key: number(value, f"{path}: tune.{key}") for key, value in tune.items()}
+    weights = {kind: {name: number(value, f"{path}: lqr.{kind}.{name}") for name, value in table.items()} for kind, table in lqr.items()}
+    channel = channel_of(content.get("channel", {}), path)
+    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, margins, weights, channel)
 
 
 def channel_of(table: dict[str, Any], path: Path) -> Channel:

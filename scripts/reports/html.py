@@ -6,10 +6,15 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
 
 STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
 h1 { font-size: 1.6em } h2 { font-size: 1.2em; margin-top: 2em; border-bottom: 1px solid #ccc }
 figure { margin: 1em 0 } figcaption { color: #555; font-size: 0.9em } img { max-width: 100% }
+iframe { width: 100%; height: 560px; border: 1px solid #ccc; border-radius: 8px }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-size: 0.85em; font-variant-numeric: tabular-nums }
 td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #e4e4e4 } td:first-child, th:first-child { text-align: left }"""
 
@@ -35,6 +40,16 @@ def picture(path: Path, caption: str) -> str:
     """A PNG inside the page."""
     data = b64encode(path.read_bytes()).decode()
     return f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def scene(result: Result, caption: str) -> str:
+    """A run in three dimensions inside the page; nothing where the extra for it is not installed."""
+    try:
+        html = result.animate().html()
+    except ValueError as error:
+        return paragraph(f"The moving scene is left out: {error}.")
+    frame = f'<iframe title="{escape(caption)}" srcdoc="{escape(html)}" loading="lazy"></iframe>'
+    return f"<figure>{frame}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:

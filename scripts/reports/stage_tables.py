@@ -45,8 +45,8 @@ def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]
     if not names:
         return {}
     stages, parts = samples(result, names)
-    head = [f"{name} [{result.unit(name)}]" if result.unit(name) else name for name in names]
-    labels, first = [result.stage_names[stage] for stage in stages], result.array(names)[0]
+    head = [f"{name} [{unit}]" if unit else name for name, unit in zip(names, result.shown_units(names), strict=True)]
+    labels, first = [result.stage_names[stage] for stage in stages], result.as_shown(names, result.array(names)[0])
     return {title: rows_of(head, labels, first, summarise(parts, first, kind), kind) for kind, title in TITLES.items()}
 
 

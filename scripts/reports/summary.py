@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.result.readable import DUST, fitting, written
+from kinetree.models.result.readable import DUST, as_read, written
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 24  # variables beyond this many are in the files only
 EVENTS = 20
+ROUNDING = 1e-9  # of the largest number of a row
 UNLIMITED = 1000  # characters of a line
 
 
@@ -25,12 +26,10 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     for heading in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(heading, justify="right" if heading else "left")
     for name in names:
-        values = extremes(result, name)
-        unit, numbers = values.pop("unit"), np.array(list(values.values()), dtype=float)
-        factor, shown = fitting(str(unit), numbers)
-        largest = float(np.abs(numbers).max(initial=0.0))
-        dust = max(largest * 1e-9, DUST.get(str(unit), 0.0))
-        texts = (written(0.0 if abs(value) < dust else value * factor, 6) for value in numbers)
+        numbers = np.array([value for key, value in extremes(result, name).items() if key != "unit"], dtype=float)
+        dust = max(float(np.abs(numbers).max(initial=0.0)) * ROUNDING, DUST.get(result.unit(name), 0.0))
+        numbers, shown = as_read(result, name, np.where(np.abs(numbers) < dust, 0.0, numbers))
+        texts = (written(float(value), 6) for value in numbers)
         table.add_row(escape(name), *texts, escape(shown))
     return table
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote
-from xml.etree.ElementTree import Element, ParseError, parse
-from zipfile import BadZipFile, ZipFile
+from xml.etree.ElementTree import Element, ParseError, fromstring
 
+from kinetree.scripts.ssp.archive import LONGEST_NAME, is_inside
 from kinetree.scripts.ssp.structure import (
     INTEGERS,
     MAIN,
@@ -30,27 +30,14 @@ from kinetree.scripts.ssp.structure import (
     Link,
     Structure,
     Value,
+    own_name,
 )
 from kinetree.scripts.ssp.wiring import Edge, Ends, direct
 from kinetree.scripts.terminal.failure import BadInput
 
 FMU = "application/x-fmu-sharedlibrary"
 PARAMETERS = "application/x-ssp-parameter-set"
-
-
-def unpack(path: Path, folder: Path) -> Path:
-    """Unpack an archive; the folder that holds SystemStructure.ssd."""
-    try:
-        with ZipFile(path) as archive:
-            for name in archive.namelist():
-                if name.startswith("/") or ".." in PurePosixPath(name).parts:
-                    raise BadInput(f"{path}: the archive holds '{name}', which leads out of it")
-            archive.extractall(folder)
-    except BadZipFile as error:
-        raise BadInput(f"{path} is not an SSP archive: {error}") from error
-    if not (folder / MAIN).exists():
-        raise BadInput(f"{path} holds no {MAIN}")
-    return folder
+DEEPEST = 50  # systems inside one another
 
 
 def read_ssd(folder: Path, name: str) -> Structure:
@@ -68,19 +55,30 @@ class Reader:
         self.edges: list[Edge] = []
         self.systems: set[str] = set()
         self.notes: list[str] = []
-        self.units = read_units(self.root.find(f"{{{SSD}}}Units"))
+        self.units = self.read_units(self.root.find(f"{{{SSD}}}Units"))
 
     def refuse(self, text: str) -> BadInput:
         return BadInput(f"{self.place}: {text}")
 
     def parsed(self, path: Path) -> Element:
-        """The root of an XML file."""
+        """The root of an XML file; one that declares entities of its own is refused, because few letters of it may stand for gigabytes."""
         try:
-            return parse(path).getroot()
-        except ParseError as error:
+            content = path.read_bytes()
+            if b"<!ENTITY" in content:
+                raise self.refuse(f"{path.name} declares entities")
+            return fromstring(content)
+        except (ParseError, ValueError, LookupError) as error:
             raise self.refuse(f"{path.name} is not well-formed XML: {error}") from error
         except OSError as error:
             raise self.refuse(f"{path.name} cannot be read: {error.strerror}") from error
+
+    def inside(self, source: str, what: str) -> Path:
+        """The file of the archive that a source names."""
+        if not is_inside(self.folder, source):
+            raise self.refuse(f"{what}: source '{source[:100]}' is not inside the archive")
+        if not (self.folder / source).is_file():
+            raise self.refuse(f"{what}: the archive has no '{source[:100]}'")
+        return self.folder / source
 
     def structure(self) -> Structure:
         root = self.root
@@ -104,7 +102,7 @@ class Reader:
         step = facts.get("stepSize") or other_step(self.root)
         stop = times.get("stopTime")
         return Structure(
-            own_name(root), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
+            own_name(root.attrib), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
             None if stop is None else self.real(stop), None if step is None else self.real(step), facts.get("scheme", ""),
             system.get("description", ""), tuple(self.notes),
         )  # fmt: skip
@@ -124,6 +122,10 @@ class Reader:
         self.systems.add(path.rstrip("."))
         for element in system.findall(f"{{{SSD}}}Elements/*"):
             kind, name = element.tag.rpartition("}")[2], element.get("name", "")
+            if not name or len(path) + len(name) > LONGEST_NAME:
+                raise self.refuse(f"<{kind}> '{(path + name)[:60]}': expected a name of 1 to {LONGEST_NAME} characters")
+            if path.count(".") > DEEPEST:
+                raise self.refuse(f"systems more than {DEEPEST} deep inside one another")
             if kind == "System":
                 self.read_system(element, f"{path}{name}.")
             elif kind == "Component":
@@ -141,10 +143,7 @@ class Reader:
             raise self.refuse(f"component '{name}' is of type {kind}; only FMUs ({FMU}) are supported")
         if element.get("implementation") == "ModelExchange":
             raise self.refuse(f"component '{name}' asks for model exchange; masters step co-simulation FMUs only")
-        if "://" in source or source.startswith(("/", "#", "file:")) or ".." in PurePosixPath(source).parts:
-            raise self.refuse(f"component '{name}': source '{source}' is not inside the archive")
-        if not (self.folder / source).is_file():
-            raise self.refuse(f"component '{name}': the archive has no '{source}'")
+        self.inside(source, f"component '{name}'")
         connectors = tuple(self.connector(c, name) for c in element.findall(f"{{{SSD}}}Connectors/{{{SSD}}}Connector"))
         self.components.append(Component(name, source, connectors, {}))
         if element.find(f"{{{SSD}}}ParameterBindings") is not None:
@@ -180,6 +179,24 @@ class Reader:
     def ends(self) -> Ends:
         return {(component.name, c.name): c for component in self.components for c in component.connectors}
 
+    def read_units(self, units: Element | None) -> dict[str, Base]:
+        """Definitions of units."""
+        found = {}
+        for unit in [] if units is None else units.findall(f"{{{SSC}}}Unit"):
+            base = unit.find(f"{{{SSC}}}BaseUnit")
+            facts = {} if base is None else dict(base.attrib)
+            factor, offset = self.real(facts.pop("factor", "1")), self.real(facts.pop("offset", "0"))
+            if factor == 0.0:
+                raise self.refuse(f"unit '{unit.get('name', '')}' has the factor 0")
+            found[unit.get("name", "")] = Base({key: self.whole(text) for key, text in facts.items() if self.whole(text)}, factor, offset)
+        return found
+
+    def whole(self, text: str) -> int:
+        value = self.real(text)
+        if value != int(value):
+            raise self.refuse(f"found '{text}', expected a whole number")
+        return int(value)
+
     def link(self, edge: Edge, wires: Mapping[str, Mapping[str, str]]) -> Link:
         """A direct connection with its conversion of units and our own additions."""
         (start, output), (end, given) = edge.start, edge.end
@@ -209,17 +226,19 @@ class Reader:
             root = self.part(binding, f"{{{SSD}}}ParameterValues/{{{SSV}}}ParameterSet")
             if root is None:
                 raise self.refuse(f"values of '{place}': neither a source nor a ParameterSet")
-            units = read_units(root.find(f"{{{SSV}}}Units"))
+            units = self.read_units(root.find(f"{{{SSV}}}Units"))
             entries = self.mapping(binding.find(f"{{{SSD}}}ParameterMapping"), place)
             for parameter in root.findall(f"{{{SSV}}}Parameters/{{{SSV}}}Parameter"):
                 name = binding.get("prefix", "") + parameter.get("name", "")
+                if not len(parameter):
+                    raise self.refuse(f"values of '{place}': '{name}' has none")
                 for target, factor, offset in [(name, 1.0, 0.0)] if entries is None else entries.get(name, []):
                     self.assign(path + target, parameter[0], units, factor, offset)
 
     def part(self, element: Element, inline: str) -> Element | None:
         """What an element holds, or the file that it names."""
         source = element.get("source")
-        return element.find(inline) if source is None else self.parsed(self.folder / unquote(source))
+        return element.find(inline) if source is None else self.parsed(self.inside(unquote(source), "values"))
 
     def mapping(self, element: Element | None, place: str) -> dict[str, list[tuple[str, float, float]]] | None:
         """Targets by the name of a value, each with factor and offset; nothing without a mapping."""
@@ -259,17 +278,6 @@ class Reader:
         self.components[owner] = Component(component.name, component.source, component.connectors, {**component.values, own: found})
 
 
-def read_units(units: Element | None) -> dict[str, Base]:
-    """Definitions of units."""
-    found = {}
-    for unit in [] if units is None else units.findall(f"{{{SSC}}}Unit"):
-        base = unit.find(f"{{{SSC}}}BaseUnit")
-        facts = {} if base is None else dict(base.attrib)
-        scale = float(facts.pop("factor", "1")), float(facts.pop("offset", "0"))
-        found[unit.get("name", "")] = Base({key: int(exponent) for key, exponent in facts.items() if int(exponent)}, *scale)
-    return found
-
-
 def own_facts(experiment: Element | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """Scheme and step, and additions to wires, as Kinetree has written them."""
     for note in [] if experiment is None else experiment.iter(f"{{{SSC}}}Annotation"):
@@ -289,9 +297,3 @@ def other_step(root: Element) -> str | None:
             if note.get("type") == OSP and kind == "FixedStepAlgorithm":
                 return element.get("baseStepSize")
     return None
-
-
-def own_name(root: Element) -> str:
-    """The system's name; in our archives it is an identifier there, and the name that the user gave stands beside it."""
-    ours = root.get("generationTool", "").startswith("Kinetree")
-    return (root.get("description") if ours else None) or root.get("name", "system")

@@ -89,3 +89,9 @@ class Structure:
 
     def component(self, name: str) -> Component | None:
         return next((component for component in self.components if component.name == name), None)
+
+
+def own_name(root: Mapping[str, str]) -> str:
+    """A system's name by the attributes of its file; in our archives that is an identifier, and the name that the user gave stands beside it."""
+    ours = root.get("generationTool", "").startswith("Kinetree")
+    return (root.get("description") if ours else None) or root.get("name", "system")

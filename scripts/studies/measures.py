@@ -10,7 +10,7 @@ import numpy as np
 
 BAND = 0.02  # of the whole change: a column that stays within it has settled
 
-Column = Callable[[np.ndarray, np.ndarray], float]
+Column = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def settling(time: np.ndarray, column: np.ndarray) -> float:

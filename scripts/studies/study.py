@@ -14,44 +14,129 @@ stop_time = 5.0
 height = ["max", "end"]                        # start end min max mean std span peak rms integral deviation settling
 """
 
-import itertools
-import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, PrivateAttr, Tag, model_validator
+
+from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.studies.measures import MEASURES, REST
 from kinetree.scripts.studies.rows import rows_of
 from kinetree.scripts.studies.samplers import FORMS, SPREADS, Distribution, drawn
-from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
 COMBINATIONS = ("grid", "pairs", *SPREADS)
-KEYS = {"mechanism", "combine", "samples", "seed", "vary", "run", "report", "rest"}
-RUN_KEYS = {"stop_time", "output_step", "method", "integrator", "tolerance", "inputs"}
 MOST_RUNS = 1_000_000
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_RUNS)]
 
 
-@dataclass
-class Study:
+def listed(wanted: Any) -> Any:
+    """One measure may stand for a list of one."""
+    return [wanted] if isinstance(wanted, str) else wanted
+
+
+class Spread(FileTable):
+    """`count` numbers from `from` to `to`."""
+
+    begin: Real = Field(alias="from")
+    end: Real = Field(alias="to")
+    count: Annotated[int, Field(strict=True, ge=2)]
+
+    def numbers(self) -> list[float]:
+        step = (self.end - self.begin) / (self.count - 1)
+        return [self.begin + step * index for index in range(self.count)]
+
+
+def kind_of_values(values: Any) -> str:
+    """Which of the three a table or a list is meant to be."""
+    if isinstance(values, Distribution) or isinstance(values, dict) and set(values) & set(FORMS):
+        return "distribution"
+    return "spread" if isinstance(values, (dict, Spread)) else "list"
+
+
+def as_distribution(values: Any) -> Distribution:
+    return values if isinstance(values, Distribution) else Distribution.of(values, "a distribution")
+
+
+Values = Annotated[
+    Annotated[Spread, Tag("spread")]
+    | Annotated[Any, PlainValidator(as_distribution), Tag("distribution")]
+    | Annotated[list[Real], Field(min_length=1), Tag("list")],
+    Discriminator(kind_of_values),
+]
+
+
+class RunTable(FileTable):
+    """How every case is run."""
+
+    stop_time: Positive | None = None
+    output_step: Positive | None = None
+    method: Literal[METHODS] = "auto"  # type: ignore[valid-type]
+    integrator: Literal[INTEGRATORS] = "auto"  # type: ignore[valid-type]
+    tolerance: Positive | None = None
+    inputs: dict[str, Real] | None = None
+
+
+Measures = Annotated[list[Literal[tuple(MEASURES)]], BeforeValidator(listed), Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class Study(FileTable):
     """What is run and what is reported."""
 
-    mechanism: str
-    vary: dict[str, list[float] | Distribution]
-    report: dict[str, list[str]]
-    combine: str = "grid"
-    samples: int = 100
-    seed: int = 0
-    run: dict[str, Any] = field(default_factory=dict)
-    path: Path = Path("study.toml")
-    rest: list[str] = field(default_factory=list)
+    mechanism: Annotated[str, Field(strict=True, min_length=1)]
+    given: Annotated[dict[str, Values], Field(min_length=1, alias="vary")]
+    report: dict[str, Measures] = {}
+    combine: Literal[COMBINATIONS] = "grid"  # type: ignore[valid-type]
+    samples: Count = 100
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
+    run_table: RunTable = Field(RunTable(), alias="run")
+    rest: list[Literal[tuple(REST)]] = []  # type: ignore[valid-type]
+
+    _path: Path = PrivateAttr(Path("study.toml"))
+
+    @model_validator(mode="after")
+    def feasible(self) -> Study:
+        if not self.report and not self.rest:
+            raise ValueError("report is missing")
+        only_drawn = [name for name, values in self.given.items() if isinstance(values, Distribution)]
+        if only_drawn and self.combine not in SPREADS:
+            raise ValueError(f"vary.{only_drawn[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
+        lengths = self.lengths()
+        if self.combine == "pairs" and len(set(lengths)) > 1:
+            raise ValueError(f"vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
+        if self.count() > MOST_RUNS:
+            raise ValueError(f"{self.count():.6g} runs, expected 1 to {MOST_RUNS}")
+        return self
+
+    @property
+    def path(self) -> Path:
+        """Where the study was read from."""
+        return self._path
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """Options of every run that are given."""
+        return self.run_table.model_dump(exclude_unset=True)
+
+    @property
+    def vary(self) -> dict[str, list[float] | Distribution]:
+        """Values of every parameter."""
+        return {name: each.numbers() if isinstance(each, Spread) else each for name, each in self.given.items()}
+
+    def lengths(self) -> list[int]:
+        return [each.count if isinstance(each, Spread) else len(each) for each in self.given.values() if not isinstance(each, Distribution)]
 
     def source(self) -> str:
         """The mechanism; a file is meant relative to the study's own folder."""
         return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
 
     def columns(self) -> list[str]:
-        return [*self.vary, *self.texts()]
+        return [*self.given, *self.texts()]
 
     def texts(self) -> list[str]:
         """The measures."""
@@ -60,91 +145,29 @@ class Study:
     def count(self) -> int:
         if self.combine in SPREADS:
             return self.samples
-        lengths = [len(values) for values in self.vary.values() if isinstance(values, list)]
-        return lengths[0] if self.combine == "pairs" else product(lengths)
+        return self.lengths()[0] if self.combine == "pairs" else math.prod(self.lengths())
 
     def cases(self) -> Iterator[dict[str, float]]:
         """Parameter values of every run."""
+        values = self.vary
         if self.combine in SPREADS:
             spreads = {
-                name: values if isinstance(values, Distribution) else Distribution("uniform", min(values), max(values))
-                for name, values in self.vary.items()
+                name: each if isinstance(each, Distribution) else Distribution("uniform", min(each), max(each)) for name, each in values.items()
             }
             columns = drawn(self.combine, spreads, self.samples, self.seed)
             for k in range(self.samples):
                 yield {name: float(column[k]) for name, column in columns.items()}
         else:
-            lists = [values for values in self.vary.values() if isinstance(values, list)]
-            for values in zip(*lists) if self.combine == "pairs" else itertools.product(*lists):
-                yield dict(zip(self.vary, values))
-
-
-def product(numbers: list[int]) -> int:
-    result = 1
-    for number in numbers:
-        result *= number
-    return result
+            lists = [each for each in values.values() if isinstance(each, list)]
+            for case in zip(*lists) if self.combine == "pairs" else itertools.product(*lists):
+                yield dict(zip(values, case))
 
 
 def read_study(path: Path) -> Study:
     """Read and check a study file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
-    refuse_unknown(content, KEYS, str(path))
-    for key in ("mechanism", "vary", *(() if content.get("rest") else ("report",))):
-        if not content.get(key):
-            raise BadInput(f"{path}: {key} is missing")
-    rest = content.get("rest", [])
-    if not isinstance(rest, list) or not set(rest) <= set(REST):
-        raise BadInput(f"{path}: rest: found {rest}, expected some of {', '.join(REST)}")
-    run = content.get("run", {})
-    refuse_unknown(run, RUN_KEYS, f"{path}: run")
-    vary = {name: spread(values, f"{path}: vary.{name}") for name, values in content["vary"].items()}
-    report = {name: measures(wanted, f"{path}: report.{name}") for name, wanted in content.get("report", {}).items()}
-    study = Study(
-        content["mechanism"], vary, report, content.get("combine", "grid"), content.get("samples", 100), content.get("seed", 0), run, path, rest
-    )
-    if study.combine not in COMBINATIONS:
-        raise BadInput(f"{path}: combine: found '{study.combine}', expected one of {', '.join(COMBINATIONS)}")
-    drawn_only = [name for name, values in vary.items() if isinstance(values, Distribution)]
-    if drawn_only and study.combine not in SPREADS:
-        raise BadInput(f"{path}: vary.{drawn_only[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
-    lengths = [len(values) for values in vary.values() if isinstance(values, list)]
-    if study.combine == "pairs" and len(set(lengths)) > 1:
-        raise BadInput(f"{path}: vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
-    if not 0 < study.count() <= MOST_RUNS:
-        raise BadInput(f"{path}: {study.count()} runs, expected 1 to {MOST_RUNS}")
+    study = checked(Study, read_toml(path), str(path))
+    study._path = path
     return study
-
-
-def refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
-    for key in found:
-        if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
-
-
-def spread(values: Any, place: str) -> list[float] | Distribution:
-    """A list of numbers, `count` numbers from `from` to `to`, or a distribution."""
-    if isinstance(values, dict) and set(values) & set(FORMS):
-        try:
-            return Distribution.of(values, place)
-        except ValueError as error:
-            raise BadInput(str(error)) from None
-    if isinstance(values, dict) and set(values) == {"from", "to", "count"} and isinstance(values["count"], int) and values["count"] > 1:
-        step = (values["to"] - values["from"]) / (values["count"] - 1)
-        return [values["from"] + step * index for index in range(values["count"])]
-    if isinstance(values, list) and values and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return values
-    raise BadInput(f"{place}: expected a list of numbers or {{ from = a, to = b, count = n }} with n > 1")
-
-
-def measures(wanted: Any, place: str) -> list[str]:
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(wanted, list) or not wanted or not set(wanted) <= set(MEASURES):
-        raise BadInput(f"{place}: found {wanted}, expected some of {', '.join(MEASURES)}")
-    return wanted
 
 
 def run_study(study: Study, told: Callable[[float], None] = lambda done: None, workers: int = 1, first: int = 0) -> Iterator[list[float]]:

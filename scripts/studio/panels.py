@@ -9,7 +9,7 @@ import numpy as np
 from nicegui import ui
 
 from kinetree.models.result.plots import default_columns
-from kinetree.models.result.readable import fitting, written
+from kinetree.models.result.readable import as_read, written
 from kinetree.scripts.reports.summary import extremes
 from kinetree.scripts.studio.session import Finished, Session
 
@@ -88,11 +88,9 @@ def table_of(finished: Finished) -> None:
     for name in result.names:
         if name in result.EXTRA and name != "energy":
             continue
-        values = extremes(result, name)
-        unit = str(values.pop("unit"))
-        numbers = np.array(list(values.values()), dtype=float)
-        factor, shown = fitting(unit, numbers)
-        rows.append({"name": name, "unit": shown, **{key: written(float(value) * factor, 5) for key, value in values.items()}})
+        values = {key: value for key, value in extremes(result, name).items() if key != "unit"}
+        numbers, shown = as_read(result, name, np.array(list(values.values()), dtype=float))
+        rows.append({"name": name, "unit": shown, **{key: written(float(value), 5) for key, value in zip(values, numbers, strict=True)}})
     heads = {"name": "", "start": "start", "end": "end", "smallest": "smallest", "largest": "largest", "unit": ""}
     columns = [
         {"name": key, "label": label, "field": key, "align": "left" if key in ("name", "unit") else "right", "sortable": key == "name"}

@@ -11,8 +11,8 @@ from typing import Any
 
 from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.schema import Parameter
 from kinetree.models.description.source import FOREIGN, library_entry
+from kinetree.models.description.value_parts import Parameter
 
 KEPT = 6  # runs that can be compared
 LIBRARY = "lib:"

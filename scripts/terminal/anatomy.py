@@ -3,6 +3,12 @@
 from typing import Any
 
 
+def engine_of(system: Any) -> str:
+    """The form that runs unless another is asked for: [run] method, or the articulated-body engine DEC."""
+    method = system.description.run.method
+    return "DEC" if method == "auto" else method
+
+
 def anatomy(system: Any) -> dict[str, Any]:
     """Bodies, joints, freedoms, cut joints, inputs, outputs, parameters, costs and the chosen method."""
     from kinetree.models.description.joints import joint_elements
@@ -46,5 +52,6 @@ def anatomy(system: Any) -> dict[str, Any]:
         ],
         "stages": [stage.name or str(number) for number, stage in enumerate(description.stages, 1)],
         "costs": costs,
-        "method": system.choose(),
+        "engine": engine_of(system),
+        "cheapest": system.choose(),
     }

@@ -117,6 +117,14 @@ def make_code(library: str) -> bytes:
     return code
 
 
+def know_this_machine() -> None:
+    """Let LLVM make code for this machine: numba does so when it is imported, which kept bitcode does without."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
 def make_object(library: str, target: str, level_name: str) -> Path:
     """Object code of the core for one processor level of a platform."""
     from kinetree.solvers.library.compile import emit
@@ -125,8 +133,10 @@ def make_object(library: str, target: str, level_name: str) -> Path:
     platform = PLATFORMS[target]
     own = platform == this_platform()
     path = library_folder() / object_path(platform, level_name).name
+    code = make_code(library)
+    know_this_machine()
     with written(path) as draft:
-        emit(make_code(library), draft, level_name, suffix_of(level_name), "" if own else platform.triple)
+        emit(code, draft, level_name, suffix_of(level_name), "" if own else platform.triple)
     return path
 
 
@@ -137,6 +147,7 @@ def make_library(library: str, processor: str = "") -> None:
     processor = processor or level()
     path = library_folder() / library_path(library, processor).name
     code = make_code(library)
+    know_this_machine()
     with written(path.with_suffix(".o")) as draft:
         emit(code, draft, processor, suffix_of(processor))
     with written(path) as draft:

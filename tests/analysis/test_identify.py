@@ -227,11 +227,11 @@ def test_alternating_samples_are_no_mode():
 
 
 def test_parameters_on_their_bounds_are_said():
-    """A stiffness kept below the truth ends on its bound: a note, and the modes are missed."""
+    """Between both stiffnesses that give these modes (120 and 90.6, with another second one) neither bound lets it pass: a note."""
     result = load(two_masses(120.0, 45.0, 0.8)).compile().simulate(10.0, output_step=0.1, tolerance=1e-11)
     decay = free_decay(result.time, {name: result[name] for name in ("xa", "xb")})
-    found = match_modes(two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"], bounds={"k1": (50.0, 105.0)})
-    assert found.estimates[0].note == "at its upper bound" and any("k1 is at its upper bound" in note for note in found.notes)
+    found = match_modes(two_masses(100.0, 50.0, 0.5), decay.modes, ["k1", "k2", "c1"], bounds={"k1": (98.0, 105.0)})
+    assert found.estimates[0].note.startswith("at its") and any("k1 is at its" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,8 @@ def test_components_keep_apart_when_they_become_identifiers():
 def test_every_connector_is_a_variable_with_its_unit(archive: Path, tmp_path: Path):
     from fmpy import read_model_description
 
-    from kinetree.scripts.ssp.read import read_ssd, unpack
+    from kinetree.scripts.ssp.archive import unpack
+    from kinetree.scripts.ssp.read import read_ssd
 
     structure = read_ssd(unpack(archive, tmp_path), "boom")
     assert {c.name for c in structure.components} == {"mechanism", "drive"} and structure.scheme == "sequential"

@@ -1,13 +1,15 @@
 """System structures of others: subsystems, conversions of units, transformations; and what is refused, by name."""
 
+from contextlib import suppress
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
+from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import Structure
 from kinetree.scripts.terminal.failure import BadInput
@@ -177,3 +179,62 @@ def test_a_foreign_archive_runs(tmp_path: Path):
     scheme = ["--scheme", "sequential", "--step-size", "0.1", "--stop-time", "0.2"]
     assert main(["cosim", str(path), "-o", str(result), "-q", *scheme]) == 0
     assert float(result.read_text().splitlines()[-1].split(",")[1]) == pytest.approx(6.0)
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt", "..\\out.txt", "\\\\host\\out.txt"])
+def test_archives_do_not_lead_out(tmp_path: Path, name: str):
+    path = packed(tmp_path / "x.ssp", {name: b"1"})
+    with pytest.raises(BadInput, match="leads out of it"):
+        unpack(path, tmp_path / "in")
+    assert not list(tmp_path.rglob("out.txt"))
+
+
+def test_few_bytes_do_not_become_many(tmp_path: Path):
+    """60 MB of zeros in 60 kB; the same amount of noise is taken for what it is."""
+    path = packed(tmp_path / "x.ssp", {"a.bin": bytes(60_000_000)})
+    assert path.stat().st_size < 100_000
+    with pytest.raises(BadInput, match="would become"):
+        unpack(path, tmp_path / "in")
+    assert not (tmp_path / "in" / "a.bin").exists()
+
+
+def test_links_long_names_and_damage_are_refused(tmp_path: Path):
+    link = ZipInfo("link")
+    link.external_attr = 0o120777 << 16
+    with ZipFile(tmp_path / "link.ssp", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(BadInput, match="is a link"):
+        unpack(tmp_path / "link.ssp", tmp_path / "in")
+    with pytest.raises(BadInput, match="more than 200 characters"):
+        unpack(packed(tmp_path / "long.ssp", {"n" * 300: b"1"}), tmp_path / "in")
+    good = packed(tmp_path / "good.ssp", {"SystemStructure.ssd": b"<a/>" * 1000}).read_bytes()
+    for k in range(len(good)):  # every byte of headers and content changed once: refused, or the same or other content, never another error
+        (tmp_path / "bad.ssp").write_bytes(good[:k] + bytes([good[k] ^ 0x55]) + good[k + 1 :])
+        with suppress(BadInput):
+            unpack(tmp_path / "bad.ssp", tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    "source", ["/etc/hostname", "../secret.ssv", "file:///etc/hostname", "%2e%2e/secret.ssv", "a/../../secret.ssv", "C:\\secret.ssv"]
+)
+def test_values_come_from_the_archive(tmp_path: Path, source: str):
+    """The source of a parameter set, and of a mapping, is a file of the archive like that of a component."""
+    (tmp_path / "secret.ssv").write_text("<ParameterSet/>")
+    bound = component("a", "", BINDING.format(f' source="{source}">'))
+    mapped = component("a", "", BINDING.format(f'>{INLINE}<s:ParameterMapping source="{source}"/>'))
+    for body in (bound, mapped):
+        with pytest.raises(BadInput, match="is not inside the archive"):
+            read(tmp_path, system(body))
+
+
+def test_entities_are_refused(tmp_path: Path):
+    (tmp_path / "SystemStructure.ssd").write_text('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>')
+    with pytest.raises(BadInput, match="declares entities"):
+        read_ssd(tmp_path, "x.ssp")

@@ -1,5 +1,6 @@
 """Where compiled code is kept: the user's own folder, or a temporary one; nothing damaged is loaded or packed."""
 
+import ctypes
 import os
 import shutil
 import stat
@@ -12,10 +13,11 @@ from stub_unit import stub_shell
 
 from kinetree.fmu.native.shell import linked
 from kinetree.solvers.cache import cache_root, usable
+from kinetree.solvers.library import store, tools
 from kinetree.solvers.library.levels import level
 from kinetree.solvers.library.load import load_library
 from kinetree.solvers.library.store import library_folder, library_path, seal, sound, written
-from kinetree.solvers.library.tools import LibraryError
+from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, has_zig, run
 
 posix = pytest.mark.skipif(os.name != "posix", reason="owners and modes of files are those of POSIX")
 
@@ -108,3 +110,61 @@ def test_a_truncated_shell_is_linked_anew():
     whole.write_bytes(content[:5000])
     again = linked([Path(whole).parent / "engine.o"])
     assert again == whole and sound(again) and len(again.read_bytes()) == len(content)
+
+
+@pytest.mark.skipif(load_library("core") is None, reason="the engine library of the present sources is not built")
+def test_an_engine_that_came_with_the_package_needs_no_compiler(tmp_path, monkeypatch):
+    """A wheel may carry what was built elsewhere: it is taken where the user's cache has nothing, unless it is damaged."""
+    name = library_path("core", level()).name
+    shipped = tmp_path / "built" / library_folder().name
+    shipped.mkdir(parents=True)
+    for each in (name, f"{name}.sum"):
+        shutil.copy(library_path("core", level()).parent / each, shipped)
+    monkeypatch.setenv("KINETREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(store, "SHIPPED", tmp_path / "built")
+    monkeypatch.setenv("PATH", "")
+    assert library_path("core", level()) == shipped / name and sound(shipped / name)
+    load_library.cache_clear()
+    assert load_library("core") is not None
+    (shipped / name).write_bytes((shipped / name).read_bytes()[:-1])
+    load_library.cache_clear()
+    assert load_library("core") is None
+    load_library.cache_clear()
+
+
+def test_without_any_compiler_the_way_out_is_named(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    assert compiler()[1:3] == ["-m", "ziglang"] if has_zig() else True
+    monkeypatch.setattr(tools, "has_zig", lambda: False)
+    with pytest.raises(LibraryError, match="pip install ziglang"):
+        compiler()
+    with pytest.raises(LibraryError, match="pip install ziglang"):
+        cross_compiler("x86_64-windows-gnu")
+
+
+@pytest.mark.slow
+def test_zig_builds_what_the_compiler_builds(tmp_path, monkeypatch):
+    """The only linker that is ever needed comes from pip."""
+    if not has_zig():
+        pytest.skip("zig is not installed: pip install ziglang")
+    monkeypatch.setattr(tools.shutil, "which", lambda name: None)
+    (tmp_path / "x.c").write_text("double twice(double x) { return 2 * x; }")
+    run([*compiler(), "-shared", "-fPIC", str(tmp_path / "x.c"), "-o", str(tmp_path / "x.so")])
+    twice = ctypes.CDLL(str(tmp_path / "x.so")).twice
+    twice.restype, twice.argtypes = ctypes.c_double, [ctypes.c_double]
+    assert twice(1.5) == 3.0
+
+
+def test_code_that_was_kept_becomes_machine_code_without_numba(tmp_path):
+    """numba tells LLVM of this machine when it is imported; code from the cache is emitted by a process that never imports it."""
+    code = """
+import llvmlite.binding as llvm
+from kinetree.solvers.library import build
+from kinetree.solvers.library.platforms import this_platform
+text = 'define double @kt_x(double %a) { ret double %a }'
+build.make_code = lambda library: llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"' + chr(10) + text).as_bitcode()
+print(build.make_object('core', this_platform().name, this_platform().levels[0]).stat().st_size > 100)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "KINETREE_CACHE": str(tmp_path)})
+    assert done.stdout.strip() == "True", done.stderr

@@ -120,3 +120,25 @@ def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, w
         pack_unit(stub_unit(), tmp_path / "x.fmu", backend, fmi, shell=stub_shell())
     with pytest.raises(FmuError, match="fmu"):
         pack_unit(stub_unit(), tmp_path / "x.zip", "native", shell=stub_shell())
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_initial_unknowns_depend_on_the_inputs_they_need(tmp_path, fmi):
+    """OMSimulator saw an algebraic loop around every system: an unknown without dependencies is one of all inputs."""
+    archive = pack_unit(stub_unit(), tmp_path / "x.fmu", "native", fmi, shell=stub_shell())
+    description = read_model_description(str(archive))
+    by_name = {each.variable.name: each.dependencies for each in description.initialUnknowns}
+    assert "pull" not in {v.name for v in by_name["x"]} if "x" in by_name else True
+    assert all(dependencies is not None for name, dependencies in by_name.items() if not name.startswith(("der(x,2)", "power")))
+    residual = {v.name for v in by_name["energy_residual"]}
+    assert "pull" not in residual and {"k", "m", "x"} <= residual
+
+
+def test_plain_names_have_no_commas(tmp_path):
+    """A table without quotes shifted its columns at der(x,2)."""
+    archive = pack_unit(stub_unit(), tmp_path / "x.fmu", "native", shell=stub_shell(), plain_names=True)
+    description = read_model_description(str(archive))
+    names = [v.name for v in description.modelVariables]
+    assert "der(der(x))" in names and not [name for name in names if "," in name]
+    assert description.variableNamingConvention == "flat"
+    assert validate_fmu(str(archive)) == []

@@ -223,6 +223,17 @@ with Archive(sys.argv[1]) as archive:
     assert rows[0][0] == pytest.approx(rows[1][0], rel=1e-7, abs=1e-7)
 
 
+def test_a_controller_without_bodies_is_a_unit_too(tmp_path):
+    """States, inputs and outputs alone: y = 2 s, s' = u - s from 0, so y(t) = 2 u (1 - exp(-t)); natively, in co-simulation and in model exchange."""
+    given = {"inputs": {"u": 3.0}, "states": {"s": {"rate": "u - s", "start": 0.0}}, "outputs": {"y": {"value": "2*s"}}}
+    run = {"run": {"stop_time": 1.0, "output_step": 0.01}}
+    path = build_fmu(load({"format": "kinetree/1", "name": "filter"} | given | run), tmp_path / "filter.fmu", "native")
+    assert validate_fmu(str(path)) == []
+    for kind in ("CoSimulation", "ModelExchange"):
+        result = simulate_fmu(str(path), stop_time=1.0, fmi_type=kind, relative_tolerance=1e-9, output=["y"])
+        assert result["y"][-1] == pytest.approx(6.0 * (1.0 - math.exp(-1.0)), abs=1e-7), kind
+
+
 @pytest.mark.slow
 def test_a_million_steps_need_no_more_memory(tmp_path):
     path = build_fmu(load(chain(24)), tmp_path / "chain.fmu", "native", integrator="rk4")

@@ -56,7 +56,16 @@ def geared(**more) -> dict:
     return {"format": "kinetree/1", "bodies": {"a": ROD, "b": EASY, "c": EASY}, "joints": joints, "couplings": {"gear": "r - 2*p"}, **more}
 
 
+def skate(**more) -> dict:
+    """A body on the plane that cannot slip across its blade: a coupling of speeds."""
+    joints = {"J": {"child": "a", "type": "planar", "coordinates": ["x", "y", "f"], "start": [0.1, 0.2, 0.3], "speed": [0.955, 0.296, 1.0]}}
+    blade = {"blade": "der(x)*sin(f) - der(y)*cos(f)"}
+    return {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": EASY}, "joints": joints, "couplings": blade, **more}
+
+
 CASES = {
+    "blade": (skate, {"der(f)": "-der(f)"}),
+    "blade across": (skate, {"der(x)": 1.0, "der(f)": 0.5}),
     "tree": (double_pendulum, {"der(q)": "-0.5*der(q)"}),
     "two of a tree": (double_pendulum, {"der(p)": 0.3, "der(r)": "der(r) + 1"}),
     "ball": (typed, {"J.wy": "-0.7*J.wy", "der(q)": 0.1}),
@@ -196,6 +205,18 @@ def test_values_that_agree_are_fine(values):
     """The same two with values that the gear allows."""
     (found,) = instants(geared(events={"E": {**NOW, "set": values}}), 0.3)
     assert all(found.after[name] == pytest.approx(value, abs=1e-9) for name, value in values.items())
+
+
+def test_a_massless_slider_that_a_gear_holds():
+    """Its speed is set through the gear: the mass behind it gets its half."""
+    bodies = {"a": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}, "m": {"mass": 0}}
+    joints = {
+        "j": {"child": "a", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": [1.0]},
+        "k": {"child": "m", "type": "prismatic", "axis": "x", "coordinates": ["y"]},
+    }
+    d = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": bodies, "joints": joints, "couplings": {"c": {"value": "y - 2*x"}}}
+    (found,) = instants({**d, "events": {"E": {**NOW, "set": {"der(y)": -3.0}}}}, 0.3)
+    assert found.after["der(y)"] == -3.0 and found.after["der(x)"] == pytest.approx(-1.5, rel=1e-12)
 
 
 def test_a_coordinate_that_is_set_in_a_loop_is_kept():

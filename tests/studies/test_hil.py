@@ -24,7 +24,7 @@ MASS = {
     "gravity": [0, 0, 0],
     "bodies": {"m": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
     "joints": {"j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x"}]}},
-    "inputs": {"f": {"start": 0.0, "unit": "N"}},
+    "inputs": {"f": {"start": 0.0}},
     "forces": {"law": {"coordinate": "x", "value": "f - 1.0*der(x)"}},
     "outputs": {"place": {"value": "x"}},
 }

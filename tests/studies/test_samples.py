@@ -122,7 +122,7 @@ def test_report_of_a_study(study: Path, capsys: pytest.CaptureFixture):
         (('"sobol"', '"grid"'), "is a distribution"),
         (("[2.0, 0.1]", "[2.0, -0.1]"), "that spreads"),
         (("normal = [2", "gauss = [2"), "expected"),
-        (('"growth"', '"groth"'), "expected some of growth"),
+        (('"growth"', '"groth"'), "expected one of 'growth'"),
     ],
 )
 def test_mistakes_are_named(study: Path, change: tuple[str, str], said: str, capsys: pytest.CaptureFixture):

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.fmu.native.shell import ENTRIES, layout_header, linked
 from kinetree.fmu.unit import Input, Parameter, State
 from kinetree.models import load
+from kinetree.models.compilation.compiled import Column
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.tools import compiler
@@ -60,15 +61,14 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         Parameter(name, c.registers[name], float(p.value), False, p.tunable, p.unit, p.text, p.min, p.max) for name, p in d.parameters.items()
     ]
     inputs = [Input(n, c.registers[n], i.start, i.unit, i.min, i.max) for n, i in d.inputs.items()]
-    column = lambda name, unit: SimpleNamespace(name=name, unit=unit, text="")  # noqa: E731
     return SimpleNamespace(
         ints=np.concatenate([head, c.ints, np.array(tables, dtype=np.int64)]),
         floats=c.floats,
         work_size=work_size,
-        columns=[column("x", "m"), column("der(x)", "m/s"), column("power", "W")],
+        columns=[Column("x", 0, "m"), Column("der(x)", 0, "m/s"), Column("power", 0, "W")],
         parameters=parameters,
         inputs=inputs,
-        states=[State("x", c.start_q, "m"), State("der(x)", c.start_u, "m/s")],
+        states=[State("x", c.start_q, "m", 0.25), State("der(x)", c.start_u, "m/s", 0.0)],
         stage_names=["pulled", "released"],
         description=d,
         system=system,

@@ -1,0 +1,58 @@
+"""What the compilation of one structure makes: flat blocks and the names that belong to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.models.graph.tree import Topology
+
+
+@dataclass
+class Column:
+    """A number the mechanism reports: its name, its register, its unit in SI and the one it is shown in (empty: the same)."""
+
+    name: str
+    register: int
+    unit: str = ""
+    text: str = ""
+    display_unit: str = ""
+
+
+@dataclass
+class Compiled:
+    """Flat blocks and the names that belong to them."""
+
+    ints: np.ndarray
+    floats: np.ndarray
+    counts: dict[str, float]
+    bodies: tuple[str, ...]
+    parents: tuple[int, ...]
+    joints: tuple[str, ...]  # joint into each body
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    outputs: tuple[Column, ...]
+    registers: dict[str, int]
+    start_q: int  # first register of the start values
+    start_u: int
+    start_x: int
+    start_inputs: int  # what a host gives; not a number where it gives none and the description has an expression
+    preset_inputs: int  # what the description has
+    quaternions: tuple[int, ...]  # first coordinate of each quaternion
+    topology: Topology
+    loops: tuple[str, ...] = ()  # cut joint or coupling of every group of constraint rows
+    twins: tuple[str, ...] = ()  # bodies after the real ones
+    all_joints: tuple[tuple[str, bool], ...] = ()  # joint into each body, twins too, and whether the tree uses it from child to parent
+    start_time: float = 0.0
+    units: dict[str, str] = field(default_factory=dict)
+    guards: tuple[str, ...] = ()  # what every guard stands for
+    followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
+
+    @property
+    def body_number(self) -> dict[str, int]:
+        """Number of every real body and of the ground."""
+        return {"ground": 0} | {name: k for k, name in enumerate(self.bodies, 1)}

@@ -1,0 +1,63 @@
+"""Totals over all bodies or some: mass, centre of mass, momentum, angular momentum. m p = sum of m_i p_i, H = sum of p_i x m_i v_i + R_i I_i w_i."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.models.compilation.algebra import E, const
+from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.frames import Place, composed, resolved
+from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
+from kinetree.models.description.body_parts import Body
+
+
+class Group:
+    """Bodies that are taken together, as far as the structure has them."""
+
+    def __init__(self, builder: Builder, bodies: Sequence[str] | None):
+        self.builder, d = builder, builder.description
+        self.bodies = [name for name in (d.bodies if bodies is None else bodies) if name in d.bodies]
+        self.masses = [E(builder.node(d.bodies[name].mass, f"bodies.{name}.mass")) for name in self.bodies]
+        self.places = [Place(builder, name, vector_of(builder, d.bodies[name].com, f"bodies.{name}.com")) for name in self.bodies]
+
+    def mass(self) -> E:
+        return sum(self.masses, const(0.0))
+
+    def _total(self, vectors: Sequence[Vector]) -> Vector:
+        total = NOWHERE
+        for mass, vector in zip(self.masses, vectors, strict=True):
+            total = total.plus(vector.times(mass))
+        return total
+
+    def centre(self) -> Vector:
+        return self._total([place.position() for place in self.places]).times(1.0 / self.mass())
+
+    def momentum(self) -> Vector:
+        return self._total([place.velocity() for place in self.places])
+
+    def centre_velocity(self) -> Vector:
+        return self.momentum().times(1.0 / self.mass())
+
+    def angular_momentum(self, about: Vector) -> Vector:
+        total = NOWHERE
+        for label, mass, place in zip(self.bodies, self.masses, self.places, strict=True):
+            total = total.plus(place.position().minus(about).cross(place.velocity()).times(mass))
+            xx, yy, zz, xy, xz, yz = tensor(self.builder, self.builder.description.bodies[label], label, mass)
+            x, y, z = resolved(place.spin(), place.axes())
+            total = total.plus(composed(place.axes(), Vector(xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)))
+        return total
+
+    def angular_momentum_about_centre(self) -> Vector:
+        about_origin = self.angular_momentum(NOWHERE)
+        return about_origin.minus(self.centre().cross(self.momentum()))
+
+
+def tensor(builder: Builder, body: Body, label: str, mass: E) -> list[E]:
+    """xx yy zz xy xz yz about the centre of mass."""
+    about_com = body.inertia is not None
+    given = [E(builder.node(each, f"bodies.{label}.inertia")) for each in (body.inertia or body.inertia_at_origin or (0.0,) * 6)]
+    if about_com or body.inertia_at_origin is None:
+        return given
+    x, y, z = vector_of(builder, body.com, f"bodies.{label}.com")
+    shift = (y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z))
+    return [a - mass * b for a, b in zip(given, shift, strict=True)]

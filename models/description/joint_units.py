@@ -1,0 +1,43 @@
+"""Units and texts of the coordinates and speeds of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetree.models.description.joints import JointForm, joint_elements
+from kinetree.models.description.schema import JointSpec
+from kinetree.solvers.layout import Element
+
+RATES = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "1": "1/s"}
+
+
+def joint_units(joints: Mapping[str, JointSpec]) -> dict[str, tuple[str, str]]:
+    """Unit and text of all coordinates and speeds."""
+    found: dict[str, tuple[str, str]] = {}
+    for joint, spec in joints.items():
+        form = joint_elements(spec, joint)
+        units = form_units(form)
+        found |= {name: (units[name], f"coordinate of joint {joint}") for name in form.coordinates}
+        found |= {name: (units[name], f"speed of joint {joint}") for name in form.speeds}
+    return found
+
+
+def form_units(form: JointForm) -> dict[str, str]:
+    """Units of the coordinates and speeds of one joint."""
+    count = len(form.coordinates)
+    if form.quaternion:
+        places = ["m"] * (count - 4) + ["1"] * 4
+        rates = ["m/s"] * (len(form.speeds) - 3) + ["rad/s"] * 3
+    else:
+        kinds = {e.coordinate: e.kind for e in reversed(form.elements)}  # the first element that moves with a coordinate gives its unit
+        places = ["rad" if kinds.get(k) == Element.ROTATE_Q else "m" for k in range(count)]
+        rates = [RATES[place] for place in places]
+    return dict(zip(form.coordinates, places, strict=True)) | dict(zip(form.speeds, rates, strict=True))
+
+
+def rate_unit(unit: str) -> str:
+    """The unit of a time derivative; empty where the unit is unknown."""
+    if not unit or unit in RATES:
+        return RATES.get(unit, "")
+    above, slash, below = unit.partition("/")
+    return f"{above}/({below.strip('()')}.s)" if slash else f"{unit}/s"

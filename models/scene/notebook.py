@@ -1,0 +1,86 @@
+"""What mechanisms, results and states of rest show of themselves in notebooks: a picture, a table; never an error for want of an extra."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.models.result.readable import DUST, as_read, written
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.result.result import Result
+    from kinetree.models.system.system import System
+
+ROWS = 16
+SIZE = (560, 320)
+MODES = 8
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A plain table; the first column to the left, the others to the right."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        aligned = (f'<{tag} style="text-align:{"right" if k else "left"}">{escape(cell)}</{tag}>' for k, cell in enumerate(cells))
+        return f"<tr>{''.join(aligned)}</tr>"
+
+    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+
+
+def picture(data: dict[str, Any], part: float = 0.0) -> str:
+    """One instant of a scene as an image, nothing where the tools for it are missing."""
+    from kinetree.models.scene.plates import tools
+    from kinetree.models.scene.video import Painter
+
+    try:
+        Image = tools()
+    except ValueError:
+        return ""
+    bare = {**data, "clips": [{**data["clips"][0], "plots": []}]}
+    painter = Painter(bare, SIZE)
+    stream = io.BytesIO()
+    Image.fromarray(painter.frame(int(round(part * (painter.time.size - 1))))).save(stream, "PNG")
+    return f'<img alt="" width="{SIZE[0]}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
+
+
+def system_html(system: System) -> str:
+    """Name, counts, a picture of the start, what it moves by, takes and gives."""
+    from kinetree.models.scene.show import start_scene
+
+    d = system.description
+    bodies, freedoms, stages = len(system.bodies), system.freedoms, len(system.stages)
+    counts = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}"
+    counts += f", {stages} stages" if stages > 1 else ""
+    rows = {"coordinates": system.coordinates, "inputs": d.inputs, "outputs": d.outputs, "parameters": d.parameters, "forces": d.forces}
+    listed = [(name, ", ".join(list(names)[:ROWS]) + (" ..." if len(names) > ROWS else "")) for name, names in rows.items() if names]
+    shown = picture(start_scene(system).data()) if system.bodies else ""
+    return f"<b>{escape(d.name)}</b> {escape(d.text)}<br>{counts}<br>{shown}{table(('', ''), listed)}"
+
+
+def result_html(result: Result) -> str:
+    """Start, end and extremes of the first columns in units that fit; the events."""
+    names = [name for name in result.names if name not in result.EXTRA]
+    rows = []
+    for name in names[:ROWS]:
+        values = result[name][np.isfinite(result[name])]
+        numbers = np.array([values[0], values[-1], values.min(), values.max()]) if values.size else np.full(4, np.nan)
+        numbers, unit = as_read(result, name, np.where(np.abs(numbers) < DUST.get(result.unit(name), 0.0), 0.0, numbers))
+        rows.append((name, *(written(float(x), 5) for x in numbers), unit))
+    more = f"<br>{len(names) - ROWS} more columns" if len(names) > ROWS else ""
+    events = "".join(f"<br>{written(e.time, 6)} s: {escape(e.kind)} {escape(e.stage)}" for e in result.events[:ROWS])
+    span = f"{written(float(result.time[0]))} to {written(float(result.time[-1]))} s, {len(result)} rows"
+    head = ("", "start", "end", "smallest", "largest", "")
+    return f"<b>{escape(result.name)}</b> {span}{table(head, rows)}{more}{events}<br>result.animate() shows it move"
+
+
+def rest_html(rest: Equilibrium) -> str:
+    """Coordinates, outputs and small motions."""
+    values = [(name, written(value + 0.0, 6)) for name, value in [*rest.coordinates.items(), *rest.outputs.items()][: 2 * ROWS]]
+    modes = [(f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3)) for mode in rest.modes[:MODES]]
+    small = table(("small motions", "damping ratio"), modes) if modes else ""
+    return f"<b>{escape(rest.stability)} rest</b>{table(('', ''), values)}{small}"

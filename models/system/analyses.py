@@ -1,0 +1,76 @@
+"""What a system offers besides its equations: ensembles of runs, states of rest, small motions; models/analysis and models/run do the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.models.run.instance import Numbers
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.analysis.linearization import Linear
+    from kinetree.models.run.ensemble import Ensemble
+    from kinetree.solvers.chain.unit import Unit
+
+
+class Analyses:
+    """The part of System that names them."""
+
+    def simulate_many(
+        self,
+        parameters: Mapping[str, ArrayLike],
+        stop_time: float | None = None,
+        output_step: float | None = None,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        **how: Any,
+    ) -> Ensemble:
+        """Runs with a row of values per parameter (or input): `runs["name"]` has the shape (runs, rows).
+
+        `how`: integrator (explicit Runge-Kutta methods in lanes), step, tolerance, outputs (names), threads, lanes (True: or nothing), progress.
+        """
+        from kinetree.models.run.ensemble import simulate_many
+
+        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
+
+    def equilibrium(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+        iterations: int = 200,
+    ) -> Equilibrium:
+        """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
+        from kinetree.models.analysis.statics import equilibrium
+
+        return equilibrium(self, t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+
+    def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
+        """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
+        from kinetree.models.analysis.preparation import equilibria
+
+        return equilibria(self, steps, inputs)
+
+    def linearize(
+        self,
+        t: float | None = None,
+        q: Numbers | None = None,
+        u: Numbers | None = None,
+        inputs: Mapping[str, float] | None = None,
+        outputs: Sequence[str] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> Linear:
+        """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
+        from kinetree.models.analysis.linearization import linearize
+
+        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
+        self._at_rest(t, place, u)
+        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+
+    def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
+        """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""
+        return self.equilibrium(**rest).linear.linear_chain(dt, channels, accuracy)

@@ -1,0 +1,72 @@
+"""Small comforts of the command line: templates, explanations, completion; what notebooks show."""
+
+import json
+
+import pytest
+
+from kinetree.models import load
+from kinetree.models.description.reference import TABLES
+from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
+from kinetree.scripts.cli import main
+from kinetree.scripts.commands.explain import FUNCTIONS as EXPLAINED
+from kinetree.scripts.commands.new import TEMPLATES, content
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_template_is_a_mechanism_of_the_given_name(template: str, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", 'My "own" crane', "--template", template, "-o", "own.toml"]) == 0
+    mechanism = load("own.toml")
+    assert mechanism.description.name == 'My "own" crane'
+    assert mechanism.compile().simulate(stop_time=0.05).time[-1] == pytest.approx(0.05)
+    assert main(["new", "x", "-t", "hydrolic"]) == 2 and "did you mean 'hydraulic'" in capsys.readouterr().err
+
+
+def test_the_load_of_the_template_with_stages_flies(tmp_path):
+    """Between the grip's end and the end of the run nothing but gravity acts: the height is a parabola."""
+    path = tmp_path / "throw.toml"
+    path.write_text(content("stages", "throw"))
+    result = load(path).compile().simulate()
+    free = result["stage"] == 1
+    t, height = result.time[free][1:], result["flight[3]"][free][1:]
+    assert free.sum() > 50
+    rate = (height[2:] - 2 * height[1:-1] + height[:-2]) / (t[1] - t[0]) ** 2
+    assert rate == pytest.approx(-9.81, abs=1e-4)
+
+
+def told(capsys, *words: str) -> list[dict[str, str]]:
+    assert main(["explain", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_keys_tables_functions_and_messages_are_explained(capsys):
+    assert "about the centre of mass" in told(capsys, "bodies.arm.inertia")[0]["what"]
+    assert {each["place"].strip() for each in told(capsys, "jack")} >= {"stiffness", "extension", "height"}
+    assert told(capsys, "atan2")[0]["what"].startswith("atan2(y, x)")
+    assert [each["place"] for each in told(capsys, "chain.stiffness")] == ["chain: stiffness"]
+    message = "m.toml:4: forces.drive.stifness: found an unknown key"
+    assert any(each["place"] == "forces kind = line: stiffness" for each in told(capsys, message))
+    assert main(["explain", "gibberish"]) == 2 and main(["explain", "inertai"]) == 2
+    assert "inertia" in capsys.readouterr().err
+
+
+def test_nothing_of_the_format_is_without_explanation():
+    """Every function has its line, every key of every table its meaning."""
+    assert set(EXPLAINED) == set(RESERVED) >= {*FUNCTIONS, *CONSTANTS}
+    for model in TABLES.values():
+        assert all(field.description for name, field in model.model_fields.items()), model
+
+
+def test_completion_is_offered(capsys):
+    assert main(["--help"]) == 0
+    assert "--install-completion" in capsys.readouterr().out
+
+
+def test_notebooks_show_mechanisms_results_and_states_of_rest():
+    mechanism = load("lib:pendulum")
+    system = mechanism.compile()
+    for shown in (mechanism._repr_html_(), system._repr_html_()):
+        assert "1 body, 1 freedom" in shown and "data:image/png;base64," in shown and "phi0" in shown
+    assert "animate()" in system.simulate(0.1)._repr_html_()
+    assert "stable rest" in system.equilibrium()._repr_html_() and "0.49849 Hz" in system.equilibrium()._repr_html_()
+    assert load("lib:servo-drive").compile()._repr_html_()

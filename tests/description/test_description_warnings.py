@@ -1,0 +1,80 @@
+"""Warnings of a description, and hostile ones whose message must stay one readable line."""
+
+import math
+
+import pytest
+
+from kinetree.models import ModelError, load
+from kinetree.scripts.cli import main
+
+
+def pendulum(**more) -> dict:
+    joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
+    body = {"mass": 1.0, "com": [0, 0, -1], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    return {"format": "kinetree/1", "bodies": {"a": body}, "joints": {"j": joint}} | more
+
+
+def warned(d: dict) -> list[str]:
+    return [problem.key for problem in load(d).description.warnings]
+
+
+@pytest.mark.parametrize(
+    ("more", "keys"),
+    [
+        ({}, []),
+        ({"parameters": {"k": 1.0}}, ["parameters.k"]),
+        ({"parameters": {"k": 1.0, "l": "2*k"}}, ["parameters.l"]),
+        ({"parameters": {"k": 1.0}, "outputs": {"o": {"value": "k*q"}}}, []),
+        ({"parameters": {"k": 1.0}, "stages": [{"ends": {"at": 1}, "set": {"k": 2}}, {}]}, []),
+        ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}}, ["tables.T"]),
+        ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}, "outputs": {"o": {"value": "table('T', q)"}}}, []),
+        ({"tables": {"T": {"x": [0, 1], "y": [0, 1]}}, "forces": {"f": {"coordinate": "q", "law": "T"}}}, []),
+        ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 3}}, {}]}, ["stages[0].ends.at"]),
+        ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {"ends": {"at": 0.5}}, {}]}, ["stages[1].ends.at"]),
+        ({"run": {"stop_time": 2}, "stages": [{"ends": {"at": 1}}, {}]}, []),
+    ],
+)
+def test_slips_are_said(more: dict, keys: list[str]):
+    assert warned(pendulum(**more)) == keys
+
+
+@pytest.mark.parametrize(("start", "count"), [(30.0, 1), (-90, 1), (math.pi, 0), ({"value": 30, "unit": "deg"}, 0)])
+def test_an_angle_of_30_radians_is_said(start: object, count: int):
+    d = pendulum()
+    d["joints"]["j"]["start"] = [start]
+    assert warned(d) == ["joints.j"] * count
+
+
+def test_check_prints_them(tmp_path, capsys):
+    path = tmp_path / "m.toml"
+    path.write_text('[parameters]\nk = 1\n[bodies.a]\nmass = 1\n[joints.j]\nchild = "a"\ntype = "prismatic"\n')
+    assert main(["check", str(path)]) == 0
+    assert "warning: " in capsys.readouterr().err
+
+
+def test_a_circle_of_thousands_is_one_short_line():
+    d = pendulum(parameters={f"p{k}": f"p{(k + 1) % 3000}" for k in range(3000)})
+    with pytest.raises(ModelError, match="depends on itself: p0 -> p1") as error:
+        load(d)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("tensor", [[1e308, 1e308, 1e308, 0, 0, 0], [1e200, 1e200, 1e200, 0, 0, 0], [1, 1, 1, 1e170, 0, 0]])
+@pytest.mark.parametrize("key", ["inertia", "inertia_at_origin"])
+def test_moments_that_overflow_name_their_key(key: str, tensor: list):
+    d = pendulum()
+    d["bodies"]["a"] = {"mass": 1e300, "com": [1e100, 0, 0], key: tensor}
+    with pytest.raises(ModelError) as error:
+        load(d)
+    assert error.value.problems[0].key == f"bodies.a.{key}"
+
+
+def test_nesting_is_refused_everywhere():
+    deep: list = []
+    for _ in range(1500):
+        deep = [deep]
+    for d in (pendulum(gravity=deep), pendulum(parameters={"k": deep}), pendulum(parameters={"k": "(" * 1500 + "1" + ")" * 1500}), {"bodies": deep}):
+        with pytest.raises(ModelError):
+            load(d)
+    with pytest.raises(ModelError):
+        load(pendulum(parameters={"k": 1.0}), k=deep)

@@ -1,0 +1,31 @@
+"""A short run of the fuzzer with a fixed seed: every reader reads or refuses by a message. Long runs: `scripts/dev.py fuzz --minutes 20`."""
+
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fuzz import fuzz, kinds, places, shrunk
+
+KINDS = kinds()
+COUNTS = {"description": 300, "scenario": 400, "study": 600, "structure": 300}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_readers_read_or_refuse(name):
+    tried, found = fuzz(KINDS[name], random.Random(20), COUNTS[name], time.monotonic() + 60)
+    assert not found, {word: str(tree)[:500] for word, tree in found.items()}
+    assert tried > 0
+
+
+def test_findings_are_shrunk():
+    """Of a tree that fails because two keys meet, those two stay."""
+    tree = {"a": {"b": [1, 2, {"x": 3}]}, "c": 4, "d": {"y": 5, "z": [6]}}
+
+    def fails(each):
+        return {"x", "y"} <= {key for path in places(each) for key in path}
+
+    assert shrunk(tree, fails) == {"a": {"b": [{"x": 3}]}, "d": {"y": 5}}
