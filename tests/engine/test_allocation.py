@@ -13,8 +13,9 @@ from kinetree.models import load
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers.entries import LIBRARIES, jitted
-from kinetree.solvers.library.build import library_path
-from kinetree.solvers.library.levels import levels_of
+from kinetree.solvers.library.build import library_path, object_path
+from kinetree.solvers.library.levels import level, packed_levels
+from kinetree.solvers.library.platforms import this_platform
 
 FOREIGN = ("malloc", "calloc", "realloc", "NRT", "Py", "numba")
 
@@ -32,12 +33,15 @@ def test_the_counter_counts():
     assert allocations(lambda: allocating(3), 1) == 1 and allocations(lambda: allocating(3), 9) == 9
 
 
-@pytest.mark.parametrize("library, level", [(library, level) for library in LIBRARIES for level in levels_of(library)])
-def test_library_needs_no_memory_and_no_python(library: str, level: str):
-    path = library_path(library, level)
+@pytest.mark.parametrize("what", [*LIBRARIES, *(f"core for {each}" for each in packed_levels())])
+def test_library_needs_no_memory_and_no_python(what: str):
+    """The libraries of this machine, and the code of every processor level that FMUs carry."""
+    library, _, processor = what.partition(" for ")
+    path = object_path(this_platform(), processor) if processor else library_path(library, level())
     if not path.exists() or not shutil.which("nm"):
-        pytest.skip("the engine library has not been built here (python3 scripts/dev.py setup builds it)")
-    wanted = subprocess.run(["nm", "-D", "--undefined-only", str(path)], capture_output=True, text=True, check=True).stdout
+        pytest.skip("it has not been built here (python3 scripts/dev.py setup builds libraries, packing an FMU the code of other levels)")
+    dynamic = [] if processor else ["-D"]
+    wanted = subprocess.run(["nm", *dynamic, "--undefined-only", str(path)], capture_output=True, text=True, check=True).stdout
     names = [line.split()[-1] for line in wanted.splitlines()]
     assert not [name for name in names if name.startswith(FOREIGN)]
 

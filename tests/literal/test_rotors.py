@@ -160,3 +160,20 @@ def test_wrong_numbers_are_refused():
         wrong["joints"][joint]["rotor_inertia"] = value
         with pytest.raises(ModelError, match="rotor_inertia"):
             load(wrong)
+
+
+def test_a_lock_keeps_the_momentum_of_rotors_that_stay():
+    """Two discs on one axis, the upper one on the lower: when it locks, (Ia + Ib + rotor) u⁺ = (Ia + Ib + rotor) u + Ib v, by hand."""
+    disc = {"mass": 1.0, "inertia": [0.2, 0.2, 0.3, 0, 0, 0]}
+    text = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, 0],
+        "bodies": {"a": disc, "b": disc},
+        "joints": {
+            "A": {"child": "a", "type": "revolute", "coordinates": ["p"], "speed": [2.0], "rotor_inertia": [0.5]},
+            "B": {"parent": "a", "child": "b", "type": "revolute", "coordinates": ["q"], "speed": [3.0], "rotor_inertia": [0.2]},
+        },
+        "stages": [{"name": "free", "ends": {"at": 0.5}, "lock": ["B"]}, {"name": "locked"}],
+    }
+    result = load(text).compile().simulate(stop_time=1.0, output_step=0.25)
+    assert result["der(p)"][-1] == pytest.approx(2.0 + 0.3 * 3.0 / (0.3 + 0.3 + 0.5), rel=1e-12)
