@@ -6,21 +6,20 @@ models of force and are left out by name.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
 from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out
-from kinetree.models.foreign.robot import Lump, Sheet, numbers, place
+from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
 
 FREE, BALL, SLIDE, HINGE = range(4)
 
 
-def refuse(file: str, found: str, hint: str = "") -> ModelError:
-    return ModelError(Problem(key="", file=file, found=found[:300], expected="a model in MJCF", hint=hint))
+refuse = partial(refused, kind="a model in MJCF")
 
 
 def parsed(path: Path) -> Any:
@@ -28,7 +27,7 @@ def parsed(path: Path) -> Any:
     try:
         import mujoco
     except ImportError:
-        raise refuse(str(path), "a file that needs the package mujoco", "install it with 'pip install kinetree[robots]'") from None
+        raise refuse(str(path), "a file that needs the package mujoco", hint="install it with 'pip install kinetree[robots]'") from None
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:
@@ -40,7 +39,7 @@ def describe(path: Path, limits: bool = False, torques: bool = False, keep_fixed
     model = parsed(path)
     sheet = Sheet(model_name(model) or path.stem, path.name, gravity=numbers(model.opt.gravity))
     if not model.njnt:
-        raise refuse(str(path), "a model in which nothing moves", "it has no joints")
+        raise refuse(str(path), "a model in which nothing moves", hint="it has no joints")
     reader = Reader(model, sheet, keep_fixed)
     reader.carry()
     for body in range(1, model.nbody):

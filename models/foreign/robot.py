@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.names import name_fault
 from kinetree.models.description.quantities import AXES
 
 TINY = 1e-12  # angles and shares below it are rounding of matrices
 STOP_SHARPNESS = 500.0  # 1/rad or 1/m: a stop's force grows e-fold over 2 mrad or 2 mm
+
+
+def refused(file: str, found: str, kind: str, hint: str = "") -> ModelError:
+    """The error of a file that is no robot of its kind."""
+    return ModelError(Problem(key="", file=file, found=found[:300], expected=kind, hint=hint))
 
 
 @dataclass

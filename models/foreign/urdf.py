@@ -8,21 +8,20 @@ from __future__ import annotations
 import io
 import logging
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.foreign.looks import MOST_SHAPES, posed, visual_shape
-from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted
+from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, quoted, refused
 
 TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "planar", "floating": "free"}
 MOST_LINKS = 10_000
 
 
-def refuse(file: str, found: str, hint: str = "") -> ModelError:
-    return ModelError(Problem(key="", file=file, found=found[:300], expected="a robot in URDF", hint=hint))
+refuse = partial(refused, kind="a robot in URDF")
 
 
 def parsed(path: Path) -> Any:
@@ -31,7 +30,7 @@ def parsed(path: Path) -> Any:
         import yourdfpy
         from lxml.etree import LxmlError
     except ImportError:
-        raise refuse(str(path), "a file that needs the package yourdfpy", "install it with 'pip install kinetree[robots]'") from None
+        raise refuse(str(path), "a file that needs the package yourdfpy", hint="install it with 'pip install kinetree[robots]'") from None
     logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)  # what matters is said as an error here
     plain = {"build_scene_graph": False, "build_collision_scene_graph": False, "load_meshes": False, "load_collision_meshes": False}
     try:
@@ -41,7 +40,7 @@ def parsed(path: Path) -> Any:
         reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
         raise refuse(str(path), f"what cannot be read: {reason}") from None
     if not robot.links or len(robot.links) > MOST_LINKS:
-        raise refuse(str(path), f"{len(robot.links)} links", f"at least one and at most {MOST_LINKS} are read")
+        raise refuse(str(path), f"{len(robot.links)} links", hint=f"at least one and at most {MOST_LINKS} are read")
     return robot
 
 
@@ -63,12 +62,12 @@ def describe(path: Path, floating: bool = False, limits: bool = False, torques: 
     into = {joint.child: joint for joint in robot.joints}
     for joint in robot.joints:
         if joint.parent not in links or joint.child not in links:
-            raise refuse(str(path), f"joint '{joint.name}' between '{joint.parent}' and '{joint.child}'", "one of them is no link")
+            raise refuse(str(path), f"joint '{joint.name}' between '{joint.parent}' and '{joint.child}'", hint="one of them is no link")
         if joint.type != "fixed" and joint.type not in TYPES:
-            raise refuse(str(path), f"joint '{joint.name}' of type '{joint.type}'", "known are fixed, " + ", ".join(TYPES))
+            raise refuse(str(path), f"joint '{joint.name}' of type '{joint.type}'", hint="known are fixed, " + ", ".join(TYPES))
     roots = [name for name in links if name not in into]
     if len(roots) != 1 or len(into) != len(robot.joints):
-        raise refuse(str(path), f"{len(roots)} links without a parent" if len(roots) != 1 else "a link with two parents", "a tree with one root")
+        raise refuse(str(path), f"{len(roots)} links without a parent" if len(roots) != 1 else "a link with two parents", hint="a tree with one root")
     order = in_order(robot, roots[0], len(links), str(path))
     carriers = carried(order, into, keep_fixed)
     add_bodies(sheet, order, links, carriers, roots[0], floating)
@@ -94,7 +93,7 @@ def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
         order.append(link)
         stack.extend(reversed(children.get(link, [])))
     if len(order) != count:
-        raise refuse(file, "joints in a circle", "a tree with one root")
+        raise refuse(file, "joints in a circle", hint="a tree with one root")
     return order
 
 

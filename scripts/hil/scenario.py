@@ -26,8 +26,6 @@ partner = "192.168.1.7:5005"        # an outside partner instead of the loops' o
 
 from __future__ import annotations
 
-import math
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +33,7 @@ from typing import Any
 from kinetree.scripts.hil.controller import Loop
 from kinetree.scripts.hil.frame import MOST
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import number, only, read_toml
 
 KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands", "tune", "lqr"}
 CHANNEL = {"delay", "jitter", "loss", "seed"}
@@ -78,10 +77,7 @@ class Scenario:
 
 def read_scenario(path: Path) -> Scenario:
     """Read and check a file; errors name the key."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
+    content = read_toml(path)
     only(content, KEYS, str(path))
     if ("mechanism" in content) == ("fmu" in content):
         raise BadInput(f"{path}: expected either mechanism or fmu")
@@ -129,18 +125,6 @@ def channel_of(table: dict[str, Any], path: Path) -> Channel:
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise BadInput(f"{path}: channel.seed: found {seed!r}, expected a whole number")
     return Channel(**found, seed=seed)
-
-
-def only(found: dict[str, Any], known: set[str], place: str) -> None:
-    for key in found:
-        if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
-
-
-def number(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise BadInput(f"{place}: found {value!r}, expected a number")
-    return float(value)
 
 
 def positive(content: dict[str, Any], key: str, place: str) -> float:

@@ -19,15 +19,13 @@ set = { load = 2.0 }
 
 from __future__ import annotations
 
-import math
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kinetree.scripts.studies.measures import parsed
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import number, only, read_toml
 
 METHODS = ("slsqp", "trust-constr", "differential-evolution")
 KEYS = {"mechanism", "optimize", "run", "scenarios"}
@@ -67,10 +65,7 @@ class Task:
 
 def read_task(path: Path) -> Task:
     """Read and check a file; errors name the key."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: {error}") from None
+    content = read_toml(path)
     only(content, KEYS, str(path))
     wanted = content.get("optimize", {})
     only(wanted, OPTIMIZE, f"{path}: optimize")
@@ -97,18 +92,6 @@ def read_task(path: Path) -> Task:
             raise BadInput(f"{path}: optimize.{key}: found {value}, expected a whole number")
     source = content["mechanism"] if str(content["mechanism"]).startswith("lib:") else str(path.parent / content["mechanism"])
     return Task(source, variables, weights, limits, method, over=over, run=content.get("run", {}), scenarios=scenarios, **counts)
-
-
-def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
-    for key in found:
-        if key not in known:
-            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
-
-
-def number(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise BadInput(f"{place}: found {value!r}, expected a number")
-    return float(value)
 
 
 def variable(table: Any, place: str) -> Variable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,6 +46,20 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: {error}") from None
     except RecursionError:
         raise BadInput(f"{path}: tables or lists nested too deeply") from None
+
+
+def only(found: Mapping[str, Any], known: set[str], place: str) -> None:
+    """Refuse keys that a table does not have."""
+    for key in found:
+        if key not in known:
+            raise BadInput(f"{place}: unknown key '{key}', expected one of {', '.join(sorted(known))}")
+
+
+def number(value: Any, place: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadInput(f"{place}: found {value!r}, expected a number")
+    return float(value)
 
 
 def checked(kind: type[Table], raw: Mapping[str, Any], place: str) -> Table:
