@@ -33,6 +33,7 @@ PLACE = {f"{GROUND}.{axis}": "the place of a contact" for axis in "xyz"}  # in g
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
 MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
+MEASURES = ("force", "reaction")  # outputs may be called so: an expression reads them with an argument, and no output by that name
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 CIRCUIT = {
     "source": ("pressure",), "volume": ("pressure", "compliance"), "accumulator": ("gas", "oil"),
