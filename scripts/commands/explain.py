@@ -44,16 +44,17 @@ def explain(
 
 def tables() -> dict[str, type]:
     """Every table of the format by the words that name it."""
-    from kinetree.models.description.force_parts import KINDS
     from kinetree.models.description.hydraulic_parts import HYDRAULICS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
+    from kinetree.models.forces.kinds import KINDS
 
     found: dict[str, type] = {"description": Description}
     for title, model in TABLES.items():
         names = re.findall(r"[a-z_]+", title)[-1:] if title.startswith("[") else [part.split()[0] for part in title.split(", ") if " " not in part]
         found |= dict.fromkeys(names, model)
-    return found | {f"forces {kind}": model for kind, model in KINDS.items()} | {f"hydraulics {kind}": model for kind, model in HYDRAULICS.items()}
+    found |= {f"forces {name}": kind.table for name, kind in KINDS.items()}
+    return found | {f"hydraulics {kind}": model for kind, model in HYDRAULICS.items()}
 
 
 def known() -> list[str]:
