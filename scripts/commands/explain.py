@@ -80,7 +80,8 @@ def meanings(asked: str) -> list[tuple[str, str]]:
             found.append((f"[{words[0]}]" + (f" kind = {words[1]}" if len(words) > 1 else ""), first_line(model)))
             found += [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
     if found:
-        return found
+        kinds = [each for each in found if " kind = " in each[0]]
+        return kinds if len(kinds) > 1 and last == kinds[0][0].partition("]")[0][1:] else found  # a section of many kinds: a line for each
     for name, model in every.items():
         if last in model.model_fields and (len(parts) == 1 or section in name.split()):  # type: ignore[attr-defined]
             found.append((f"{name.replace(' ', ' kind = ')}: {last}", described(model, last)))
