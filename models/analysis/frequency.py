@@ -48,6 +48,10 @@ class StateSpace:
         """A of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
+    def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
+        """Whether the loop u = -y with a dead time is stable; `values` are its responses at `omega`."""
+        return stable_with_delay(self, omega, values, delay)
+
     def sensitivity(self) -> StateSpace:
         """S = 1/(1 + G) of a single loop."""
         k = np.linalg.inv(np.eye(len(self.D)) + self.D)
@@ -118,7 +122,7 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     ratio = np.abs((1.0 - values) / (1.0 + values)) / 2.0  # |(S - T)/2|
     apart, _ = smallest(lambda w: -abs((1.0 - at(w)) / (1.0 + at(w))) / 2.0, omega, -ratio)
     return Margins(
-        stable_with_delay(loop, omega, values, delay), above[0], above[1], below[0], least[0], least[1],
+        loop.stands(omega, values, delay), above[0], above[1], below[0], least[0], least[1],
         float(min(waits, default=np.inf)), near, where, 1.0 / max(-apart, 1e-300),
     )  # fmt: skip
 
