@@ -63,7 +63,9 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
         linear = linearize(broken, rest.t, rest.q, None, given, wanted, states)
         plant = linear.part([name], wanted)
         if numbers["period"]:
-            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(law_of_samples(name, law, rest, values, numbers["period"]))
+            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
+                law_of_samples(name, law, rest, values, numbers["period"])
+            )
         loop = negative(plant)
         if np.any(loop.C) and np.any(loop.B):
             low, high = (evaluated(getattr(controller, key), values, bound) for key, bound in (("low", -np.inf), ("high", np.inf)))

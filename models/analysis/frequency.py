@@ -66,8 +66,15 @@ class StateSpace:
         last = high or 10.0 * float(sizes.max(initial=1.0))
         even = np.geomspace(first, last, max(2, int(POINTS * np.log10(last / first))))
         swings = values[values.imag > 0.0]
-        close = (swings.imag[:, None] + np.maximum(np.abs(swings.real), 1e-6 * swings.imag)[:, None] * AROUND).ravel()
+        close = around(swings)
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
+
+
+def around(swings: np.ndarray) -> np.ndarray:
+    """Frequencies about the peaks of lightly damped swings; not on the peak of one that nothing damps, where there is no response."""
+    width = np.maximum(np.abs(swings.real), 1e-6 * swings.imag)
+    places = swings.imag[:, None] + width[:, None] * AROUND
+    return places[(np.abs(swings.real) > 1e-9 * swings.imag)[:, None] | (AROUND != 0.0)]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Loops of a sampled controller: the plant from sample to sample under a held command that comes late, and its margins on the unit circle.
 
-z⁺ = Φ z + Γ₁ v⁻ + Γ₀ v, Φ = exp(A T); the command v of a sample comes n periods and f later: Γ₀ = ∫ exp(A τ) B dτ over 0..T - f, Γ₁ over T - f..T, and
-further states hold the n + 1 commands under way. What is measured at a sample sees the command before it (K. J. Åström, B. Wittenmark,
+z⁺ = Φ z + Γ₁ v⁻ + Γ₀ v, Φ = exp(A T); the command v of a sample comes n periods and f later: Γ₀ = ∫ exp(A τ) B dτ over 0..T - f, Γ₁ over
+T - f..T, and further states hold the n + 1 commands under way. What is measured at a sample sees the command before it (K. J. Åström, B. Wittenmark,
 Computer-Controlled Systems, 3rd ed., 1997, ch. 2 and 3).
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
-from kinetree.models.analysis.frequency import POINTS, StateSpace
+from kinetree.models.analysis.frequency import POINTS, StateSpace, around
 
 WHOLE = 1e-9  # of a period
 
@@ -46,8 +46,7 @@ class Sampled(StateSpace):
         least = float(sizes[sizes > 1e-6 * top].min(initial=0.01 * top))
         first, last = low or min(0.1 * least, 0.01 * top), min(high or top, top)
         swings = slow[(slow.imag > 0.0) & (slow.imag < 0.999 * top)]
-        width = np.maximum(np.abs(swings.real), 1e-6 * swings.imag)
-        close = (swings.imag[:, None] + width[:, None] * np.array([-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0])).ravel()
+        close = around(swings)
         even = np.geomspace(first, last, max(2, int(POINTS * np.log10(last / first))))
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
 

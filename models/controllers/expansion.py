@@ -1,9 +1,10 @@
 """Controllers as states, events, outputs and forces of their mechanism.
 
-A sampled controller NAME is events at NAME.first + k period: what it measures is read, its memory goes on, its command is held in NAME.command; with
-a delay the command waits in NAME.due (whole periods of it in NAME.wait1, ...) and an event of its own releases it. A run that begins after
-`run.start_time` wakes it within three periods. Noise: two streams of the minimal standard generator (Park and Miller, Comm. ACM 31 (1988) 1192; the
-second with the factor 48271 of 1993), exact in doubles, to normal numbers by Box and Muller; the seed is part of the state.
+A sampled controller NAME is events at NAME.first + k period (a millionth of a period after the start): what it measures is read, its memory goes on,
+its command is held in NAME.command; with a delay the command waits in NAME.due (whole periods of it in NAME.wait1, ...) and an event of its own
+releases it. A run that begins after `run.start_time` wakes it within three periods. Noise: two streams of the minimal standard generator (Park and
+Miller, Comm. ACM 31 (1988) 1192; the second with the factor 48271 of 1993), exact in doubles, to normal numbers by Box and Muller; the seed is part
+of the state.
 
 The variant "rest" has the same states of rest without events: of a sampled controller d(entry)/dt = (next - entry)/period, without noise, steps and
 delays. Where a loop is `broken`, the command of that controller is an input of its name and what it would be is the output NAME.wants.
@@ -12,6 +13,7 @@ delays. Where a loop is `broken`, the command of that controller is an input of 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +29,8 @@ from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 MODULUS, FACTORS = 2147483647, (16807, 48271)
 FORCE_KINDS = {"between": LineForce, "coordinate": CoordinateForce}
 SMALL = 1e-9  # of a period: less is a whole number of them
+FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
+SOON, LATE = 1e-6, 0.01  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
 
 
 @dataclass
@@ -90,7 +94,9 @@ def commands_of(name: str, controller: Controlled) -> list[str]:
 class Expansion:
     """One controller."""
 
-    def __init__(self, made: Made, name: str, controller: Controlled, values: Mapping[str, float], description: Description, rest: bool, broken: bool):
+    def __init__(
+        self, made: Made, name: str, controller: Controlled, values: Mapping[str, float], description: Description, rest: bool, broken: bool
+    ):
         self.made, self.name, self.c, self.values, self.description = made, name, controller, values, description
         self.rest, self.broken = rest, broken
         self.sampled = controller.period is not None
@@ -149,8 +155,9 @@ class Expansion:
             limited = self.limit(suffix)(text)
             if self.c.rate is not None and not self.sampled:
                 most, slow = brace(self.c.rate), f"{name}.limited{suffix}"
-                made.state(slow, 0.0, f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})", self.c.unit)
+                law.memory[f"limited{suffix}"] = f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
                 law.begin[f"limited{suffix}"], limited = limited, slow
+            limited = self.from_start(limited)
             if not self.broken:
                 made.output(command, limited, self.c.unit, self.c.text)
                 continue
@@ -160,11 +167,24 @@ class Expansion:
         if self.broken and self.sampled:
             return
         for key, text in law.memory.items():
-            made.state(f"{name}.{key}", 0.0, f"(({text}) - {name}.{key})/{brace(self.c.period)}" if self.sampled else text)
+            made.state(f"{name}.{key}", 0.0, f"(({text}) - {name}.{key})/{brace(self.c.period)}" if self.sampled else self.begun(text))
         if law.begin and not self.rest:
+            starts = {f"{name}.{key}": self.from_start(text) for key, text in law.begin.items()} | {f"{name}.begun": "1"}
             made.state(f"{name}.begun")
-            starts = {f"{name}.{key}": text for key, text in law.begin.items()}
-            made.event(f"{name}.begin", f"t >= {self.start} and {name}.begun == 0", starts | {f"{name}.begun": "1"})
+            waits = f"{name}.begun == 0 and t > {self.start}"
+            made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
+            made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
+
+    def begun(self, text: str) -> str:
+        """A rate that waits for the beginning."""
+        return text if self.rest or not self.law.begin else f"if({self.name}.begun == 0, 0, {self.from_start(text)})"
+
+    def from_start(self, text: str) -> str:
+        """A text whose entries, before they have begun, are what they begin with: nothing kicks."""
+        for key, begin in () if self.rest else self.law.begin.items():
+            entry = f"{self.name}.{key}"
+            text = re.sub(rf"(?<![\w.]){re.escape(entry)}(?![\w.])", lambda _, e=entry, b=begin: f"if({self.name}.begun == 0, {b}, {e})", text)
+        return text
 
     @property
     def start(self) -> str:
@@ -175,15 +195,15 @@ class Expansion:
         """States that hold, events that change them."""
         name, law, made, c = self.name, self.law, self.made, self.c
         T, k = brace(c.period), f"{name}.samples"
-        made.state(f"{name}.first", c_start(self.description))
+        made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
         made.state(k)
         for key in (*law.samples, *law.given, *law.memory):
             made.state(f"{name}.{key}")
-        made.event(f"{name}.wake", f"{k} == 0 and t > {name}.first + {T} and t % (2*{T}) >= {T}", {f"{name}.first": f"t + {T}"})
+        made.event(f"{name}.wake", f"{k} == 0 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
         new, late = self.chain()
         when = f"t >= {name}.first + {k}*{T}"
         if late:
-            made.state(f"{name}.release", c_start(self.description))
+            made.state(f"{name}.release", f"{self.start} - {T}")
             made.event(f"{name}.let", f"t >= {name}.release", {f"{command}.command": f"{command}.due" for command in self.commands})
         seeds = self.seeds(late)
         read = {f"{name}.{key}": self.sensed(text, number) for number, (key, text) in enumerate(law.samples.items(), 1)}
@@ -250,11 +270,6 @@ class Expansion:
         if self.number("resolution") > 0.0:
             text = f"{brace(self.c.resolution)}*floor({text}/{brace(self.c.resolution)} + 0.5)"
         return text
-
-
-def c_start(description: Description) -> float | str:
-    """The time at which a run of the description begins."""
-    return description.run.start_time
 
 
 def first_seed(seed: int, stream: int) -> int:

@@ -3,8 +3,8 @@
 `Law.samples` are what it reads, by the names that the other texts use; `memory` the new value of every entry from the old ones (sampled, T is the
 period) or its rate (continuous); `begin` the value with which an entry begins. Texts name entries by `name`.key.
 
-PID from sample to sample: backward differences, e = setpoint - measure, d = d⁻ + (slope - d⁻) T/(filter + T), i = i⁻ + ki e T unless a limit holds the
-command and e drives it further (or i += (limited - wanted) T/tracking). Lead-lag and notch: the bilinear transform, the notch exact at its frequency.
+PID from sample to sample: backward differences, e = setpoint - measure, d = d⁻ + (slope - d⁻) T/(filter + T), i = i⁻ + ki e T unless a limit holds
+the command and e drives it further (or i += (limited - wanted) T/tracking). Lead-lag and notch: the bilinear transform, the notch exact at its frequency.
 """
 
 from __future__ import annotations
@@ -154,7 +154,21 @@ def state_feedback(law: Law, name: str, c: parts.StateFeedback, ahead: str) -> N
     law.commands = [f"-({' + '.join(terms) or '0'}){ahead}"]
 
 
+def misshapen(c: parts.ObserverController) -> dict[str, str]:
+    """Matrices of an observer that do not fit the others, and what they should be."""
+    n, p, m = len(c.A), len(c.measures), len(c.K)
+    shapes = {"A": (n, n), "B": (n, m), "C": (p, n), "L": (n, p), "K": (m, n)}
+    return {
+        key: f"{rows} by {columns} ({n} states, {p} measures, {m} commands)"
+        for key, (rows, columns) in shapes.items()
+        if not n * p * m or len(getattr(c, key)) != rows or any(len(row) != columns for row in getattr(c, key))
+    }
+
+
 def observer(law: Law, name: str, c: parts.ObserverController, limits: list[Limit], ahead: str) -> None:
+    if misshapen(c):  # told by the check
+        law.commands = ["0"] * len(c.K)
+        return
     order = len(c.A)
     z = [f"{name}.z{k}" for k in range(1, order + 1)]
     for k, measure in enumerate(c.measures, 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinetree.models.controllers.expansion import doubles
+from kinetree.models.controllers.laws import misshapen
 from kinetree.models.description.controller_parts import (
     Controlled,
     LeadLagController,
@@ -104,13 +105,9 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
 
 def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:
     """Shapes of the matrices."""
-    n, p, m = len(c.A), len(c.measures), len(c.K)
-    shapes = {"A": (n, n), "B": (n, m), "C": (p, n), "L": (n, p), "K": (m, n)}
-    for key, (rows, columns) in shapes.items():
+    for key, wanted in misshapen(c).items():
         given = getattr(c, key)
-        if not n or not m or not p or len(given) != rows or any(len(row) != columns for row in given):
-            found = f"{len(given)} by {len(given[0]) if given else 0}"
-            checker.complain((*path, key), found, f"{rows} by {columns} ({n} states, {p} measures, {m} commands)")
+        checker.complain((*path, key), f"{len(given)} by {len(given[0]) if given else 0}", wanted)
 
 
 def check_structural(checker: Checker, path: Path, controller: Controlled) -> None:

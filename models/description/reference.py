@@ -102,7 +102,7 @@ def reference() -> str:
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
-        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All kinds have the keys of `sensor`.\n",
+        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)

@@ -33,7 +33,13 @@ def linearize(
     locus: Annotated[
         list[str] | None, typer.Option("--root-locus", metavar="P=FROM:TO[:F.png]", help="Eigenvalues as a parameter changes; may be repeated.")
     ] = None,
-    with_margins: Annotated[bool, typer.Option("--margins", help="Margins of every controller's loop at rest; without controllers, or of --inputs and --outputs, of the loops input = -output.")] = False,
+    with_margins: Annotated[
+        bool,
+        typer.Option(
+            "--margins",
+            help="Margins of the controllers' loops at rest; without any, or for named pairs, of input = -output.",
+        ),
+    ] = False,
     delay: Annotated[float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")] = 0.0,
     settings: Settings = None,
     inputs: Inputs = None,
