@@ -4,7 +4,8 @@
 period) or its rate (continuous); `begin` the value with which an entry begins. Texts name entries by `name`.key.
 
 PID from sample to sample: backward differences, e = setpoint - measure, d = d⁻ + (slope - d⁻) T/(filter + T), i = i⁻ + ki e T unless a limit holds
-the command and e drives it further (or i += (limited - wanted) T/tracking). Lead-lag and notch: the bilinear transform, the notch exact at its frequency.
+the command and e drives it further (or i += (limited - wanted) T/tracking). Lead-lag and notch: the bilinear transform, the
+notch exact at its frequency.
 """
 
 from __future__ import annotations

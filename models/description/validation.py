@@ -10,12 +10,16 @@ from pydantic import BaseModel, ValidationError
 
 from kinetree.models.description.controller_parts import CONTROLLERS
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.force_parts import KINDS
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
+from kinetree.models.forces.kinds import KINDS
 
-TAGGED = {"forces": KINDS, "hydraulics": HYDRAULICS, "controllers": CONTROLLERS}  # sections whose tables are of several kinds
+TAGGED = {  # sections whose tables are of several kinds
+    "forces": {name: kind.table for name, kind in KINDS.items()},
+    "hydraulics": HYDRAULICS,
+    "controllers": CONTROLLERS,
+}
 ROUNDS = 5  # each takes away what the one before complained about
 EXPECTED = {
     "string_type": "text",
