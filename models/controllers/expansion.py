@@ -20,14 +20,14 @@ from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, law_of
 from kinetree.models.description.controller_parts import Controlled, ObserverController
-from kinetree.models.description.force_parts import CoordinateForce, LineForce
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.value_parts import Input, Output, State
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.forces.kinds import KINDS
 
 MODULUS, FACTORS = 2147483647, (16807, 48271)
-FORCE_KINDS = {"between": LineForce, "coordinate": CoordinateForce}
+FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}
 SMALL = 1e-9  # of a period: less is a whole number of them
 FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
 SOON, LATE = 1e-6, 0.01  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
