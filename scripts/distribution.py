@@ -1,8 +1,8 @@
 """`python -m kinetree.scripts.distribution build|installed|oldest|newest`: wheel and sdist, and whether they work where they come to.
 
-build: the engine for all platforms goes into the wheel; both files are checked as the package index does it. installed: the wheel in an empty environment,
-without any compiler on the path. oldest: the lower bounds of the dependencies, the engine built by them, and a smoke set of tests. newest: the same with the
-newest Python that is found here. Standard library only, because `scripts/dev.py` starts it.
+build: the engine for all platforms goes into the wheel; both files are checked as the package index does it. installed: the wheel in an empty
+environment, without any compiler on the path. oldest: the lower bounds of the dependencies, the engine built by them, and a smoke set of tests.
+newest: the same with the newest Python that is found here. Standard library only, because `scripts/dev.py` starts it.
 """
 
 from __future__ import annotations
