@@ -20,6 +20,8 @@ def view(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Page with the moving mechanism and its plots, one file.")] = None,
     video: Annotated[Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="One instant of the mechanism as .png, with its plots.")] = None,
+    at: Annotated[float | None, typer.Option("--at", help="Instant of --picture in s (default: the start).")] = None,
     model: Annotated[str | None, typer.Option("--model", help="The description that a result file belongs to.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")] = None,
     deviation: Annotated[bool, typer.Option("--deviation", help="Draw deviations from the start.")] = False,
@@ -34,19 +36,20 @@ def view(
     writable(plot, PICTURES, "--plot")
     writable(html, (".html", ".htm"), "--html")
     writable(video, (".mp4", ".gif"), "--video")
+    writable(picture, (".png",), "--picture")
     recorded = None
     if Path(file).suffix.lower() in READERS:
         recorded = read(Path(file), names, plot, deviation, json)
-        if html is None and video is None and not show:
+        if not (html or video or picture or show):
             return
         if model is None:
             raise BadInput(f"{file}: a result file holds columns only; --model FILE names the description that moves by them")
     elif names or plot or deviation or json:
         raise BadInput(f"{file}: variables are shown of a result file; kinetree run {file} -o result.csv makes one")
     source = model or file
-    target = html or (None if video else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
+    target = html or (None if video or picture else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
     data = scene(source, numbers(settings), stop_time, recorded)
-    write(data, target, video)
+    write(data, target, video, picture, at)
     if show and target:
         import webbrowser
 
@@ -113,10 +116,10 @@ def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
     return Scene(system.description, of_columns(system, recorded.time, known), recorded).data()  # type: ignore[arg-type]
 
 
-def write(data: dict[str, Any], html: Path | None, video: Path | None) -> None:
+def write(data: dict[str, Any], html: Path | None, video: Path | None, picture: Path | None, at: float | None) -> None:
     from kinetree.models.scene.show import Animation
 
     made = Animation(data)
-    for path in filter(None, (html, video)):
-        made.save(path)
+    for path in filter(None, (html, video, picture)):
+        made.save(path, at)
         typer.echo(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB)")
