@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.frequency import StateSpace
@@ -14,14 +15,13 @@ if TYPE_CHECKING:
 def tune(
     file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario of kinetree hil with [[loops]], perhaps [tune] and [lqr].")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Everything found: .json.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the fastest P, PI, PD or PID of every loop that keeps its margins with the dead time of the exchange, and state feedback by [lqr].
 
     Loops are tuned one after another, in the order of the file, each with those before it closed.
     """
-    from json import dumps
-
     from kinetree.models import load
     from kinetree.models.analysis.moment import linear_at_rest
     from kinetree.scripts.hil.scenario import read_scenario
@@ -58,19 +58,20 @@ def tune(
             )
         whole = closed_over(whole, table | result.numbers, scenario.measures, scenario.commands)
         found[name] = {**result.numbers, "crossover": result.crossover, "bandwidth": result.bandwidth, "delay": delay, **result.margins.to_dict()}
-        if not quiet:
+        if not (quiet or json):
             typer.echo(f"{name}: crosses at {result.crossover / 6.283185307:.4g} Hz with {1e3 * delay:.3g} ms of dead time")
             typer.echo(f"  {words(result.margins)}\n{snippet(table, result.numbers)}")
     if scenario.lqr:
         K, values = regulator(linear, scenario.commands, scenario.lqr.get("states", {}), scenario.lqr.get("inputs", {}))
         gains = {u: dict(zip(linear.states, map(float, row), strict=True)) for u, row in zip(scenario.commands, K, strict=True)}
         found["lqr"] = {"gains": gains, "eigenvalues": [[value.real, value.imag] for value in values]}
-        if not quiet:
+        if not (quiet or json):
             for u, row in gains.items():
                 typer.echo(f"{u} = -(" + " + ".join(f"{gain:.6g}*{state}" for state, gain in row.items()) + ")")
             typer.echo("eigenvalues with it: " + ", ".join(f"{value.real:.4g}{value.imag:+.4g}j" for value in values if value.imag >= 0))
-    if output:
-        output.write_text(dumps(found, indent=2) + "\n", encoding="utf-8")
+    keep_json(found, output)
+    if json:
+        show_json(found)
 
 
 def words(margins) -> str:

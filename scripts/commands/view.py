@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.terminal.arguments import Settings, numbers, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
 
@@ -28,7 +29,7 @@ def view(
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run of a description in s.")] = None,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print start, end and extremes as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
     from kinetree.scripts.reports.recorded import READERS
@@ -64,10 +65,8 @@ def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: b
     recorded = Recorded(path)
     wanted = recorded.select(patterns)
     if json:
-        from json import dumps
-
-        typer.echo(dumps({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]),
-                          "variables": {name: extremes(recorded, name) for name in wanted}}, indent=2))  # fmt: skip
+        variables = {name: extremes(recorded, name) for name in wanted}
+        show_json({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]), "variables": variables})
     else:
         show_table(columns_table(recorded, wanted, f"{path}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
     if plot:

@@ -1,7 +1,8 @@
 """Code blocks of pages, and how they are run: what a page shows is what its commands print.
 
-`<!-- file: NAME -->` before a block: the block is that file. `<!-- part of: NAME -->`: lines of a file of the page's example. `<!-- not run: REASON -->`: it
-stays as it is. A block of the language `text` after commands shows lines that they print, `...` stands for any others, `…` inside a line for any text.
+`<!-- file: NAME -->` before a block: the block is that file. `<!-- part of: NAME -->`: lines of a file of the page's example.
+`<!-- not run: REASON -->`: it stays as it is. A block of the language `text` after commands shows lines that they print; `...` stands for any
+lines, `…` inside a line for any text.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def blocks(text: str) -> list[Block]:
 def commands(block: str) -> list[str]:
     """Lines of a shell block that can run as they stand, without those that hold a placeholder in capitals."""
     lines = block.replace("\\\n", " ").splitlines()
-    return [line.split(" # ")[0].strip() for line in lines if line.strip() and not line.lstrip().startswith("#") and not PLACEHOLDER.search(line.split(" # ")[0])]
+    return [
+        line.split(" # ")[0].strip()
+        for line in lines
+        if line.strip() and not line.lstrip().startswith("#") and not PLACEHOLDER.search(line.split(" # ")[0])
+    ]
 
 
 def pages() -> list[Path]:

@@ -11,6 +11,7 @@ from kinetree.scripts.site.blocks import EXAMPLES
 
 SHOWN = 0.4  # part of the run at which the picture is taken
 SIZE = (640, 400)
+SHOWN_EXAMPLES = ("pendulum/pendulum.toml", "excavator/excavator.toml", "crane/crane.toml", "identification/lever.toml", "robot/reach.toml")
 WITHOUT = ("servo-drive",)  # nothing but oil: there is nothing to see
 
 
@@ -30,7 +31,7 @@ def sources() -> dict[str, str]:
     """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
     from kinetree.models.description.source import library_names
 
-    examples = {f"example-{path.parent.name}": str(path) for path in sorted(EXAMPLES.glob("*/*")) if path.stem == path.parent.name and path.suffix in (".toml", ".urdf")}
+    examples = {f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES}
     return examples | {name: f"lib:{name}" for name in library_names() if name not in WITHOUT}
 
 
