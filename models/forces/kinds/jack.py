@@ -13,10 +13,10 @@ from kinetree.models.description.number_checks import Path
 from kinetree.models.description.parts import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
-from kinetree.models.forces.soil import soil_states
+from kinetree.models.forces.soil import check_soil, soil_states
 from kinetree.models.forces.table import DOWN, Sided, TableName
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     own = axis.times(rate_of(builder, node, f"{key}.extension"))
     speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
     ground = Ground(builder, label, force, place.plus(arm))
-    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed))
+    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed), ground.soil)
     axes = plane(ground.normal)
     sides = side_forces(builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes])
     across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
     add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
-    contact_book(builder, label, body, ground, across, speed, speed, own)
+    contact_book(builder, label, body, ground, Acting(across, speed, speed, own))
 
 
 def plane(normal: Vector) -> list[Vector]:
@@ -72,6 +72,7 @@ def plane(normal: Vector) -> list[Vector]:
 def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
     if force.law is None and "stiffness" not in force.model_fields_set:
         checker.complain((*path, "stiffness"), "nothing", "stiffness or law")
+    check_soil(checker, path, force)
 
 
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
