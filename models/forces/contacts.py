@@ -8,7 +8,7 @@ slips where stiffness times travel exceeds friction N; without `friction` nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,14 +32,19 @@ SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]
 SMALLEST_FORCE = 1e-12  # [N]
 
 
-def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E, soil: Footprint | None = None) -> E:
+Spring = Callable[[E], tuple[E, E]]  # elastic load and its potential, of how far it is pressed in
+
+
+def normal_force(
+    builder: Builder, label: str, force: Rubbing, depth: E, rate: E, soil: Footprint | None = None, spring_of: Spring | None = None
+) -> E:
     """Load of a contact; names NAME.penetration (below 0: the gap)."""
     key = f"forces.{label}"
     builder.define(hidden(label, "penetration"), depth.node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
     inside = larger(name(hidden(label, "penetration")), 0.0)
-    spring, potential = spring_force(builder, key, force, inside)
+    spring, potential = spring_of(inside) if spring_of else spring_force(builder, key, force, inside)
     if soil is None:
         load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
     else:
@@ -84,7 +89,7 @@ def slope_by(value: E, x: E) -> E:
 
 
 def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
-    """Elastic part of the load and its potential; a table has none."""
+    """Elastic part of the load, and its potential; a table has none."""
     table = getattr(force, "law", None)
     if table is not None:
         return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)

@@ -128,7 +128,8 @@ def test_ruts_stay_where_they_were_made():
     """There and back on a track: a rut is left behind, soil beyond the turn is fresh, and in its own rut the wheel rolls nearly freely."""
     track = {"at": [0, 0, 0], "along": "x", "length": 4.0, "cells": 41}
     way = "1 - cos(0.1*t)"  # to x = 2 m, at 10 pi s
-    result = load(rig(WHEEL | {"track": track}, 5e3, way)).compile().simulate(20 * np.pi, output_step=0.05 * np.pi, tolerance=1e-7, integrator="radau")
+    system = load(rig(WHEEL | {"track": track}, 5e3, way)).compile()
+    result = system.simulate(20 * np.pi, output_step=0.05 * np.pi, tolerance=1e-7, integrator="radau")
     ruts = np.array([result[f"w.rut_{k}"][-1] for k in range(1, 42)])
     depth = result["w.settlement"][np.abs(result.time - 5 * np.pi).argmin()]
     assert ruts[2:19] == pytest.approx(depth, rel=0.05)  # up to 1.8 m; where it was put down it sank deeper
@@ -138,7 +139,8 @@ def test_ruts_stay_where_they_were_made():
 
 
 def test_without_a_track_the_soil_is_fresh_on_the_way_back():
-    result = load(rig(WHEEL, 5e3, "1 - cos(0.1*t)")).compile().simulate(20 * np.pi, output_step=0.05 * np.pi, tolerance=1e-7, integrator="radau")
+    system = load(rig(WHEEL, 5e3, "1 - cos(0.1*t)")).compile()
+    result = system.simulate(20 * np.pi, output_step=0.05 * np.pi, tolerance=1e-7, integrator="radau")
     there, back = (result["pull"][np.abs(result.time - t).argmin()] for t in (5 * np.pi, 15 * np.pi))
     assert there < -100.0 and back == pytest.approx(-there, rel=0.01)
 
