@@ -11,12 +11,14 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.forces.kinds import KINDS
-from kinetree.models.forces.table import Soil
+from kinetree.models.forces.shut_oil import ShutOil
+from kinetree.models.forces.soil_parts import Soil, Track
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 WORDS = {
@@ -34,6 +36,7 @@ WORDS = {
     schema.Values: "numbers",
     Couplings: "numbers or rows",
     Texts: "text or texts",
+    Rows: "rows of numbers",
     str: "text",
     bool: "true/false",
     int: "whole number",
@@ -66,6 +69,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
     "soil": Soil,
+    "track": Track,
+    "oil": ShutOil,
 }
 OPENING = f"""# The description file, key by key
 
@@ -107,6 +112,8 @@ def reference() -> str:
         *(section(f'`kind = "{name}"`', kind.table, level=3) for name, kind in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
+        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
+        *(section(f'`kind = "{name}"`', model, level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)
 

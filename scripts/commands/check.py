@@ -28,7 +28,10 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     if "masses" in told:
         typer.echo(f"{file}: good. A chain of {counted(told['masses'], 'mass', 'masses')}")
     else:
-        typer.echo(f"{file}: good. {counted(told['bodies'], 'body', 'bodies')}, {counted(told['freedoms'], 'freedom', 'freedoms')}")
+        parts = [counted(told["bodies"], "body", "bodies"), counted(told["freedoms"], "freedom", "freedoms")]
+        if "controllers" in told:
+            parts.append("controllers " + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items()))
+        typer.echo(f"{file}: good. {', '.join(parts)}")
     for each in told["left_out"]:
         typer.echo(f"left out: {each}")
     return None
@@ -51,4 +54,5 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     system = mechanism.compile()
     later(system)  # mistakes of later stages show here, not in the middle of a run
     told["warnings"] += [*map(str, system.warnings)]
-    return told | {"bodies": len(system.bodies), "freedoms": system.freedoms}
+    controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
+    return told | {"bodies": len(system.bodies), "freedoms": system.freedoms} | ({"controllers": controllers} if controllers else {})
