@@ -128,7 +128,7 @@ WORK = (
     Field("loop_rank", "nl", "largest rank group k may have"),
     Field("loop_r", "nlr", "residual of the rows: positions, velocities or accelerations"),
     Field("loop_b", "nlr", "scratch of the solution"),
-    Field("loop_d", "nlr", "J u̇ that the repayment of borrowed inertia must keep"),
+    Field("loop_d", "nlr", "J u̇ of a change, or that the repayment of borrowed inertia must keep"),
     Field("ghost_w", "6*ngh", "increments of acceleration of a ghost, angular and linear, for which its borrowed inertia has been repaid"),
     Field("loop_lam", "nlr", "multipliers: force and moment of the twin's weld, ground axes; force of a coupling"),
     Field("loop_free", "nlr", "multipliers of the loops as they are, while they are pulled closed"),

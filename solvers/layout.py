@@ -220,4 +220,5 @@ K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the f
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level
 K_SWEEPS = 20  # ITR multiplies by M by two sweeps (1) or by rows of blocks (0)
 K_CARRIED = 21  # 1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it
+K_FACTORED = 22  # 1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions
 K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)

@@ -40,6 +40,7 @@ def prepare(model, ws):
         ws.rotor[j] = ws.val[model.u_rotor[j]] if model.u_rotor[j] >= 0 else 0.0
     for k in range(model.l_kind.size):
         ws.loop_rank[k] = model.l_rank[k]
+    ws.head[L.K_FACTORED] = 0.0
     find_planes(model, ws)
     return 0
 

@@ -43,16 +43,29 @@ def least_change(model, ws, damping, inertia, use):
     spread_rows(model, ws, L.MASSES if inertia else L.WEIGHTS)
     form_gram(model, ws)
     factor(model, ws, damping, use)
+    if inertia:
+        answer_residual(model, ws)
+        return repay(model, ws) if model.ghosts.size > 0 else 0
+    solve_residual(model, ws)
+    gather_change(model, ws)
+    return 0
+
+
+@kernel
+def solve_residual(model, ws):
+    """Multipliers that take ws.loop_r away, by the factor that is there."""
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     solve_factor(model, ws, ws.loop_lam)
-    if inertia:
-        forget_bias(model, ws)
-        yield_to(model, ws)
-        accelerate_all(model, ws)
-        return repay(model, ws) if model.ghosts.size > 0 else 0
-    gather_change(model, ws)
-    return 0
+
+
+@kernel
+def answer_residual(model, ws):
+    """The change of least kinetic energy that takes ws.loop_r away in ws.udot, by the rows, the factor and the elimination that are there."""
+    solve_residual(model, ws)
+    forget_bias(model, ws)
+    yield_to(model, ws)
+    accelerate_all(model, ws)
 
 
 @kernel

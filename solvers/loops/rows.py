@@ -36,6 +36,7 @@ from kinetree.solvers.loops.residual import arm_wrench
 @kernel
 def spread_rows(model, ws, metric):
     """Fill ws.loop_x and ws.loop_z of all groups; in MOTION ws.loop_r, the residual at u̇ = 0, becomes that of the free tree."""
+    ws.head[L.K_FACTORED] = 0.0
     for g in range(model.l_kind.size):
         if ws.loop_plane[g] != 0.0:
             spread_in_plane(model, ws, g, int(ws.loop_plane[g]) - 1, metric)

@@ -47,6 +47,7 @@ def constrained(model, ws):
         ws.loop_lam[r] = -ws.loop_r[r]
     if clear > NEAR_SINGULAR:
         solve_factor(model, ws, ws.loop_lam)
+        ws.head[L.K_FACTORED] = 1.0
     else:
         form_gram(model, ws)
         factor(model, ws, BLUR, MOVING)
