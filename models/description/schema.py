@@ -14,11 +14,11 @@ from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
-from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
+from kinetree.models.forces.kinds import Force
 from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"

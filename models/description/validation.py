@@ -9,12 +9,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.force_parts import KINDS
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
+from kinetree.models.forces.kinds import KINDS
 
-TAGGED = {"forces": KINDS, "hydraulics": HYDRAULICS}  # sections whose tables are of several kinds
+TAGGED = {"forces": {name: kind.table for name, kind in KINDS.items()}, "hydraulics": HYDRAULICS}  # sections whose tables are of several kinds
 ROUNDS = 5  # each takes away what the one before complained about
 EXPECTED = {
     "string_type": "text",
