@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
@@ -32,6 +33,7 @@ WORDS = {
     schema.Numbers: "numbers",
     schema.Values: "numbers",
     Couplings: "numbers or rows",
+    Rows: "rows of numbers",
     str: "text",
     bool: "true/false",
     int: "whole number",
@@ -102,6 +104,8 @@ def reference() -> str:
         *(section(f'`kind = "{name}"`', kind.table, level=3) for name, kind in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
+        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
+        *(section(f'`kind = "{name}"`', model, level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)
 
