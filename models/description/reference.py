@@ -16,7 +16,8 @@ from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.forces.kinds import KINDS
-from kinetree.models.forces.table import Soil
+from kinetree.models.forces.shut_oil import ShutOil
+from kinetree.models.forces.soil_parts import Soil, Track
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 WORDS = {
@@ -63,6 +64,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
     "soil": Soil,
+    "track": Track,
+    "oil": ShutOil,
 }
 OPENING = f"""# The description file, key by key
 
