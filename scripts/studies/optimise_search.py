@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.studies.measures import columns_of, measured, parsed
+from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -99,8 +99,6 @@ class Search:
 
     def scenario(self, system: Any, which: int, points: np.ndarray) -> np.ndarray:
         """Measures of one scenario."""
-        from kinetree.models.analysis.moment import linear_at_rest
-
         rows = self.low + points * self.width
         columns = columns_of(self.task.texts)
         given = {name: rows[:, k] for k, name in enumerate(self.task.variables)}
@@ -113,8 +111,8 @@ class Search:
                 held = {name: runs[name][k] for name in columns} if runs is not None else {}
                 parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
 
-                def at_rest(parameters: dict = parameters) -> Any:
-                    return linear_at_rest(self.mechanism.compile(**parameters), inputs)
+                def at_rest(parameters: dict = parameters) -> AtRest:
+                    return AtRest(self.mechanism.compile(**parameters), inputs)
 
                 time_of = runs.time if runs is not None else np.zeros(1)
                 values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
