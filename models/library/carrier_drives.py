@@ -180,13 +180,14 @@ def circuit_of(drive: Drive, known: str) -> Table:
     """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
+    ahead = f"advance*{axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
     sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
     found: Table = {
         a: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": f"{middle}*{axis}_area_b/{axis}_area_a"},
         b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},
         f"{label}_valve": {
             "supply": "supply_line", "tank": "return_line", "a": a, "b": b, "rated_flow": "rated_flow", "time_constant": "valve_lag",
-            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + advance*{axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})",
+            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + {ahead}",
         },
         f"{label}_held_a": {"pressure": f"(hold*{sag} + {middle}*{axis}_area_b)/{axis}_area_a"},
         f"{label}_held_b": {"pressure": middle},

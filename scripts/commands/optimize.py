@@ -1,11 +1,13 @@
 """`kinetree optimize`: parameters that make measures of runs small, under bounds and constraints."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.optimise import Found
@@ -17,6 +19,7 @@ def optimize(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     state: Annotated[Path | None, typer.Option("--state", help="Keep every evaluation in this file (.jsonl) and go on with those it has.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Search for parameters by SLSQP, trust regions, differential evolution or IPOPT; Ctrl-C ends with the best so far, --state goes on from there.
@@ -46,14 +49,12 @@ def optimize(
     task = read_task(file)
     with progress(f"optimize {file.stem}", 0.0, quiet, "evaluations") as told:
         found = optimise(task, lambda done, best: told(done), state)
-    if output:
-        from dataclasses import asdict
-        from json import dumps
-
-        output.write_text(dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+    keep_json(asdict(found), output)
     if report:
         tell(file, task, found, report)
-    if not quiet:
+    if json:
+        show_json(asdict(found))
+    elif not quiet:
         show(file.stem, task, found)
 
 
