@@ -236,7 +236,7 @@ def mutants(options: argparse.Namespace) -> int:
 def fuzz(options: argparse.Namespace) -> int:
     setup()
     tests = ROOT / "tests"
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (tests / "fuzz", tests / "fuzz" / "calls", tests / "support")))
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (tests / "fuzz", tests / "fuzz" / "calls", tests / "fuzz" / "motions", tests / "support")))
     return run(program("python"), tests / "fuzz" / "fuzz.py", *options.rest)
 
 

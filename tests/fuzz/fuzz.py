@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from call_sequences import COUNTERS, CallSequences, built, coverage, missing_tools
+from motions import Motions
 from readers import Readers
 
 READERS = ("description", "scenario", "study", "structure")
@@ -38,6 +39,8 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
             print(f"calls are left out: {why}")
         else:
             found.append(CallSequences(built(folder)))
+    if "motions" in wanted:
+        found.append(Motions())
     return found
 
 
@@ -61,7 +64,7 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
 
 
 def main() -> int:
-    kinds = (*READERS, "calls")
+    kinds = (*READERS, "calls", "motions")
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
