@@ -190,7 +190,7 @@ def test_the_end_of_a_stage_sets_speeds_and_states():
 
 @pytest.mark.parametrize("rule", ["hits + 1", "weight/2 + 1", "hits + 1 + 0*x"])
 def test_the_end_of_a_stage_counts(rule: str):
-    """A parameter that is set to an expression over itself, or over what is computed from it, was taken for its own definition: a cycle, at run time."""
+    """A parameter set to an expression over itself, or over what is computed from it, was taken for its own definition: a cycle, at run time."""
     events = {"e": {"when": "x > 0.25", "set": {"hits": "hits + 1"}}}
     parameters = {"hits": 0.0, "weight": "2*hits", "k": 1.0}
     stages = [{"ends": {"at": 0.5}, "set": {"hits": rule}}, {"ends": {"after": 0.2}, "set": {"k": "3*hits"}}, {}]

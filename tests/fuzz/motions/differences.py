@@ -1,7 +1,7 @@
 """One random mechanism in many ways that must agree: forms, cuts, ways of writing it down, integrators, output steps, back ends, books, slopes.
 
-Every comparison allows what a change of the start by 1e-7 makes of the motion, so that sensitive motions are no findings; where that changes the order of
-events nothing is compared.
+Every comparison allows what a change of the start by 1e-7 makes of the motion, so that sensitive motions are no findings; where that
+changes the order of events nothing is compared.
 """
 
 from __future__ import annotations

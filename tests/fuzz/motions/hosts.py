@@ -129,7 +129,7 @@ print(json.dumps(ends))
 
 def other_levels() -> list[str]:
     """Levels below this machine's, on which it can run the engine too."""
-    return [name for name in LEVELS[: LEVELS.index(level())]] if level() in LEVELS else []
+    return list(LEVELS[: LEVELS.index(level())]) if level() in LEVELS else []
 
 
 def at_level(name: str, descriptions: list[dict[str, Any]]) -> list[dict[str, float]]:

@@ -1,7 +1,7 @@
 """Random mechanisms of every joint type, with loops, couplings, contacts, corners, events and stages, in many ways that must agree.
 
-Forms, cuts, the order of the description, integrators, output steps, lanes, slopes, books, dense matrices and co-simulation; with fixed seeds here, and by
-`python3 scripts/dev.py fuzz --kinds motions` for as long as wanted. What was found is in the tests of its room.
+Forms, cuts, the order of the description, integrators, output steps, lanes, slopes, books, dense matrices and co-simulation; with fixed
+seeds here, and by `python3 scripts/dev.py fuzz --kinds motions` for as long as wanted. What was found is in the tests of its room.
 """
 
 import copy
