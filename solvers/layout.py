@@ -175,6 +175,7 @@ KNOT = 5
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
+H_OWN = 36  # address of straight-line code for the right-hand side of this structure, written by the owner of the block; 0: there is none
 
 
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes

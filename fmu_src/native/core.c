@@ -44,9 +44,17 @@ static void put(Instance *in, const Variable *v, double value) {
     if (v->start >= 0 && in->mode & (INSTANTIATED | INITIALIZATION)) in->work[v->start] = value;
 }
 
+/* Tell the structures of the code that this library has for them; a file never carries addresses. */
+static void give_own_code(Instance *in) {
+    int64_t *ints = in->model.ints;
+    for (int64_t k = 0; k < ints[U_STAGES]; k++)
+        ints[ints[UNIT_HEADER + STAGE * k + S_INTS] + H_OWN] = in->engine->own && in->engine->own[k] ? (int64_t)(intptr_t)in->engine->own[k] : 0;
+}
+
 int instance_reset(Instance *in) {
     in->engine = best_engine();
     if (!in->engine) return say(in, LEVEL_ERROR, "this archive was packed for newer processors than the one of this machine");
+    give_own_code(in);
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
     in->start_time = in->warned = 0;

@@ -15,7 +15,7 @@ from kinetree.fmu.slave.loader import with_loaders
 from kinetree.fmu.variables import WORK_HEAD, FmuError
 from kinetree.solvers import unit_layout
 from kinetree.solvers.cache import SOURCES, sources_hash
-from kinetree.solvers.layout import Status
+from kinetree.solvers.layout import H_OWN, Status
 
 SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
@@ -52,6 +52,8 @@ def script_text(identifier: str) -> tuple[str, str, str]:
     ints = {
         "STAGES_AT": U.UNIT_HEADER,
         "STAGE": U.STAGE,
+        "INTS": U.S_INTS,
+        "OWN": H_OWN,
         "COLUMNS": U.S_COLUMNS,
         "AT_COLUMNS": U.U_AT_COLUMNS,
         "BASE": U.U_BASE,

@@ -202,6 +202,8 @@ class Expressions:
             return self.value(node.args[0])
         if getattr(callee, "kinetree_hook", ""):
             return "KT_RAISED", K.INTEGER
+        if getattr(callee, "kinetree_own", ""):
+            return f"kt_call_own({', '.join(self.value(each)[0] for each in node.args)})", K.INTEGER
         arguments = [self.value(each) for each in node.args]
         own, result = self.program.request(callee, tuple(kind for _, kind in arguments))
         return f"{own}({', '.join(text for text, kind in arguments if not isinstance(kind, K.Function))})", result

@@ -12,8 +12,11 @@ from kinetree.scripts.terminal.progress import progress
 from kinetree.solvers.integrate.kinds import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kinetree.models import Result, System
     from kinetree.models.chain.system import ChainSystem
+    from kinetree.models.specialised.motion import Motion
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
 PICTURES = (".png", ".pdf", ".svg")
@@ -35,6 +38,7 @@ def run(
         str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
+    specialised: Annotated[bool, typer.Option("--specialised", help="Step by straight-line code of this mechanism, compiled once.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a mechanism; print a summary, write a table and a picture."""
@@ -62,9 +66,10 @@ def run(
     check_columns(system, wanted)
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    runner = system.specialise() if specialised else system
     try:
         with progress(system.name, end_of(system, stop_time), quiet) as told:
-            result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
+            result = runner.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
@@ -83,10 +88,22 @@ def run(
         from kinetree.scripts.reports.summary import summary
 
         summary(system, result, written)
+        if specialised:
+            typer.echo(said_of(runner.motions))
         if stage_tables.staged(result):
             stage_tables.show(stage_tables.tables(result, system.coordinates) | {stage_tables.BOOKS: stage_tables.books(result)})
     if result.interrupted:
         raise Exit(130)
+
+
+def said_of(motions: "Sequence[Motion | str]") -> str:
+    """Which structures ran by straight-line code."""
+    sizes = [each.trace.operations for each in motions if not isinstance(each, str)]
+    why = "; ".join(sorted({each for each in motions if isinstance(each, str)}))
+    least, most = (min(sizes), max(sizes)) if sizes else (0, 0)
+    size = f" of {least} operations" if least == most else f" of {least} to {most} operations"
+    ran = f"straight-line code{size} for {len(sizes)} of {len(motions)} structures" if sizes else "no straight-line code"
+    return f"{ran}; the engine for the others: {why}" if why else ran
 
 
 def end_of(system: "System", stop_time: float | None) -> float:

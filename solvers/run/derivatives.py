@@ -13,6 +13,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import power
+from kinetree.solvers.run.own_code import own_rates
 
 MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
 CHOSEN = "kinetree.solvers.literal.chosen"
@@ -137,6 +138,8 @@ def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
     t = sided(ws, t)
     status = put_state(model, ws, t, y)
+    if model.header[L.H_OWN] != 0 and own_rates(ydot, model, ws, t, y):
+        return 0
     if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
         project(model, ws, t)
     if status == 0:
