@@ -75,6 +75,10 @@ def build_fmu(
     if not specialised or not unit.motions or backend == "source":
         if specialised and unit.chain is not None:
             say("a linear chain steps by matrices: there is nothing to specialise")
+        if backend == "source":
+            from kinetree.fmu.source.own_code import work_of
+
+            say(work_of(unit.motions, unit.run.integrator))
         return pack_unit(unit, path, backend, fmi, files, carried, plain_names=plain_names)
     for reason in {each for each in unit.motions if isinstance(each, str)}:
         say(f"the general engine stays for some structures: {reason}")

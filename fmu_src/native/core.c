@@ -9,7 +9,7 @@
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
 Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
-    Instance *in = calloc(1, sizeof *in);
+    Instance *in = (Instance *)calloc(1, sizeof *in);
     if (!in) return NULL;
     in->sink = sink;
     in->environment = environment;
@@ -17,9 +17,9 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
     if (!name || !*name) name = "unnamed";
-    if ((in->name = malloc(strlen(name) + 1))) strcpy(in->name, name);
+    if ((in->name = (char *)malloc(strlen(name) + 1))) strcpy(in->name, name);
     const char *problem = model_load(&in->model, resources, token);
-    if (!problem && !(in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
+    if (!problem && !(in->work = (double *)calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
     if (problem || instance_reset(in)) {
         instance_free(in);

@@ -72,7 +72,7 @@ extern const size_t kinetree_model_size;
 const char *model_load(Model *m, const char *resources, const char *token) {
     (void)resources;
     memset(m, 0, sizeof *m);
-    if (!(m->file = malloc(kinetree_model_size))) return "out of memory";
+    if (!(m->file = (int64_t *)malloc(kinetree_model_size))) return "out of memory";
     memcpy(m->file, kinetree_model, kinetree_model_size);
     const char *problem = lay_out(m, kinetree_model_size);
     if (!problem && !is_of(m, token)) problem = "the model is another one than the identifier that the host gives";
@@ -98,7 +98,7 @@ static const char *read_file(Model *m, const char *path) {
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    m->file = size > 0 ? malloc((size_t)size) : NULL;
+    m->file = size > 0 ? (int64_t *)malloc((size_t)size) : NULL;
     const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : NAMED("cannot be read");
     fclose(file);
     if (!problem) problem = lay_out(m, (size_t)size);

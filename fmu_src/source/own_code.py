@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from kinetree.models.equations.c import MOD, SPELL, c_number
 from kinetree.models.equations.printer import Language, Printer
 from kinetree.models.specialised.motion import Motion
+from kinetree.solvers.integrate.kinds import INTEGRATORS
 
+INTEGRATORS_BY_NAME = {method.name: method for method in INTEGRATORS}
 HEAD = """#include <math.h>
 
 #include "engine.h"
@@ -51,3 +53,14 @@ def function(name: str, motion: Motion) -> str:
             "",
         ]
     )
+
+
+def work_of(motions: Sequence[Motion | str], integrator: str) -> str:
+    """What a step costs at most, between events."""
+    sizes = [each.trace.operations for each in motions if isinstance(each, Motion)]
+    why = sorted({each for each in motions if isinstance(each, str)})
+    if why or not sizes:
+        return f"the general engine evaluates {len(motions) - len(sizes)} of {len(motions)} structures: {'; '.join(why)}"
+    evaluations = INTEGRATORS_BY_NAME[integrator].evaluations
+    step = f", {int(evaluations) * max(sizes)} operations between events" if evaluations.isdigit() else ""
+    return f"right-hand sides of at most {max(sizes)} operations; a step by {integrator} takes {evaluations} evaluations{step}"

@@ -66,10 +66,10 @@ def run(
     check_columns(system, wanted)
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    runner = system.specialise() if specialised else system
+    fast = system.specialise() if specialised else None
     try:
         with progress(system.name, end_of(system, stop_time), quiet) as told:
-            result = runner.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
+            result = (fast or system).simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
@@ -88,8 +88,8 @@ def run(
         from kinetree.scripts.reports.summary import summary
 
         summary(system, result, written)
-        if specialised:
-            typer.echo(said_of(runner.motions))
+        if fast is not None:
+            typer.echo(said_of(fast.motions))
         if stage_tables.staged(result):
             stage_tables.show(stage_tables.tables(result, system.coordinates) | {stage_tables.BOOKS: stage_tables.books(result)})
     if result.interrupted:
