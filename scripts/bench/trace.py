@@ -123,8 +123,9 @@ def runs_row(name: str, system: System) -> dict[str, Any]:
         for key, runner in zip(best, (system, fast), strict=True):
             best[key] = min(best[key], runner.simulate(**options).statistics["seconds"] / (RUN / STEP) * 1e6)
     operations = [each.trace.operations for each in fast.motions if not isinstance(each, str)]
+    traced_part = f"{max(operations, default=0):6d} operations, {len(operations)} of {len(fast.motions)} structures"
     typer.echo(
-        f"  {name:24s} {max(operations, default=0):6d} operations, {len(operations)} of {len(fast.motions)} structures, step {best['specialised_us']:.3g} us, "
+        f"  {name:24s} {traced_part}, step {best['specialised_us']:.3g} us, "
         f"generic {best['generic_us']:.3g} us ({best['generic_us'] / best['specialised_us']:.1f}x)"
     )
     return {"mechanism": name, "structures": len(operations), "operations": max(operations, default=0), **best}
