@@ -19,8 +19,6 @@ COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==",
 RESERVED = frozenset(
     "I NAN double int long short float register auto signed near far new this delete class template operator private public and or not".split()
 )
-    "I NAN double int long short float register auto signed near far new this delete class template operator private public and or not".split()
-)
 Value = tuple[str, Any]
 
 
