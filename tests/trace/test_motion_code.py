@@ -116,6 +116,7 @@ def stepped(path, parameters: dict[str, float], at: float = 0.0) -> np.ndarray:
     """Angle and speed over half a second; parameters set at a time."""
     with Archive(path) as archive:
         host = Host(archive).start()
+        host.set({"lift.force": 2e4})
         rows = []
         for k in range(50):
             if k * 0.01 >= at and parameters:
