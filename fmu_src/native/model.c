@@ -160,7 +160,7 @@ const char *state_name(const Model *m, size_t k) {
 
 const char *register_name(const Model *m, const double *work, int number) {
     const int64_t *columns = m->ints + stage_record(m, work)[S_COLUMNS];
-    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_BASE] + KINETREE_WORK_HEAD;
+    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD;
     for (int64_t v = 0; v < m->header[P_VARIABLES]; v++) {
         int64_t at = m->variables[v].at, column = at - at_columns;
         if (at == at_registers + number) return variable_name(m, (size_t)v);
