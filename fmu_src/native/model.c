@@ -142,7 +142,7 @@ const char *stage_name(const Model *m, int stage) {
 
 static const int64_t *stage_record(const Model *m, const double *work) {
     int64_t stage = (int64_t)work[V_STAGE];
-    return m->ints + UNIT_HEADER + STAGE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
+    return m->ints + U_SIZE + S_SIZE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
 }
 
 const char *body_name(const Model *m, const double *work, int number) {
