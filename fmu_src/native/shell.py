@@ -45,7 +45,8 @@ def layout_header() -> str:
     shown = U.UNIT.constants("U") | U.UNIT_HEAD.constants("V") | U.STAGE.constants("S") | matrix_steps.layout()
     shown |= {name: getattr(U, name) for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")}
     shown |= {f"KIND_{name.upper().replace('-', '_')}": value for name, value in U.KINDS.items()}
-    shown |= {f"STATUS_{status.name}": status.value for status in Status} | {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size}
+    shown |= {f"STATUS_{status.name}": status.value for status in Status}
+    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size}
     return "".join(f"#define {key} {value}\n" for key, value in shown.items())
 
 
