@@ -14,6 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kinetree.models.description import controller_parts as parts
+from kinetree.models.expressions.differentiate import time_derivatives
+from kinetree.models.expressions.text import ExpressionError, parse
+from kinetree.models.expressions.written import written
 
 Limit = Callable[[str], str]
 
@@ -42,8 +45,9 @@ def weighted(pairs: list[tuple[float, str]]) -> str:
 def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: str) -> Law:
     """Texts of a controller; `limits` of its commands; `first` is true at the first sample ("0": never)."""
     law = Law()
-    if controller.offset != 0.0:
-        law.given["ahead"] = str(controller.offset)
+    lead = forward(controller) if isinstance(controller, parts.Tracking) else []
+    if controller.offset != 0.0 or lead:
+        law.given["ahead"] = " + ".join([str(controller.offset), *lead])
     ahead = f" + {name}.ahead" if law.given else ""
     if isinstance(controller, parts.Tracking):
         law.samples["measured"] = brace(controller.measure)
@@ -63,6 +67,18 @@ def law_of(name: str, controller: parts.Controlled, limits: list[Limit], first: 
         law.samples["measured"] = brace(controller.input)
         law.commands = [f"{name}.measured{ahead}"]
     return law
+
+
+def forward(c: parts.Tracking) -> list[str]:
+    """Gains times derivatives of the setpoint, by the rules of calculus."""
+    gains = (c.speed_forward, c.acceleration_forward)
+    if gains == (0.0, 0.0):
+        return []
+    try:
+        rates = time_derivatives(parse(c.setpoint))[1:]
+        return [f"{brace(gain)}*{brace(written(rate))}" for gain, rate in zip(gains, rates, strict=True) if gain != 0.0]
+    except ExpressionError:  # told by the check
+        return []
 
 
 def error_of(law: Law, name: str, weight: object = 1.0) -> str:

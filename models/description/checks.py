@@ -17,7 +17,7 @@ from kinetree.models.description import (
 )
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
-from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
+from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description
@@ -128,10 +128,13 @@ def told_once(problems: list[Problem], description: Description) -> list[Problem
     return list(found.values())
 
 
+ALONE = ("hydraulics", "states", "controllers", "outputs")  # a circuit, a controller or a law may stand by itself
+
+
 def check_names(checker: Checker) -> None:
     for section in (*VALUES, *PLAIN):
         for name, table in getattr(checker.description, section).items():
-            if reason := name_fault(name, section in VALUES):
+            if reason := name_fault(name, section in VALUES and not (section == "outputs" and name in MEASURES)):
                 checker.complain((section, name), f"the name {shown(name)}", reason)
             if section == "bodies" and name == GROUND:
                 checker.complain((section, name), "a body named 'ground'", hint="ground is there already: it is body 0")
@@ -204,9 +207,9 @@ def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
     d = checker.description
-    alone = d.chain is not None or d.hydraulics or d.states or d.controllers  # a circuit or a controller may stand by itself
-    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics") and checker.whole("states"):
-        checker.complain(("bodies",), "no bodies", "at least one, or states or a hydraulic circuit")
+    alone = d.chain is not None or any(getattr(d, section) for section in ALONE)
+    if not bodies and not alone and all(checker.whole(section) for section in ("bodies", *ALONE)):
+        checker.complain(("bodies",), "no bodies", "at least one, or states, outputs or a hydraulic circuit")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}

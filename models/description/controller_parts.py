@@ -39,6 +39,8 @@ class Tracking(Controlled):
 
     measure: Law = Field(description="What is measured")
     setpoint: Law = Field(0.0, description="What it should be")
+    speed_forward: Number = Field(0.0, description="Feed-forward: times the rate of the setpoint, a law of time")
+    acceleration_forward: Number = Field(0.0, description="Feed-forward: times the second derivative of the setpoint, a law of time")
 
 
 class PidController(Tracking):

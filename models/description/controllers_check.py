@@ -15,8 +15,11 @@ from kinetree.models.description.controller_parts import (
     RateLimit,
     Saturation,
     Sensor,
+    Tracking,
 )
+from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.text import ExpressionError, names, parse
+from kinetree.models.expressions.written import written
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
@@ -82,6 +85,8 @@ def check_drives(checker: Checker, path: Path, controller: Controlled) -> None:
 
 def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
     """What a kind needs."""
+    if isinstance(controller, Tracking):
+        check_forward(checker, path, controller)
     if isinstance(controller, PidController):
         if controller.kp == controller.ki == controller.kd == 0.0:
             checker.complain(path, "no gain", "kp, ki or kd")
@@ -101,6 +106,23 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
         checker.complain((*path, "period"), "nothing", "the sampling period")
     elif isinstance(controller, ObserverController):
         check_observer(checker, path, controller)
+
+
+def check_forward(checker: Checker, path: Path, c: Tracking) -> None:
+    """A setpoint whose derivatives are led ahead is a law of time that has them."""
+    for key in ("speed_forward", "acceleration_forward"):
+        if getattr(c, key) == 0.0 or not isinstance(c.setpoint, str):
+            continue
+        try:
+            node = parse(c.setpoint)
+            moving = sorted(names(node) - checker.description.parameters.keys() - {"t"})
+            [written(rate) for rate in time_derivatives(node)]
+        except ExpressionError as error:
+            checker.complain((*path, key), f"the setpoint '{c.setpoint}'", "a law whose derivatives can be written", str(error))
+            continue
+        if moving:
+            hint = "offset takes a feed-forward of any other kind"
+            checker.complain((*path, key), f"a setpoint that depends on '{moving[0]}'", "a law of time", hint)
 
 
 def check_observer(checker: Checker, path: Path, c: ObserverController) -> None:

@@ -29,6 +29,7 @@ QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write i
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT, STATE = "an input", "a state"
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
+MEASURES = ("force", "reaction")  # outputs may be called so: an expression reads them with an argument, and no output by that name
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 CIRCUIT = {
     "source": ("pressure",), "volume": ("pressure", "compliance"), "accumulator": ("gas", "oil"),

@@ -55,22 +55,26 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
     return {"start": float(column[0]), "end": float(column[-1]), "smallest": low, "largest": high, "unit": result.unit(name)}
 
 
-def summary(system: Any, result: Any, written: list[Path]) -> None:
-    """Outputs and coordinates at start and end with their extremes, events, cost, files."""
+def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
+    """Outputs and coordinates, or chosen columns, at start and end with their extremes, events, cost, files."""
     from rich.markup import escape
 
-    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    names = tuple(chosen) or (*(column.name for column in system.compiled.outputs), *system.coordinates)
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
     table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")
     console = show_table(table)
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
-    for event in result.events[:EVENTS]:
+    sampling = tuple(f"event '{name}." for name in system.description.controllers)
+    told = [event for event in result.events if not (event.cause or "").startswith(sampling or "\n")]
+    for event in told[:EVENTS]:
         begins = f"; '{event.stage}' begins" if event.kind == "stage" else ""
         others = f" and {event.together - 1} more" if event.together > 1 else ""
         console.print(escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}"))
-    if len(result.events) > EVENTS:
-        console.print(f"... {len(result.events) - EVENTS} more events")
+    if len(told) > EVENTS:
+        console.print(f"... {len(told) - EVENTS} more events")
+    if len(told) < len(result.events):
+        console.print(f"{len(result.events) - len(told)} instants of sampled controllers")
     for name in getattr(result, "unreached", ()):
         console.print(escape(f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"))
     if result.statistics:
