@@ -48,7 +48,7 @@ static void put(Instance *in, const Variable *v, double value) {
 static void give_own_code(Instance *in) {
     int64_t *ints = in->model.ints;
     for (int64_t k = 0; k < ints[U_STAGES]; k++)
-        ints[ints[UNIT_HEADER + STAGE * k + S_INTS] + H_OWN] = in->engine->own && in->engine->own[k] ? (int64_t)(intptr_t)in->engine->own[k] : 0;
+        ints[ints[U_SIZE + S_SIZE * k + S_INTS] + H_OWN] = in->engine->own && in->engine->own[k] ? (int64_t)(intptr_t)in->engine->own[k] : 0;
 }
 
 int instance_reset(Instance *in) {
@@ -77,7 +77,7 @@ int setup(Instance *in, int tolerance_defined, double tolerance, double start_ti
 }
 
 static int not_a_number(Instance *in, int level, const char *doing, int item) {
-    double t = in->work[V_TIME], value = item < 0 ? 0 : in->work[in->model.ints[U_BASE] + KINETREE_WORK_HEAD + item];
+    double t = in->work[V_TIME], value = item < 0 ? 0 : in->work[in->model.ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD + item];
     if (item < 0) return say(in, level, "%s at t = %.9g: an acceleration or a rate is not a finite number", doing, t);
     const char *name = register_name(&in->model, in->work, item);
     if (isfinite(value))

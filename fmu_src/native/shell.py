@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.fmu.archive import matrix_steps
-from kinetree.fmu.variables import WORK_HEAD, FmuError
-from kinetree.solvers import unit_layout
-from kinetree.solvers.layout import H_OWN, Status
+from kinetree.fmu.variables import FmuError
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
+from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.library.build import object_path, objects_for, silent
 from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
@@ -41,15 +42,13 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """The glossary of units as C constants, but for names that the shell has for its own modes: its EVENT is no record of a log."""
-    own = set(re.findall(r"^ +([A-Z]+)(?: = \d+)?,?", (HERE / "core.h").read_text(encoding="utf-8"), re.M))
-    shown = {key: value for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int) and key not in own}
-    lines = [f"#define {key} {value}" for key, value in shown.items()]
-    lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
-    lines += [f"#define KIND_{name.upper().replace('-', '_')} {value}" for name, value in unit_layout.KINDS.items()]
-    lines += [f"#define H_OWN {H_OWN}"]
-    lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]
-    return "\n".join([*lines, f"#define KINETREE_WORK_HEAD {WORK_HEAD}", ""])
+    """Records, bits and codes of units as C constants: U_ for ints, V_ for work."""
+    shown = U.UNIT.constants("U") | U.UNIT_HEAD.constants("V") | U.STAGE.constants("S") | matrix_steps.layout()
+    shown |= {name: getattr(U, name) for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")}
+    shown |= {f"KIND_{name.upper().replace('-', '_')}": value for name, value in U.KINDS.items()}
+    shown |= {f"STATUS_{status.name}": status.value for status in Status}
+    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size, "H_OWN": HEADER.at("own")}
+    return "".join(f"#define {key} {value}\n" for key, value in shown.items())
 
 
 def sources() -> list[Path]:
@@ -106,22 +105,29 @@ def linked(objects: Sequence[Path], target: Platform | None = None, levels: Sequ
     if sound(path):
         return path
     path = (library_folder() if target else objects[0].parent) / path.name
+    own = target is None or target == this_platform()
     say(f"linking the binary for {target.name}" if target else "linking")
     with written(path) as draft:
-        link(draft, objects, target, levels)
+        folder = draft.parent
+        (folder / "unit_layout.h").write_text(layout_header())
+        # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
+        exports = folder / "exports.map"
+        exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
+        define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels]
+        includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
+        elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
+        link = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
+        run(
+            [
+                *(compiler() if own else cross_compiler(target.zig)),
+                *FLAGS,
+                *define,
+                *includes,
+                *map(str, sources()),
+                *map(str, objects),
+                *link,
+                "-o",
+                str(draft),
+            ]
+        )
     return path
-
-
-def link(draft: Path, objects: Sequence[Path], target: Platform | None, levels: Sequence[str], define: Sequence[str] = ()) -> None:
-    """Compile the shell and link it with objects; notes of the work lie beside the draft."""
-    folder = draft.parent
-    (folder / "unit_layout.h").write_text(layout_header())
-    # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
-    exports = folder / "exports.map"
-    exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
-    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels] + list(define)
-    includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
-    elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
-    flags = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
-    tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
-    run([*tool, *FLAGS, *define, *includes, *map(str, sources()), *map(str, objects), *flags, "-o", str(draft)])

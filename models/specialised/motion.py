@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.stages import Structure
 from kinetree.models.specialised.code import Code, real
@@ -18,8 +20,8 @@ from kinetree.models.specialised.compiler import Machine, compiled
 from kinetree.models.system.system import System
 from kinetree.models.trace.mechanism import MOTION, cheapest, held_registers
 from kinetree.models.trace.trace import Trace
-from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Unit
@@ -87,12 +89,17 @@ def machine_of(found: Sequence[Motion | str]) -> Machine | None:
     return compiled(llvm_text(found)) if any(isinstance(each, Motion) for each in found) else None
 
 
+def own_place(ints: np.ndarray, stage: int) -> int:
+    """Where in the ints of a unit the address for a structure stands."""
+    return int(U.STAGE.of(ints, U.UNIT.size + U.STAGE.size * stage).ints) + HEADER.at("own")
+
+
 def attach(unit: Unit, found: Sequence[Motion | str], machine: Machine | None) -> None:
     """Let the structures of a unit run by their motions; what has none runs by the engine."""
     unit.own = machine
     for k, each in enumerate(found):
         if machine is not None and isinstance(each, Motion):
-            unit.ints[unit.ints[U.UNIT_HEADER + U.STAGE * k + U.S_INTS] + L.H_OWN] = machine.address(f"own_{k}")
+            unit.ints[own_place(unit.ints, k)] = machine.address(f"own_{k}")
 
 
 class MotionCode(Code):

@@ -14,7 +14,6 @@ import numpy as np
 from kinetree.fmu.variables import Access
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def step_error(twin: InProcess, grid: Sequence[float], names: Sequence[str], exp
     if twin.unit.run.integrator not in FIXED:
         return 0.0
     twin.reset()
-    twin.work[U.V_STEP] *= 0.5
+    twin.head.step *= 0.5
     return 2.0 * deviation(run(twin.start(), grid, names), expected)
 
 

@@ -7,7 +7,6 @@ Status 0: done. Otherwise nothing counts and the engine answers: a parameter has
 singular position.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import call_own
 from kinetree.solvers.engine.evaluation import move_inputs
 from kinetree.solvers.kernel import kernel
@@ -16,8 +15,8 @@ from kinetree.solvers.kernel import kernel
 @kernel
 def own_rates(ydot, model, ws, t, y):
     """Whether the code of this mechanism gave the rates; runs by another form, and on the constraints, are the engine's."""
-    if ws.head[L.K_FORM] != 0.0 or ws.head[L.K_ON_CONSTRAINTS] != 0.0:
+    if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
         return False
-    if ws.head[L.K_SLOPED] != 0.0:
-        move_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
-    return call_own(model.header[L.H_OWN], t, y, ws.val, ydot) == 0
+    if ws.head.sloped != 0.0:
+        move_inputs(model, ws, t - ws.head.given_at)
+    return call_own(model.header.own, t, y, ws.val, ydot) == 0

@@ -9,10 +9,8 @@ from kinetree.models import load
 from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.run.unit import make_unit
 from kinetree.models.specialised.compiler import compiled
-from kinetree.models.specialised.motion import Motion, attach, motions
+from kinetree.models.specialised.motion import Motion, attach, motions, own_place
 from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 
 # other operations in the same steps: a rounding per step, which a regular motion of a second hardly magnifies
 ROUNDED = 1e-9
@@ -147,7 +145,7 @@ def test_a_file_carries_no_address(archives, tmp_path):
             if name.endswith(".kinetree"):
                 words = np.frombuffer(content, dtype="<i8").copy()
                 ints = words[32:]
-                place = ints[U.UNIT_HEADER + U.S_INTS] + L.H_OWN
+                place = own_place(ints, 0)
                 assert ints[place] == 0
                 ints[place] = 0x1234
                 content = with_checksum(words.tobytes())
