@@ -1,8 +1,8 @@
 """Instructions of a few kernels and of steps, counted by `valgrind --tool=callgrind`: what a noisy clock cannot tell, to the last digit.
 
-The engine for AVX2, which valgrind knows, is called by a bare Python that reads the blocks of a mechanism from files; what the engine's own
-functions do is counted, nothing else. With `--against FILE` of an earlier run: a case that grew by more than 2 % fails, and the functions that grew most are named. Counts of
-other versions of LLVM are not compared.
+The engine for AVX2, which valgrind knows, is called by a bare Python that reads the blocks of a mechanism from files; what the engine's own functions
+do is counted, nothing else. With `--against FILE` of an earlier run: a case that grew by more than 2 % fails, and the functions that grew most are
+named. Counts of other versions of LLVM are not compared.
 """
 
 import json
