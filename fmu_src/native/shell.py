@@ -18,12 +18,12 @@ from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
-from kinetree.solvers.model_records import HEADER
 from kinetree.solvers.library.build import object_path, objects_for, silent
 from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
 from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
+from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")

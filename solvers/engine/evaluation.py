@@ -64,7 +64,7 @@ def place(model, ws, t):
     """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
     status = set_registers(model, ws, t)
     motion(model, ws)
-    if model.header.forces > 0 or model.header.sensors > 0:
+    if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
     return status
@@ -86,11 +86,17 @@ def loaded(model, ws, t):
 @kernel
 def finished(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
-    measure(model, ws, model.header.late_sensors, model.header.sensors)
+    measure(model, ws, model.header.late_sensors, model.header.idle_sensors)
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):
         ws.xdot[k] = ws.val[model.x_rate[k]]
     return status
+
+
+@kernel
+def tell(model, ws):
+    """Sensors that only results read, after accelerations, reactions and velocities."""
+    measure(model, ws, model.header.idle_sensors, model.header.sensors)
 
 
 @boundary("state")

@@ -128,7 +128,7 @@ def multiplier(model, ws, number):
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1; those from header.late_sensors on need accelerations (and reactions)."""
+    """Write sensors first..last-1; those from header.late_sensors on may need accelerations (and reactions)."""
     for k in range(first, last):
         s = sensor_at(model.sensors, k)
         if s.kind == L.Sensor.DISTANCE:
