@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEADER
 
 
 def pendulum(**more):
@@ -19,8 +19,8 @@ def pendulum(**more):
 
 def counts(system):
     """Early and late sensors that are needed, and all."""
-    header = system.compiled.ints
-    return int(header[L.H_LATE_SENSORS]), int(header[L.H_IDLE_SENSORS]), int(header[L.H_SENSORS])
+    header = HEADER.of(system.compiled.ints)
+    return int(header.late_sensors), int(header.idle_sensors), int(header.sensors)
 
 
 def test_a_result_alone_costs_no_evaluation_anything():
