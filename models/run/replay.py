@@ -17,12 +17,11 @@ from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
-from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Run, Unit
 
-WORK_HEAD = 64  # registers follow the head of a structure's workspace
 REACTION_UNITS = ("N", "N", "N", "N.m", "N.m", "N.m")
 
 
@@ -38,8 +37,8 @@ class Replay:
 
     def keep(self, run: Run, row: int) -> None:
         """Remember what a row depends on besides the states."""
-        stage = int(run.work[U.V_STAGE])
-        values = run.work[int(run.unit.ints[U.U_BASE]) + WORK_HEAD + self._places[stage]]
+        stage = int(run.head.stage)
+        values = run.work[int(run.unit.header.at_workspace) + REGISTERS + self._places[stage]]
         if self._given and self._given[-1][1] == stage and np.array_equal(self._given[-1][2], values, equal_nan=True):
             return
         self._given.append((row, stage, values))

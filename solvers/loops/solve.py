@@ -47,17 +47,17 @@ def constrained(model, ws):
         ws.loop_lam[r] = -ws.loop_r[r]
     if clear > NEAR_SINGULAR:
         solve_factor(model, ws, ws.loop_lam)
-        ws.head[L.K_FACTORED] = 1.0
+        ws.head.factored = 1.0
     else:
         form_gram(model, ws)
         factor(model, ws, BLUR, MOVING)
         solve_filtered(model, ws)
     yield_to(model, ws)
     accelerate_all(model, ws)
-    ws.head[L.K_CARRIED] = 0.0
-    if ws.head[L.K_STABILISED] != 0.0 or model.ghosts.size > 0:
+    ws.head.carried = 0.0
+    if ws.head.stabilised != 0.0 or model.ghosts.size > 0:
         carry(model, ws)
-    if ws.head[L.K_STABILISED] != 0.0:
+    if ws.head.stabilised != 0.0:
         pull_closed(model, ws)
     return repay(model, ws) if model.ghosts.size > 0 else 0
 
