@@ -34,6 +34,8 @@ class Status(IntEnum):
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
     DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
+    NO_CONTACT_FORCE = 14  # rigid bodies with friction admit no contact force, or several; item = contact
+    PENETRATES = 15  # bodies overlap where a contact begins; item = contact
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -101,6 +103,22 @@ class Loop(IntEnum):
     COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
 
 
+class Contact(IntEnum):
+    """States of a contact."""
+
+    OPEN = 0
+    STICK = 1  # closed; with friction: without slip
+    SLIDE = 2
+
+
+class Restitution(IntEnum):
+    """Hypotheses of impact."""
+
+    NEWTON = 0  # the contact parts with e times the speed of approach
+    POISSON = 1  # expansion gives back e times the impulse of compression
+    ENERGETIC = 2  # expansion gives back e² times the work of the normal impulse during compression
+
+
 ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
 POSITIONS, SPEEDS = 2, 1  # l_level
 
@@ -132,6 +150,7 @@ class Sensor(IntEnum):
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
     MULTIPLIER = 15  # generalised force of a coupling
+    CONTACT = 16  # of contact a what `axis` says: normal force, friction, normal impulse of its last impact, state
 
 
 SENSOR = 8  # ints per sensor: kind, register, body a, register of point a, body b, register of point b, axis, frame (0 ground, 1 body a)
@@ -165,7 +184,8 @@ H_SIZES = 40  # three numbers: length of ints, floats, work
 # ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
 # register of its condition; an event is a change of the guard to a positive value
 GUARD = 5
-G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
+# the stage ends; actions are carried out; a contact changes (in the place of the actions: its number, 0 for the normal, 1 for the slip)
+G_STAGE, G_RESET, G_CONTACT = 0, 1, 2
 ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
 LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
 PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
@@ -175,6 +195,7 @@ KNOT = 5
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
+H_SEQUENCE = 36  # 1 when impacts of one instant come one after another
 
 
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes

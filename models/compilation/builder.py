@@ -80,6 +80,7 @@ class Builder:
         self.groups: list[Group] = []
         self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
         self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
+        self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
@@ -271,5 +272,6 @@ class Builder:
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
         followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
         ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        ints |= self.contacts.arrays(ints["l_arm"])
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
         return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from kinetree.models.description import bodies_check, chain_check, couplings_check, elements_check, hydraulics_check, meaning_check, units_check
+from kinetree.models.description import bodies_check, chain_check, contacts_check, couplings_check, elements_check, hydraulics_check, meaning_check, units_check
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
@@ -18,7 +18,7 @@ from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
-PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators", "hydraulics")
+PLAIN = ("bodies", "joints", "couplings", "contacts", "forces", "tables", "actuators", "hydraulics")
 
 
 class Checker:
@@ -94,6 +94,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     bodies_check.check_bodies(checker)
     check_paths(checker)
     couplings_check.check_couplings(checker)
+    contacts_check.check_contacts(checker)
     elements_check.check_elements(checker)
     hydraulics_check.check_hydraulics(checker)
     chain_check.check_chain(checker)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from kinetree.models.description.contact_parts import OFFERED
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.force_parts import Force, travels
@@ -110,9 +111,12 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
     known.own = frozenset((*known.parameters, *known.states))
     offered = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in measured(name, force)}
+    offered |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
     for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():
         if name not in known.own:
             known.states[name] = what
+    told = {f"{name}.{each}": f"a result of contact '{name}'" for name in description.contacts for each in OFFERED}
+    known.results |= {name: what for name, what in told.items() if name not in known.own}
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}

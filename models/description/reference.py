@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.force_parts import KINDS, Soil
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
@@ -45,6 +46,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
+    "[contacts.NAME]": schema.Contact,
+    "against": Sphere,
     "[inputs]": value_parts.Input,
     "[outputs]": value_parts.Output,
     "[states.NAME]": value_parts.State,

@@ -75,6 +75,8 @@ def refuse(unit: Unit) -> None:
     if unit.method in ("auto", "DEC"):
         return
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
+        if compiled.contacts:
+            raise ValueError(f"method '{unit.method}' knows no contacts, which '{unit.system.name}' has: use auto or DEC")
         if compiled.loops:
             where = f"'{unit.system.name}'" if len(unit.compiled) == 1 else f"'{unit.system.name}' in stage '{stage}'"
             raise ValueError(f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC")
@@ -153,7 +155,7 @@ def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int
     header[[U.U_BODIES, U.U_INTEGRATOR, U.U_PARAMETERS, U.U_INPUTS]] = bodies, U.KINDS[unit.integrator], parameters, inputs
     header[[U.U_START_Q, U.U_START_U, U.U_START_X, U.U_START_INPUTS]] = first.start_q, first.start_u, first.start_x, first.start_inputs
     header[U.U_PRESET_INPUTS] = first.preset_inputs
-    locator, events = int(events_size(largest["ng"], n)), len(unit.description.events)
+    locator, events = int(events_size(largest["ng"], n)), len(unit.description.events) + 2 * len(unit.description.contacts)
     sizes = {
         U.U_AT_COLUMNS: len(unit.columns), U.U_AT_STATES: len(unit.states), U.U_AT_RATES: len(unit.states), U.U_AT_GUARDS: largest["ng"],
         U.U_AT_BODIES: U.UNIT_BODY * bodies + 2 + parameters + inputs, U.U_AT_EVENTS: U.EVENT * EVENT_LOG, U.U_AT_LOCATOR: locator,

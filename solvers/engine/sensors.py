@@ -144,6 +144,8 @@ def measure(model, ws, first, last):
             ws.val[register] = ws.udot[s[at + 2]]
         elif kind == L.Sensor.MULTIPLIER:
             ws.val[register] = multiplier(model, ws, s[at + 2])
+        elif kind == L.Sensor.CONTACT:
+            ws.val[register] = ws.c_out[4 * s[at + 2] + axis]
         elif kind >= L.Sensor.KINETIC_ENERGY:
             ws.val[register] = energy(model, ws, kind)
         else:

@@ -9,6 +9,7 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
 from kinetree.solvers.run.event_memory import arm, keep_signs
@@ -60,6 +61,8 @@ def unit_start(ints, floats, work, option, t):
     unit_quaternions(model, ws)
     if model.l_kind.size > 0:
         status = assemble(model, ws, t)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, t)
     W[U.V_STARTED] = 0.0
     W[U.V_KNOT] = W[U.V_TURNED] = -math.inf
     W[U.V_NEXT] = math.inf
@@ -88,6 +91,8 @@ def unit_prepare(ints, floats, work, option, t):
     if W[U.V_STARTED] != 0.0:
         keep_signs(I, W, model, locator(I, W, model.guards.size // L.GUARD, int(memory(I, W)[C.N])))
     status = prepare(model, ws)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, W[U.V_TIME])
     if status == 0:
         status = refresh(I, F, W, W[U.V_TIME])
     W[U.V_ENERGY_RESIDUAL] = residual

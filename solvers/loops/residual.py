@@ -106,8 +106,14 @@ def along_speeds(model, ws, g, rates):
 @kernel
 def along_arms(model, ws, g):
     """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations."""
+    return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1])
+
+
+@kernel
+def accelerations_along(model, ws, first, last):
+    """Accelerations of points and spins of bodies, along the arms of one row."""
     total = 0.0
-    for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+    for at in range(L.ARM * first, L.ARM * last, L.ARM):
         body = model.l_arm[at + 1]
         a = point_acceleration(model, ws, body, model.l_arm[at + 2])
         al = acceleration(ws, body * L.ROW + L.W_AL, body * L.ROW + L.W_DA)

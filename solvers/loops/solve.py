@@ -8,6 +8,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import hold
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import MOVING, factor, form_gram, solve_factor
@@ -24,12 +25,14 @@ ROUNDS = 6
 
 @boundary("solve")
 def accelerations_of(model, ws):
-    """u̇ after `load`: of the tree, or under its loop constraints."""
+    """u̇ after `load`: of the tree, or under its loop constraints and the forces of closed contacts."""
     if model.ghosts.size > 0:
         lend(model, ws)
     status = dec(model, ws)
     if status == 0 and model.l_kind.size > 0:
         status = constrain(model, ws)
+    if status == 0 and model.c_law.size > 0:
+        status = hold(model, ws)
     return status
 
 

@@ -9,14 +9,16 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import write_books
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
 
+ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 LINKS = 100  # of a chain of events at one instant; more are chatter
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
@@ -67,10 +69,10 @@ def happen_by_guards(I, F, W, t, option):
 
 @kernel
 def close_again(I, F, W, t):
-    """Bring the states of a host that integrates itself back onto the loop constraints."""
+    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    status = keep_closed(model, ws, t)
     return refresh(I, F, W, t) if status == 0 else status
 
 
@@ -90,7 +92,7 @@ def happens(I, W, model):
     fired = guard_part(I, W, model, U.U_AT_FIRED)
     found = False
     for k in range(fired.size):
-        found = found or (fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET)
+        found = found or (fired[k] != 0.0 and model.guards[L.GUARD * k + 1] != L.G_STAGE)
     return found
 
 
@@ -111,16 +113,28 @@ def link(I, F, W, model, ws):
     fired = guard_part(I, W, model, U.U_AT_FIRED)
     first, count = -1, 0
     for k in range(fired.size):
-        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET:
+        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] != L.G_STAGE:
             first = k if first < 0 else first
             count += 1
     at = log_event(I, W, U.E_RESET, first, count)
     write_books(W, at + 4, model, ws)
     status = act(I, F, W, L.G_RESET)
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
     write_books(W, at + 9, model, ws)
+    contacts_met(I, W, model)
     return status
+
+
+@kernel
+def contacts_met(I, W, model):
+    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened."""
+    met, held, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    for k in range(met.size):
+        if model.guards[L.GUARD * k + 1] == L.G_CONTACT:
+            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] != 0.0 else 0.0, ON_BOUND)
 
 
 @kernel

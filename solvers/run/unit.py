@@ -8,6 +8,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.engine.kinematics import velocities
@@ -71,6 +72,10 @@ def lay_out(I, F, W):
     clear(ws.extra)
     clear(ws.wrench)
     clear(ws.reaction)
+    clear(ws.c_mode)
+    clear(ws.c_dir)
+    clear(ws.c_lam)
+    clear(ws.c_out)
 
 
 @kernel
@@ -94,6 +99,7 @@ def refresh(I, F, W, t):
         velocities(model, ws)
         status = finish(model, ws)
         weigh(model, ws)
+        write_guards(model, ws)
         W[U.V_ENERGY] = kinetic(model, ws) + potential(model, ws)
         W[U.V_ENERGY_RESIDUAL] = energy_of_motion(model, ws) - W[U.V_ENERGY_START] - W[U.V_WORK]
         W[U.V_CONSTRAINT_RESIDUAL] = 0.0
