@@ -6,7 +6,8 @@ from typing import NamedTuple
 class Field(NamedTuple):
     name: str
     # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards,
-    # na actions, nk set speeds, nc contacts, ncr their rows, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
+    # na actions, nk set speeds, nc contacts, ncr their rows, npot potentials, nd table data, nm nb nh block rows, nl... closed loops;
+    # dense, path, direct, sibling are 0 or 1
     size: str
     text: str
 
@@ -70,7 +71,11 @@ MODEL_INTS = (
     Field("l_speed", "number of slopes", "speed index"),
     Field("l_slope", "number of slopes", "register of the partial derivative"),
     Field("l_arm_at", "nl+1", "arms of coupling k are those from l_arm_at[k] to l_arm_at[k+1]"),
-    Field("l_arm", "5*(number of arms)", "records of ARM ints: how a coupling, then how a row of a contact depends on the velocity of a point and the spin of a body"),
+    Field(
+        "l_arm",
+        "5*(number of arms)",
+        "records of ARM ints: how couplings, then rows of contacts depend on velocities of points and spins of bodies",
+    ),
     Field("l_input", "3*(number of inputs)", "inputs that couplings follow: number of the input, registers of its first and second derivative"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nly, length of `loop_y`"),
@@ -159,6 +164,7 @@ WORK = (
     Field("c_begin", "nc", "first of its rows among those listed"),
     Field("c_hold", "nc", "1: its normal row is held"),
     Field("c_rub", "nc", "1: sticks, 2: slips"),
+    Field("c_turned", "nc", "how often its slip has been turned round"),
     Field("c_forced", "nc", "1: slips in a direction that is known"),
     Field("c_mu", "nc", "coefficient of friction"),
     Field("c_base", "nc", "least normal force"),
@@ -223,7 +229,8 @@ WORK = (
     Field("ydot", "nq+nu+nx", "its rate"),
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
-PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_forced", "c_at")
+PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank")
+PLAIN += ("c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_turned", "c_forced", "c_at")
 CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from kinetree.models.description import bodies_check, chain_check, contacts_check, couplings_check, elements_check, hydraulics_check, meaning_check, units_check
+from kinetree.models.description import (
+    bodies_check,
+    chain_check,
+    contacts_check,
+    couplings_check,
+    elements_check,
+    hydraulics_check,
+    meaning_check,
+    units_check,
+)
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
 from kinetree.models.description.names import Names, collect, expressions, fault, name_fault

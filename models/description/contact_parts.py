@@ -31,7 +31,9 @@ class Contact(Named):
     normal: Axis = Field(AXES["z"], description="Normal of the plane, towards the touching body, in the frame of `on`")
     against: Sphere | None = Field(None, description="The sphere that is touched instead of a plane")
     restitution: Number = Field(0.0, description="Coefficient of restitution, 0 to 1 [1]")
-    law: Literal["newton", "poisson", "energetic"] = Field("newton", description="What restitution means: ratio of speeds, of impulses, or root of that of works")
+    law: Literal["newton", "poisson", "energetic"] = Field(
+        "newton", description="What restitution means: ratio of speeds, of impulses, or root of that of works"
+    )
     friction: Number = Field(0.0, description="Coefficient of friction, of rest and of motion [1]")
     rest_speed: Number = Field(1e-3, description="Slower approaches do not bounce: the contact stays closed [m/s]")
 

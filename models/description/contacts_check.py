@@ -20,6 +20,8 @@ def check_contacts(checker: Checker) -> None:
     method = checker.description.run.method
     if checker.description.contacts and method not in ("auto", "DEC"):
         checker.complain(("run", "method"), repr(method), "auto or DEC", "contacts are solved with the default engine")
+    if checker.description.contacts and checker.description.run.prepare:
+        checker.complain(("run", "prepare"), "states of rest beside contacts", hint="a state of rest does not know which contacts are closed")
 
 
 def check_bodies(checker: Checker, name: str, contact: Contact) -> None:

@@ -155,7 +155,9 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
-    impacts: Literal["simultaneous", "sequential"] = Field("simultaneous", description="Several contacts at one instant: all at once, or the fastest first")
+    impacts: Literal["simultaneous", "sequential"] = Field(
+        "simultaneous", description="Several contacts at one instant: all at once, or the fastest first"
+    )
     step_limit: Number | None = Field(None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")

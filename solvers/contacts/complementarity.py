@@ -1,9 +1,9 @@
 """Contact forces, or impulses, by complementarity: w = G x + b, normal 0 ≤ x_n - base ⊥ w_n ≥ 0, friction |x_t| ≤ μ x_n against w_t.
 
-For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all at
-once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps find the
-states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration that stays near the last forces and needs no choice of rows.
-Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
+For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
+at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
+find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration that stays near the last forces and needs no
+choice of rows. Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
 """
 
 import math
@@ -73,14 +73,40 @@ def fill(model, ws, count, top):
         else:
             ws.c_h[i * width + i] = 1.0
             ws.c_h[i * width + count] = ws.c_base[k]
-        for c in range(model.c_row[k + 1] - model.c_row[k] - 1):
-            t = i + 1 + c
-            idle = ws.c_hold[k] != 1.0 and ws.c_base[k] == 0.0
-            if ws.c_rub[k] == STICKS and not idle and ws.c_mu[k] > 0.0:
-                fill_row(ws, t, count, n, top)
+        if model.c_row[k + 1] - model.c_row[k] == 3:
+            idle = ws.c_mu[k] == 0.0 or (ws.c_hold[k] != 1.0 and ws.c_base[k] == 0.0)
+            if ws.c_rub[k] == STICKS and not idle:
+                fill_row(ws, i + 1, count, n, top)
+                fill_row(ws, i + 2, count, n, top)
+            elif ws.c_forced[k] == 0.0 and not idle:
+                fill_slip(ws, k, i, count, n, top)
             else:
-                ws.c_h[t * width + t] = 1.0
-                ws.c_h[t * width + i] = ws.c_mu[k] * ws.c_slip[2 * k + c] if ws.c_rub[k] == SLIPS and not idle else 0.0
+                for c in range(2):
+                    t = i + 1 + c
+                    ws.c_h[t * width + t] = 1.0
+                    ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
+
+
+@kernel
+def fill_slip(ws, k, i, count, n, top):
+    """Slip whose direction is not known: x_t d = -μ x_n, and no motion across d where it turns to x_t, e w_t + (e x_t) (d w_t)/(μ x_n) = 0."""
+    width, r = count + 1, int(ws.c_at[i]) + 1
+    x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
+    first, second = (i + 1) * width, (i + 2) * width
+    ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = x, y, ws.c_mu[k]
+    g = y * y * ws.c_g[r * n + r] - x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + x * x * ws.c_g[(r + 1) * n + r + 1]
+    if not g > NOTHING * top:
+        ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
+        return
+    for j in range(count):
+        s = int(ws.c_at[j])
+        ws.c_h[second + j] = (x * ws.c_g[(r + 1) * n + s] - y * ws.c_g[r * n + s]) / g
+    ws.c_h[second + count] = -(x * ws.c_b[r + 1] - y * ws.c_b[r]) / g
+    slip = x * motion_of(ws, r, count, n) + y * motion_of(ws, r + 1, count, n)
+    if slip > 0.0 and ws.c_x[r - 1] > 0.0:
+        pull = slip / (ws.c_mu[k] * ws.c_x[r - 1] * g)
+        ws.c_h[second + i + 1] -= pull * y
+        ws.c_h[second + i + 2] += pull * x
 
 
 @kernel
@@ -152,21 +178,21 @@ def revise_friction(ws, k, r, count, n, force, motion):
     if ws.c_rub[k] == STICKS:
         size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
         if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + TIGHT) + TIGHT * force:
-            ws.c_rub[k] = SLIPS
+            ws.c_rub[k], ws.c_turned[k] = SLIPS, 0.0
             ws.c_slip[2 * k] = -ws.c_x[r + 1] / size
             ws.c_slip[2 * k + 1] = -ws.c_x[r + 2] / size
             return True
         return False
-    if not ws.c_x[r] > 0.0:
+    size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
+    if not ws.c_x[r] > 0.0 or size == 0.0:
         return False
-    x, y = motion_of(ws, r + 1, count, n), motion_of(ws, r + 2, count, n)
-    if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] < -TIGHT * motion:
-        ws.c_rub[k] = STICKS
+    x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
+    if x * motion_of(ws, r + 1, count, n) + y * motion_of(ws, r + 2, count, n) < -TIGHT * motion:
+        ws.c_turned[k] += 1.0
+        if ws.c_turned[k] > 1.0:  # it neither slips this way nor that
+            ws.c_rub[k] = STICKS
+        ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -x, -y
         return True
-    size = math.hypot(x, y)
-    if not size > TIGHT * motion:
-        return False
-    x, y = x / size, y / size
     turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x, y
     return turned
@@ -256,7 +282,7 @@ def guess(model, ws):
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < 0.0 else 0.0
-            ws.c_rub[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0
+            ws.c_rub[k], ws.c_turned[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0, 0.0
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 ws.c_x[r] = 0.0
 

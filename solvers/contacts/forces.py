@@ -1,9 +1,9 @@
-"""Forces of closed contacts: 0 ≤ x_n ⊥ a_n ≥ 0, sticking ones with a_t = 0 within the cone of friction, sliding ones with friction against their slip.
+"""Forces of closed contacts: 0 ≤ x_n ⊥ a_n ≥ 0; sticking with a_t = 0 within the cone of friction, or friction against the slip.
 
-The accelerations without contact forces are known, with the loops closed; G x + b are those with the forces. A contact stays closed while it need not open:
-what it needs to open, or to begin to slide, is its margin, which an event watches ([SC24]: unilateral joints switched by the sign of their force).
-Coulomb's law with rigid bodies has no solution, or several, where a sliding contact gains normal acceleration from its own friction (P. Painlevé, 1895):
-that is refused.
+The accelerations without contact forces are known, with the loops closed; G x + b are those with the forces. A contact stays closed while it need
+not open: what it needs to open, or to begin to slide, is its margin, which an event watches ([SC24]: unilateral joints switched by the sign of
+their force). Coulomb's law with rigid bodies has no solution, or several, where a sliding contact gains normal acceleration from its own friction
+(P. Painlevé, 1895): that is refused.
 """
 
 import math
@@ -39,7 +39,7 @@ def take_closed(model, ws):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
         if ws.c_take[k] == 1.0:
             ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
-            ws.c_base[k] = 0.0
+            ws.c_base[k], ws.c_turned[k] = 0.0, 0.0
             ws.c_forced[k] = 1.0 if slides(ws, k) else 0.0
             if slides(ws, k):
                 ws.c_rub[k] = SLIPS
@@ -167,7 +167,7 @@ def report(model, ws):
 
 @kernel
 def write_guards(model, ws):
-    """Registers of the guards of contacts: positive where an open one touches, a closed one opens, a sticking one slides, a sliding one turns back."""
+    """Registers of the guards of contacts: positive when an open one touches, a closed one opens, a sticking one slides, a sliding one turns."""
     for k in range(model.c_law.size):
         if is_closed(ws, k):
             ws.val[model.c_guard[2 * k]] = ws.c_margin[2 * k]
@@ -219,5 +219,3 @@ def close_contact(ws, k, mode):
     if not is_closed(ws, k):
         ws.c_hold[k], ws.c_rub[k] = 1.0, STICKS
     ws.c_mode[k] = mode
-
-

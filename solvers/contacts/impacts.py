@@ -1,10 +1,11 @@
 """Impacts: M (u⁺ - u⁻) = Nᵀx + Jᵀμ under all constraints, for all contacts that touch at one instant together.
 
-Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x ≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge, 1990):
-expansion with x ≥ k x_c, k such that its normal work is e² times that of compression, each phase by the mean of its velocities. Friction: |x_t| ≤ μ x_n,
-against the slip after the impact, or after either phase. e counts where the approach is faster than the contact's speed of rest; slower ones are plastic. Newton's
-hypothesis with friction may add energy (T. R. Kane, D. A. Levinson, 1985): then only the part of the way from the plastic impulses x_c is gone on which
-the work ½ xᵀ(w⁻ + w⁺) of all contacts is not positive. One after another: the fastest approach alone, until there is none, then what is slower together.
+Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x ≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge,
+1990): expansion with x ≥ k x_c, k such that its normal work is e² times that of compression, each phase by the mean of its velocities. Friction:
+|x_t| ≤ μ x_n, against the slip after the impact, or after either phase. e counts where the approach is faster than the contact's speed of rest;
+slower ones are plastic. Newton's hypothesis with friction may add energy (T. R. Kane, D. A. Levinson, 1985): then only the part of the way from the
+plastic impulses x_c is gone on which the work ½ xᵀ(w⁻ + w⁺) of all contacts is not positive. One after another: the fastest approach alone, until
+there is none, then what is slower together.
 """
 
 import math

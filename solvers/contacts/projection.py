@@ -1,4 +1,4 @@
-"""Closed contacts stay closed: after a step of an integrator their gaps, and the velocities they hold, go back by the least change in the masses' metric."""
+"""Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
 
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import balance, guess, scales, slides

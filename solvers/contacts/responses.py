@@ -1,12 +1,12 @@
 """Responses of the constrained mechanism to contact forces, or impulses: G = N P M⁻¹ Nᵀ, and what all of them together do.
 
-One response of O(N) per row, as in `loops.set_speeds`. A response needs the bias of the elimination out of the way: on the way to accelerations it is kept
-and brought back, so that the forces act in the end on what the elimination has found, and reactions and multipliers of loops include them.
+One response of O(N) per row, as in `loops.set_speeds`. A response needs the bias of the elimination out of the way: on the way to accelerations it
+is kept and brought back, so that the forces act in the end on what the elimination has found, and reactions and multipliers of loops include them.
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.kernel import kernel
 from kinetree.solvers.contacts.rows import increment_of_row, push_row
+from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import solve_factor
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.residual import increments

@@ -1,7 +1,7 @@
 """Rows of contacts: the gap along the normal, and the slip along two directions of the plane of touch.
 
-Every row has its value, its rate and the rest of its second derivative in registers, and arms: how the rate depends on velocities of points and spins of
-bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
+Every row has its value, its rate and the rest of its second derivative in registers, and arms: how the rate depends on velocities of points and
+spins of bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
 """
 
 from kinetree.solvers import layout as L

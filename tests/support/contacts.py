@@ -10,7 +10,9 @@ from kinetree.models.system.system import System
 G = 9.81
 
 
-def plane_block(width: float, height: float, start: tuple[float, float, float], speed: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> dict[str, Any]:
+def plane_block(
+    width: float, height: float, start: tuple[float, float, float], speed: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> dict[str, Any]:
     """A rectangular block of 1 kg in the x-z plane: body frame at its centre, coordinates x, z, angle."""
     inertia = (width**2 + height**2) / 12.0
     transforms = [
