@@ -100,7 +100,7 @@ def differences(run: "Coupled") -> Rows:
 def judged(run: "Coupled", backend: str) -> str:
     """One line on how it went."""
     state = "stable" if run.trace.stable else run.trace.message
-    what = f"{len(run.files)} FMUs (carrier: {backend} back end; drives and controllers: pythonfmu)"
+    what = f"{len(run.files)} FMUs by the {backend} back end"
     return f"{what}, {run.trace.time[-1]:.2f} s in steps of {1e3 * run.step:g} ms by told stiffness: {state}, {run.seconds:.1f} s of computing"
 
 

@@ -48,6 +48,10 @@ class StateSpace:
         """A of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)
 
+    def stands(self, omega: np.ndarray, values: np.ndarray, delay: float) -> bool:
+        """Whether the loop u = -y with a dead time is stable; `values` are its responses at `omega`."""
+        return stable_with_delay(self, omega, values, delay)
+
     def sensitivity(self) -> StateSpace:
         """S = 1/(1 + G) of a single loop."""
         k = np.linalg.inv(np.eye(len(self.D)) + self.D)
@@ -62,8 +66,15 @@ class StateSpace:
         last = high or 10.0 * float(sizes.max(initial=1.0))
         even = np.geomspace(first, last, max(2, int(POINTS * np.log10(last / first))))
         swings = values[values.imag > 0.0]
-        close = (swings.imag[:, None] + np.maximum(np.abs(swings.real), 1e-6 * swings.imag)[:, None] * AROUND).ravel()
+        close = around(swings)
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
+
+
+def around(swings: np.ndarray) -> np.ndarray:
+    """Frequencies about the peaks of lightly damped swings; not on the peak of one that nothing damps, where there is no response."""
+    width = np.maximum(np.abs(swings.real), 1e-6 * swings.imag)
+    places = swings.imag[:, None] + width[:, None] * AROUND
+    return places[(np.abs(swings.real) > 1e-9 * swings.imag)[:, None] | (AROUND != 0.0)]
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,7 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
     ratio = np.abs((1.0 - values) / (1.0 + values)) / 2.0  # |(S - T)/2|
     apart, _ = smallest(lambda w: -abs((1.0 - at(w)) / (1.0 + at(w))) / 2.0, omega, -ratio)
     return Margins(
-        stable_with_delay(loop, omega, values, delay), above[0], above[1], below[0], least[0], least[1],
+        loop.stands(omega, values, delay), above[0], above[1], below[0], least[0], least[1],
         float(min(waits, default=np.inf)), near, where, 1.0 / max(-apart, 1e-300),
     )  # fmt: skip
 

@@ -19,6 +19,9 @@ REGISTERS = 64  # of a structure's workspace: they follow its head
 
 def linear_at_rest(system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None) -> Linear:
     """Small motions about the state of rest."""
+    from kinetree.models.system.variants import resting
+
+    system = resting(system)
     rest = system.equilibrium(inputs=inputs)
     return linearize(system, rest.t, rest.q, None, inputs, outputs, rest.states)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.models.analysis.equilibrium import Equilibrium
+from kinetree.models.analysis.equilibrium import Equilibrium, report
 from kinetree.models.analysis.statics import Search, search_rest
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import compile_structure, parameter_values
@@ -18,13 +18,16 @@ from kinetree.models.expressions.text import evaluate_constant, names, parse
 from kinetree.models.run.stages import Structure, numbering
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.system import System
+from kinetree.models.system.variants import begun, resting
 
 STAGE = "stage"
 
 
 def rest_starts(system: System) -> dict[str, float]:
     """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
+    system, run = resting(system), system
     values, starts = parameter_values(system.description), dict[str, float]()
+    search = None
     for number, step in enumerate(system.description.run.prepare):
         key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
         present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
@@ -38,7 +41,10 @@ def rest_starts(system: System) -> dict[str, float]:
             raise EvaluationError(f"{key}: {error}", error.status) from None
         starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
         judge(search, step, key)
-    return starts
+    if search is None or run is system:
+        return starts
+    last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
+    return {name: value for name, value in starts.items() if name in run.coordinates} | begun(run, last)
 
 
 def watched(system: System, step: Preparation) -> Structure:

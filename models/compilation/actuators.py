@@ -15,11 +15,11 @@ from kinetree.models.compilation.additions import HELD, stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, smaller
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
 from kinetree.models.description.schema import Actuator, Chambers
 from kinetree.models.expressions.registers import ACCELERATION, STATE
+from kinetree.models.forces.along import end_stops, push, rubbing, speed_of
 from kinetree.solvers import layout as L
 
 POLYTROPIC = 1.4

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
-from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description
 from kinetree.models.description.value_parts import Input, State
+from kinetree.models.forces.kinds import KINDS
 
 HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 
@@ -37,13 +37,14 @@ def held_inputs(description: Description) -> tuple[str, ...]:
 
 
 def states_of(description: Description) -> dict[str, State]:
-    """All first-order states: those of the description, of contacts, of chambers and of hydraulic circuits.
+    """All first-order states: those of the description, of force elements, of chambers and of hydraulic circuits.
 
     The rate of a state that an element brings along is known by `rate_of_state`; its name yields to the description's.
     """
     found = dict(description.states)
     for label, force in description.forces.items():
-        found |= {free_name(name, description.own_names): state for name, state in contact_states(label, force).items()}
+        for suffix, own in KINDS[force.kind].states(force).items():
+            found[free_name(f"{label}.{suffix}", description.own_names)] = own.state()
     for label, output in description.outputs.items():
         if output.quantity == "dissipated_energy":
             found[label] = State(rate=0.0, unit="J", text=output.text, display_unit=output.display_unit)
@@ -77,16 +78,7 @@ def hydraulic_states(label: str, element: Hydraulic, spool_speed: str) -> dict[s
     return spool | {spool_speed: State(rate=0.0, unit="1/s", text="Speed of the spool")}
 
 
-def contact_states(label: str, force: Force) -> dict[str, State]:
-    """Settlement of the soil and side travel of a contact."""
-    found = {}
-    if getattr(force, "soil", None) is not None:
-        found[f"{label}.settlement"] = State(rate=0.0, unit="m")
-    for travel in travels(label, force):
-        found[travel] = State(rate=0.0, unit="m")
-    return found
-
-
 def settlements(description: Description) -> frozenset[str]:
-    """Names of the states that are settled soil, whatever else is called so."""
-    return frozenset(f"{label}.settlement" for label, force in description.forces.items() if getattr(force, "soil", None) is not None)
+    """Names of the states that only grow, whatever else is called so."""
+    forces = description.forces.items()
+    return frozenset(f"{label}.{suffix}" for label, force in forces for suffix, own in KINDS[force.kind].states(force).items() if own.settles)

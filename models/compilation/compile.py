@@ -15,7 +15,6 @@ from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
-from kinetree.models.compilation.forces import LOWER
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
@@ -24,6 +23,7 @@ from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.nodes import Name
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
 from kinetree.models.system.closure import find_ghosts, survey
 from kinetree.solvers import layout as L
@@ -65,7 +65,7 @@ def assemble(builder: Builder) -> Compiled:
     add_outputs(builder)
     add_places(builder)
     for label, force in d.forces.items():
-        LOWER[force.kind](builder, label, force)
+        KINDS[force.kind].law(builder, label, force)
     add_actuators(builder)
     add_hydraulics(builder)
     add_deferred(builder)

@@ -9,11 +9,11 @@ import numpy as np
 from kinetree.models.compilation.algebra import E, root
 from kinetree.models.compilation.builder import NONE, Builder
 from kinetree.models.compilation.couplings import Arm, constraint_row, direction_of, place_of, slip, velocity_of
-from kinetree.models.compilation.forces_contact import plane
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.contact_parts import OFFERED, Contact, contact_bodies
 from kinetree.models.expressions.registers import STATE
+from kinetree.models.forces.kinds.jack import plane
 from kinetree.solvers import layout as L
 
 LAWS = {"newton": L.Restitution.NEWTON, "poisson": L.Restitution.POISSON, "energetic": L.Restitution.ENERGETIC}

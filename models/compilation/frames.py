@@ -9,11 +9,15 @@ orientation                  e = conj(e_b) e_a             components of x in ax
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kinetree.models.compilation.algebra import E, const, function, name, root
-from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, registers
 from kinetree.solvers.layout import Op, Sensor
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
 
 Quaternion = tuple[E, E, E, E]
 GROUND_AXES = tuple(Vector(*(const(float(i == k)) for i in range(3))) for k in range(3))

@@ -17,7 +17,6 @@ from kinetree.models.compilation.additions import stands
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.forces_basic import end_stops, push, rubbing, speed_of
 from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.description.hydraulic_parts import (
     AccumulatorElement,
@@ -32,6 +31,7 @@ from kinetree.models.description.hydraulic_parts import (
     ValveElement,
     VolumePlace,
 )
+from kinetree.models.forces.along import end_stops, push, rubbing, speed_of
 from kinetree.solvers import layout as L
 
 TURN = 6.283185307179586  # 2 pi

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinetree.models.compilation.algebra import E, const, name, root
-from kinetree.models.compilation.builder import Builder
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node
 from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
 
 
 class Vector(NamedTuple):

@@ -9,6 +9,7 @@ from kinetree.models.description import (
     bodies_check,
     chain_check,
     contacts_check,
+    controllers_check,
     couplings_check,
     elements_check,
     hydraulics_check,
@@ -17,7 +18,7 @@ from kinetree.models.description import (
 )
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
-from kinetree.models.description.names import Names, collect, expressions, fault, name_fault
+from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description
@@ -27,7 +28,7 @@ from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
-PLAIN = ("bodies", "joints", "couplings", "contacts", "forces", "tables", "actuators", "hydraulics")
+PLAIN = ("bodies", "joints", "couplings", "contacts", "forces", "tables", "actuators", "controllers", "hydraulics")
 
 
 class Checker:
@@ -45,6 +46,9 @@ class Checker:
         self.names = Names()
 
     def complain(self, path: Path, found: str = "", expected: str = "", hint: str = "", column: int | None = None) -> None:
+        owner = self.description.made.get((str(path[0]), str(path[1]))) if len(path) > 1 else None
+        if owner is not None:  # what a controller is made of: told of the controller
+            path, column = ("controllers", owner), None
         if not self.full:
             line = self.origin.line(path)
             self.problems.append(Problem(key_path(path), found, expected, hint, self.origin.file, line, column))
@@ -94,6 +98,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     checker = Checker(description, origin, incomplete or set())
     check_names(checker)
     check_parameters(checker)
+    controllers_check.check_controllers(checker)
     check_joints(checker)
     checker.names = collect(description, checker.forms)
     description._own_names = checker.names.own
@@ -111,13 +116,27 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     if not checker.problems:
         meaning_check.check_meaning(checker)
     description._warnings = tuple(checker.warnings)
-    return checker.problems
+    return told_once(checker.problems, description)
+
+
+def told_once(problems: list[Problem], description: Description) -> list[Problem]:
+    """Without what is wrong with the parts of a controller where more is known of it, or that is known already."""
+    found: dict[str, Problem] = {}
+    for problem in problems:
+        whole = [name for name in description.controllers if problem.key == key_path(("controllers", name))]
+        better = [each for each in problems if whole and each.key.startswith(f"{problem.key}.")]
+        if not better:
+            found.setdefault(problem.key if whole else f"{len(found)} {problem.key}", problem)
+    return list(found.values())
+
+
+ALONE = ("hydraulics", "states", "controllers", "outputs")  # a circuit, a controller or a law may stand by itself
 
 
 def check_names(checker: Checker) -> None:
     for section in (*VALUES, *PLAIN):
         for name, table in getattr(checker.description, section).items():
-            if reason := name_fault(name, section in VALUES):
+            if reason := name_fault(name, section in VALUES and not (section == "outputs" and name in MEASURES)):
                 checker.complain((section, name), f"the name {shown(name)}", reason)
             if section == "bodies" and name == GROUND:
                 checker.complain((section, name), "a body named 'ground'", hint="ground is there already: it is body 0")
@@ -174,7 +193,7 @@ def check_joints(checker: Checker) -> None:
 
 def check_expressions(checker: Checker) -> None:
     tables = {name: table.z is not None for name, table in checker.description.tables.items()}
-    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators", "hydraulics")))
+    guess = all(map(checker.whole, ("joints", "parameters", "inputs", "outputs", "states", "actuators", "controllers", "hydraulics")))
     constants = checker.whole("parameters")
     for path, text in expressions(checker.description):
         if path[0] == "parameters" and path[2] == "value":
@@ -190,9 +209,9 @@ def check_paths(checker: Checker) -> None:
     """Every body must hang on the ground by joints that are not cut."""
     bodies, joints = checker.description.bodies, checker.description.joints
     d = checker.description
-    alone = d.chain is not None or d.hydraulics or d.states  # a circuit or a controller may stand by itself
-    if not bodies and not alone and checker.whole("bodies") and checker.whole("hydraulics") and checker.whole("states"):
-        checker.complain(("bodies",), "no bodies", "at least one, or states or a hydraulic circuit")
+    alone = d.chain is not None or any(getattr(d, section) for section in ALONE)
+    if not bodies and not alone and all(checker.whole(section) for section in ("bodies", *ALONE)):
+        checker.complain(("bodies",), "no bodies", "at least one, or states, outputs or a hydraulic circuit")
     if any(section == "joints" and name not in joints for section, name in checker.incomplete):
         return
     known = {GROUND, *bodies}

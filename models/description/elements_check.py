@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.force_parts import CylinderForce, Elastic, JackForce, LineForce, RailForce, StopForce
+from kinetree.models.description.number_checks import check_order, check_signs
 from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts import Part, Point
+from kinetree.models.description.quantities import Axis
 from kinetree.models.description.quantity_kinds import AXES_OF, CHOICES, QUANTITIES, QuantityKind
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import ExpressionError, names, parse
+from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.table import ForceTable, TableName
+from kinetree.models.graph.tree import GROUND
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
 
 Path = tuple[str | int, ...]
-POSITIVE = ("sharpness", "exponent", "friction_speed", "speed", "area_a", "viscosity", "volume_a", "volume_b", "bulk_modulus")
+POSITIVE = ("speed", "area_a", "volume_a", "volume_b", "bulk_modulus")  # of chambers
+NOT_NEGATIVE = ("area_b", "air", "leakage", "end_stiffness", "end_damping")
 POSITIVE_RUN = ("output_step", "step", "relative", "absolute")
-NOT_NEGATIVE = ("radius", "clearance", "area_b", "air", "leakage", "strength", "hardening", "end_stiffness", "end_damping")
-DIRECTIONS = ("normal", "axis", "side", "across")
+
+
+def choice(names: Iterable[str]) -> str:
+    """a, b or c."""
+    *first, last = names
+    return f"a {', '.join(first)} or {last}" if first else f"a {last}"
 
 
 def check_elements(checker: Checker) -> None:
@@ -37,7 +48,7 @@ def check_elements(checker: Checker) -> None:
         check_coordinate(checker, (*path, "coordinate"), actuator.coordinate)
         check_between(checker, path, actuator.between)
         if actuator.chambers is not None:
-            check_signs(checker, (*path, "chambers"), actuator.chambers)
+            check_signs(checker, (*path, "chambers"), actuator.chambers, POSITIVE, NOT_NEGATIVE)
             check_order(checker, (*path, "chambers"), actuator.chambers, "shortest", "longest")
     check_stages(checker)
     check_events(checker)
@@ -56,40 +67,41 @@ def check_elements(checker: Checker) -> None:
 def check_force(checker: Checker, path: Path) -> None:
     force = checker.description.forces[str(path[1])]
     check_coordinate(checker, (*path, "coordinate"), getattr(force, "coordinate", None))
-    checker.known_body((*path, "body"), getattr(force, "body", None))
-    check_between(checker, path, getattr(force, "between", None))
-    check_signs(checker, path, force)
-    for key in DIRECTIONS:
-        direction = checker.numbers(getattr(force, key, None))
-        if direction is not None and not any(direction):
-            checker.complain((*path, key), "a direction of length 0", "three numbers that are not all 0")
-    for key in ("law", "damping_law"):
-        table = getattr(force, key, None)
-        if checker.known((*path, key), table, checker.description.tables, "table") and table and checker.description.tables[table].z is not None:
-            checker.complain((*path, key), f"table '{table}' of two variables", "a table of one")
-    if isinstance(force, Elastic):
-        extra = {"stiffness", "damping", "length", "law", "damping_law"} & force.model_fields_set
-        if force.value is not None and extra:
-            checker.complain(path, "value and " + ", ".join(sorted(extra)), "value alone, or the others")
-        if force.value is None and not {"stiffness", "damping", "law", "damping_law"} & extra and path not in checker.incomplete:
-            checker.complain(path, "no law of the force", "value, stiffness, damping or law")
-    if isinstance(force, LineForce) and force.tension_only and force.compression_only:
-        checker.complain(path, "tension_only and compression_only", "one of them")
-    if isinstance(force, LineForce) and force.value is None and force.length is None and "stiffness" in force.model_fields_set:
-        checker.complain((*path, "length"), "nothing", "the length without spring force")
-    if isinstance(force, StopForce):
-        check_order(checker, path, force, "lower", "upper")
-        if force.lower is None and force.upper is None:
-            checker.complain(path, "no bound", "lower, upper or both")
-    if isinstance(force, RailForce):
-        check_order(checker, path, force, "begin", "end")
-    if isinstance(force, CylinderForce):
-        check_order(checker, path, force, "shortest", "longest")
-    if isinstance(force, JackForce) and force.law is None and "stiffness" not in force.model_fields_set:
-        checker.complain((*path, "stiffness"), "nothing", "stiffness or law")
-    soil = getattr(force, "soil", None)
-    if soil is not None:
-        check_signs(checker, (*path, "soil"), soil)
+    for keys, body in force.bodies():
+        checker.known_body((*path, *keys), body)
+    check_two_bodies(checker, path, getattr(force, "between", None))
+    check_keys(checker, path, force)
+    kind = KINDS[force.kind]
+    if kind.check is not None:
+        kind.check(checker, path, force)
+
+
+def check_keys(checker: Checker, path: Path, part: ForceTable | Part) -> None:
+    """Signs, directions and tables that the keys of a table declare, and those of the tables in it."""
+    check_signs(checker, path, part, getattr(part, "positive", ()), getattr(part, "not_negative", ()))
+    for key, what in marked(type(part)).items():
+        value = getattr(part, key)
+        if what == "direction":
+            direction = checker.numbers(value)
+            if direction is not None and not any(direction):
+                checker.complain((*path, key), "a direction of length 0", "three numbers that are not all 0")
+        elif checker.known((*path, key), value, checker.description.tables, "table") and value and checker.description.tables[value].z is not None:
+            checker.complain((*path, key), f"table '{value}' of two variables", "a table of one")
+    for key in type(part).model_fields:
+        if isinstance(getattr(part, key), Part):
+            check_keys(checker, (*path, key), getattr(part, key))
+
+
+@lru_cache(maxsize=256)
+def marked(table: type[Part]) -> dict[str, str]:
+    """Keys of a table that hold directions or names of tables."""
+    found: dict[str, str] = {}
+    for key, hint in get_type_hints(table, include_extras=True).items():
+        kinds = {Axis: "direction", TableName: "table"}
+        what = next((word for known, word in kinds.items() if hint == known or known in get_args(hint)), None)
+        if what and key in table.model_fields:
+            found[key] = what
+    return found
 
 
 def check_coordinate(checker: Checker, path: Path, name: str | None) -> None:
@@ -100,26 +112,14 @@ def check_coordinate(checker: Checker, path: Path, name: str | None) -> None:
 
 
 def check_between(checker: Checker, path: Path, between: tuple[Point, Point] | None) -> None:
-    if between is None:
-        return
-    known = [checker.known_body((*path, "between", index, "body"), point.body) for index, point in enumerate(between)]
-    if all(known) and between[0].body == between[1].body:
+    for index, point in enumerate(between or ()):
+        checker.known_body((*path, "between", index, "body"), point.body)
+    check_two_bodies(checker, path, between)
+
+
+def check_two_bodies(checker: Checker, path: Path, between: tuple[Point, Point] | None) -> None:
+    if between is not None and between[0].body == between[1].body and between[0].body in (GROUND, *checker.description.bodies):
         checker.complain((*path, "between"), f"'{between[0].body}' twice", "two different bodies")
-
-
-def check_signs(checker: Checker, path: Path, part: Part, positive: tuple[str, ...] = POSITIVE) -> None:
-    """Numbers that must be positive, or must not be negative."""
-    for key in (*positive, *NOT_NEGATIVE):
-        value = getattr(part, key, None)
-        number = checker.number(value) if isinstance(value, (float, str)) else None
-        if number is not None and (number < 0.0 or (number == 0.0 and key in positive)):
-            checker.complain((*path, key), f"{number:g}", "a number > 0" if key in positive else "0 or more")
-
-
-def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str) -> None:
-    low, high = checker.number(getattr(part, lower)), checker.number(getattr(part, upper))
-    if low is not None and high is not None and high < low:
-        checker.complain((*path, upper), f"{high:g}", f"a number above {lower}, {low:g}")
 
 
 def check_output(checker: Checker, path: Path, output: Output) -> None:
@@ -165,8 +165,8 @@ def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
         checker.complain((*path, "axis"), "a component", "no axis, part or frame", f"force '{output.force}' acts along a coordinate")
     if output.quantity == "force" and output.axis is None and {"frame", "part"} & output.model_fields_set:
         checker.complain((*path, "axis"), "nothing", "x, y, z or norm", "without an axis the force is the value of its law")
-    if output.quantity == "clearance" and force.kind not in ("contact", "tyre", "jack", "rail"):
-        checker.complain((*path, "force"), f"a force of kind {force.kind}", "a contact, tyre, jack or rail")
+    if output.quantity == "clearance" and not KINDS[force.kind].clearance:
+        checker.complain((*path, "force"), f"a force of kind {force.kind}", choice(name for name, kind in KINDS.items() if kind.clearance))
 
 
 def check_output_cycles(checker: Checker) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
+from kinetree.models.controllers.expansion import expanded
 from kinetree.models.description.checks import check
 from kinetree.models.description.copies import Copier, expand_copies
 from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Problem, shown, suggestion
@@ -41,6 +42,7 @@ def describe(source: Source, **overrides: float | str) -> Description:
     description, found, incomplete = validate(raw, origin)
     problems += found
     if description is not None:
+        description = expanded(description)
         problems += check(description, origin, incomplete | lost)
     if problems or description is None:
         more = [Problem(key="", file=origin.file, hint=f"only the first {MOST_PROBLEMS} problems of each kind are shown")]

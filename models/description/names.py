@@ -13,16 +13,15 @@ from pydantic import BaseModel
 from kinetree.models.description.contact_parts import OFFERED
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.force_parts import Force, travels
 from kinetree.models.description.joints import JointForm
-from kinetree.models.description.quantities import Expression
+from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.schema import Description
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
-from kinetree.models.graph.tree import GROUND
+from kinetree.models.forces.kinds import offered
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]
@@ -30,10 +29,8 @@ Path = tuple[str | int, ...]
 QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT, STATE = "an input", "a state"
-PLACE = {f"{GROUND}.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
-MEASURED = {"line": ("length", "rate"), "cylinder": ("length", "rate"), "rail": ("penetration", "travel")}
-MEASURED |= dict.fromkeys(("contact", "tyre", "jack"), ("penetration",))
+MEASURES = ("force", "reaction")  # outputs may be called so: an expression reads them with an argument, and no output by that name
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
 CIRCUIT = {
     "source": ("pressure",), "volume": ("pressure", "compliance"), "accumulator": ("gas", "oil"),
@@ -110,9 +107,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
             add(known.states, each, f"the place of the point of coupling '{name}'", ("couplings", name))
         known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
     known.own = frozenset((*known.parameters, *known.states))
-    offered = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in measured(name, force)}
-    offered |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
-    for name, what in (offered | {"stage_start": "the time at which the present stage began"}).items():
+    variables = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in offered(name, force)}
+    variables |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
+    for name, what in (variables | {"stage_start": "the time at which the present stage began"}).items():
         if name not in known.own:
             known.states[name] = what
     told = {f"{name}.{each}": f"a result of contact '{name}'" for name in description.contacts for each in OFFERED}
@@ -121,12 +118,6 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}
     return known
-
-
-def measured(label: str, force: Force) -> list[str]:
-    """Names under which a force element offers what it measures."""
-    found = [f"{label}.{suffix}" for suffix in MEASURED.get(force.kind, ())]
-    return found + travels(label, force) + [f"{label}.settlement"] * (getattr(force, "soil", None) is not None)
 
 
 def name_fault(name: str, value: bool) -> str:

@@ -17,6 +17,7 @@ from kinetree.models.description.units import UnitError, parse_unit
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 LONGEST_EXPRESSION = 20_000  # characters
+PLACE = {f"ground.{axis}": "the place of a contact" for axis in "xyz"}  # in ground axes; only the height of a surface knows it
 
 
 class Expression(str):

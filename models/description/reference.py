@@ -12,10 +12,12 @@ from pydantic.fields import FieldInfo
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.contact_parts import Sphere
+from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
-from kinetree.models.description.force_parts import KINDS, Soil
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
+from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.table import Soil
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 WORDS = {
@@ -32,6 +34,7 @@ WORDS = {
     schema.Numbers: "numbers",
     schema.Values: "numbers",
     Couplings: "numbers or rows",
+    Rows: "rows of numbers",
     str: "text",
     bool: "true/false",
     int: "whole number",
@@ -100,11 +103,23 @@ def reference() -> str:
     parts += [section(f"`{title}`", model) for title, model in TABLES.items()]
     parts += [
         "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
-        *(section(f'`kind = "{name}"`', model, level=3) for name, model in KINDS.items()),
+        force_table(),
+        *(section(f'`kind = "{name}"`', kind.table, level=3) for name, kind in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
         *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
+        "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
+        *(section(f'`kind = "{name}"`', model, level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)
+
+
+def force_table() -> str:
+    """A line for every kind of force element: its law and the names it offers besides force('NAME')."""
+    lines = ["| kind | law | names |", "|---|---|---|"]
+    for name, kind in KINDS.items():
+        offered = ", ".join(f"`NAME.{suffix}`" for suffix in kind.measures)
+        lines.append(f"| `{name}` | {kind.says} | {offered} |")
+    return "\n".join(lines) + "\n"
 
 
 def section(title: str, model: type[BaseModel], level: int = 2) -> str:

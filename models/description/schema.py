@@ -13,13 +13,14 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
 from kinetree.models.description.contact_parts import Contact
+from kinetree.models.description.controller_parts import Controller
 from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
-from kinetree.models.description.force_parts import Force
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
+from kinetree.models.forces.kinds import Force
 from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
@@ -189,6 +190,7 @@ class Description(Part):
     states: dict[str, StateTable] = section("First-order states")
     tables: dict[str, Table] = section("Functions given by points")
     actuators: dict[str, Actuator] = section("Interfaces for outside drives")
+    controllers: dict[str, Controller] = section("Laws between what is measured and a command, continuous or sampled")
     hydraulics: dict[str, Hydraulic] = section("Places and elements of hydraulic circuits")
     events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
@@ -199,11 +201,29 @@ class Description(Part):
     _own_names: frozenset[str] | None = PrivateAttr(None)
     _warnings: tuple[Problem, ...] = PrivateAttr(())
     _left_out: tuple[str, ...] = PrivateAttr(())
+    _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
+    _written: Description | None = PrivateAttr(None)
+    _rests: bool = PrivateAttr(False)
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What the foreign file had that this description has not."""
         return self._left_out
+
+    @property
+    def made(self) -> dict[tuple[str, str], str]:
+        """Sections and names of the tables that stand for a controller, and its name."""
+        return self._made
+
+    @property
+    def written(self) -> Description:
+        """As it was written, before controllers became states and events."""
+        return self._written or self
+
+    @property
+    def rests(self) -> bool:
+        """Whether its controllers stand there as they rest."""
+        return self._rests
 
     @property
     def file(self) -> str:

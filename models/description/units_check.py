@@ -22,6 +22,7 @@ from kinetree.models.description.units import UnitError, fits, parse_unit
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.nodes import Leaf, leaves
 from kinetree.models.expressions.text import ExpressionError, columns, parse
+from kinetree.models.forces.kinds import offered
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
@@ -54,6 +55,10 @@ class Units:
             unit = output.unit or measured_unit(checker, output)
             if good(unit):
                 self.known.setdefault(name, unit)
+        for label, force in d.forces.items():
+            for name, unit in offered(label, force).items():
+                if name not in checker.names.own:
+                    self.known[name] = unit
 
     def dimension(self, key: str) -> Dimension | None:
         """Of a name, or of its time derivative."""

@@ -8,13 +8,18 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from kinetree.models.description.controller_parts import CONTROLLERS
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.force_parts import KINDS
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
+from kinetree.models.forces.kinds import KINDS
 
-TAGGED = {"forces": KINDS, "hydraulics": HYDRAULICS}  # sections whose tables are of several kinds
+TAGGED = {  # sections whose tables are of several kinds
+    "forces": {name: kind.table for name, kind in KINDS.items()},
+    "hydraulics": HYDRAULICS,
+    "controllers": CONTROLLERS,
+}
 ROUNDS = 5  # each takes away what the one before complained about
 EXPECTED = {
     "string_type": "text",
@@ -72,7 +77,8 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         hint = suggestion(path[-1], [key for key in model.model_fields if key != "copies"] if model else [])
     elif kind in ("union_tag_not_found", "union_tag_invalid"):
         given = error["input"].get("kind") if isinstance(error["input"], dict) else error["input"]
-        found = f"kind {shown(given)}" if given is not None else f"keys that tell no kind of {'force' if path[0] == 'forces' else 'element'}"
+        whose = {"forces": "force", "controllers": "controller"}.get(str(path[0]), "element")
+        found = f"kind {shown(given)}" if given is not None else f"keys that tell no kind of {whose}"
         kinds = TAGGED[str(path[0])]
         expected, hint = "kind = one of " + ", ".join(kinds), suggestion(given, kinds) if given is not None else ""
     elif kind == "literal_error":

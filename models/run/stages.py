@@ -9,11 +9,11 @@ from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.force_parts import Force
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import names, parse
+from kinetree.models.forces.table import ForceTable
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
 
 
@@ -139,11 +139,10 @@ def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
     return seen
 
 
-def force_stands(force: Force, there: Collection[str], lost: Collection[str]) -> bool:
+def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str]) -> bool:
     """Whether everything a force acts on is still there."""
-    body, coordinate = getattr(force, "body", None), getattr(force, "coordinate", None)
-    ends = all(point.body in there for point in getattr(force, "between", None) or ())
-    return ends and (body is None or body in there) and (coordinate is None or coordinate not in lost)
+    coordinate = getattr(force, "coordinate", None)
+    return all(body in there for _, body in force.bodies()) and (coordinate is None or coordinate not in lost)
 
 
 def output_stands(output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]) -> bool:

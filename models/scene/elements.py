@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.description.schema import Description
+from kinetree.models.forces.kinds import KINDS
 from kinetree.models.scene.automatic import DARK, METAL, ROD
 from kinetree.models.scene.motion import Motion
 from kinetree.models.scene.places import Numbers
@@ -31,8 +32,8 @@ def stretched(description: Description, numbers: Numbers, motion: Motion, size: 
     parts = {**description.forces, **description.actuators, **description.hydraulics}
     for label, force in parts.items():
         ends = getattr(force, "between", None)
-        kind = getattr(force, "kind", "actuator")
-        if ends is None or kind in ("pair", "rail"):
+        look = KINDS[force.kind].look if label in description.forces else cylinder_look
+        if ends is None or look is None:
             continue
         a, b = ({"body": end.body, "point": numbers.vector(end.point).tolist()} for end in ends)
         if a["body"] not in motion.poses and a["body"] != "ground" or b["body"] not in motion.poses and b["body"] != "ground":
@@ -40,20 +41,12 @@ def stretched(description: Description, numbers: Numbers, motion: Motion, size: 
         lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
         known = lengths[np.isfinite(lengths)]
         low = float(known.min()) if known.size else 0.0
-        found.append(
-            {"name": label, "a": a, "b": b, "rest": float(known.mean()) if known.size else 0.0, **line_look(force, kind, numbers, size, low)}
-        )
+        found.append({"name": label, "a": a, "b": b, "rest": float(known.mean()) if known.size else 0.0, **look(force, numbers, size, low)})
     return found
 
 
-def line_look(force: Any, kind: str, numbers: Numbers, size: float, low: float) -> dict[str, Any]:
-    """What one of them looks like."""
-    if kind == "line":
-        if force.tension_only:
-            return {"kind": "rope", "radius": 0.35 * ROD * size, "colour": ROPE}
-        elastic = force.law is not None or numbers.number(force.stiffness, 1.0) != 0.0
-        if force.value is None and elastic:
-            return {"kind": "spring", "radius": 1.6 * ROD * size, "colour": SPRING}
+def cylinder_look(force: Any, numbers: Numbers, size: float, low: float) -> dict[str, Any]:
+    """Barrel and rod, as thick and as short as the element says; `low` is the least length seen."""
     area = getattr(force, "area_a", None) or getattr(getattr(force, "chambers", None), "area_a", None)
     bore = np.sqrt(numbers.number(area) / np.pi) if area is not None else 0.0
     radius = float(np.clip(1.25 * bore, 1.1 * ROD * size, 3.0 * ROD * size))
@@ -64,32 +57,22 @@ def line_look(force: Any, kind: str, numbers: Numbers, size: float, low: float) 
 
 
 def standing(description: Description, numbers: Numbers, size: float) -> tuple[dict[str, list[Part]], list[dict[str, Any]]]:
-    """Wheels, legs and rails as parts of bodies, and the points where the ground is touched."""
+    """Shapes that force elements put on bodies, and the points where the ground is touched."""
     parts: dict[str, list[Part]] = {}
     contacts = []
     for label, force in description.forces.items():
-        if force.kind not in ("contact", "tyre", "jack", "rail"):
-            continue
-        if force.kind == "rail":
-            body, pieces = rail(force, numbers, size)
+        kind = KINDS[force.kind]
+        if kind.parts is not None:
+            body, pieces = kind.parts(force, numbers, size)
             parts.setdefault(body, []).extend(pieces)
-            continue
-        point, normal = numbers.vector(force.point), numbers.vector(force.normal)
-        normal = normal / (np.linalg.norm(normal) or 1.0)
-        radius = 0.0
-        if force.kind == "tyre":
-            radius = numbers.number(force.radius)
-            parts.setdefault(force.body, []).extend(wheel(point, numbers.vector(force.side), radius))
-        elif force.kind == "jack":
-            axis = numbers.vector(force.axis)
-            axis = axis / (np.linalg.norm(axis) or 1.0)
-            extension = numbers.number(force.extension)
-            parts.setdefault(force.body, []).extend(leg(point, axis, extension, size))
-            point = point + extension * axis
-        else:
-            radius = numbers.number(force.radius)
-        height = numbers.known(force.height)
-        contacts.append({"name": label, "body": force.body, "point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": height})
+        if kind.touch is not None:
+            point, radius = kind.touch(force, numbers)
+            normal = numbers.vector(force.normal)
+            normal = normal / (np.linalg.norm(normal) or 1.0)
+            height = numbers.known(force.height)
+            contacts.append(
+                {"name": label, "body": force.body, "point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": height}
+            )
     return parts, contacts
 
 

@@ -12,6 +12,7 @@ from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.joints import ElementForm, joint_elements
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.forces.kinds import KINDS
 from kinetree.solvers.layout import Element
 
 MOVING = {
@@ -120,8 +121,9 @@ def held_points(description: Description, numbers: Numbers) -> dict[str, list[np
     for part in (*description.forces.values(), *description.actuators.values(), *description.hydraulics.values()):
         for end in getattr(part, "between", None) or ():
             found.setdefault(end.body, []).append(numbers.vector(end.point))
-        if getattr(part, "body", None) is not None and part.kind in ("contact", "wrench"):  # type: ignore[union-attr]
-            found.setdefault(part.body, []).append(numbers.vector(part.point))  # type: ignore[union-attr]
+    for force in description.forces.values():
+        if hasattr(force, "body") and KINDS[force.kind].parts is None:  # others draw what stands there
+            found.setdefault(force.body, []).append(numbers.vector(force.point))
     for output in description.outputs.values():
         if output.quantity == "position" and output.body is not None:
             found.setdefault(output.body, []).append(numbers.vector(output.point))

@@ -47,16 +47,18 @@ class Analyses:
     ) -> Equilibrium:
         """The state of rest downhill from `q` and the first-order `states` (default: the start), with loads, small motions and stability."""
         from kinetree.models.analysis.statics import equilibrium
+        from kinetree.models.system.variants import resting
 
         refuse_contacts(self, "a state of rest")
-        return equilibrium(self, t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+        return equilibrium(resting(self), t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
 
     def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
         """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
         from kinetree.models.analysis.preparation import equilibria
+        from kinetree.models.system.variants import resting
 
         refuse_contacts(self, "states of rest")
-        return equilibria(self, steps, inputs)
+        return equilibria(resting(self), steps, inputs)
 
     def linearize(
         self,

@@ -8,8 +8,8 @@ from typing import Any
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
-from kinetree.models.run.stages import compile_stage, structures
 from kinetree.models.system.system import System
+from kinetree.models.system.variants import system_of
 
 
 class Mechanism:
@@ -27,13 +27,7 @@ class Mechanism:
             from kinetree.models.chain.mechanism import chain_mechanism
 
             return chain_mechanism(mechanism.chain()).compile()
-        stages = structures(mechanism.description)
-        system = System(mechanism.description, compile_stage(stages[0], later=False), stages)
-        if not mechanism.description.run.prepare:
-            return system
-        from kinetree.models.analysis.preparation import rest_starts
-
-        return System(mechanism.description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages)
+        return system_of(mechanism.description)
 
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""

@@ -20,7 +20,10 @@ def check(file: Source, settings: Settings = None) -> None:
     system = mechanism.compile()
     later(system)  # mistakes of later stages show here, not in the middle of a run
     bodies, freedoms = len(system.bodies), system.freedoms
-    typer.echo(f"{file}: good. {bodies} {'body' if bodies == 1 else 'bodies'}, {freedoms} {'freedom' if freedoms == 1 else 'freedoms'}")
+    parts = [f"{bodies} {'body' if bodies == 1 else 'bodies'}", f"{freedoms} {'freedom' if freedoms == 1 else 'freedoms'}"]
+    controllers = mechanism.description.controllers
+    parts += [f"controllers {', '.join(f'{name} ({each.kind})' for name, each in controllers.items())}"] if controllers else []
+    typer.echo(f"{file}: good. {', '.join(parts)}")
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for each in mechanism.description.left_out:

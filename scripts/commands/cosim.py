@@ -103,7 +103,7 @@ def export(
     said = []
     if fmus is not None:
         fmus.mkdir(parents=True, exist_ok=True)
-        made = pack_scenario(scenario, scheme or scenario.scheme, units, fmus)
+        made = pack_scenario(replace(scenario, step_size=step), scheme or scenario.scheme, units, fmus)
         said += [f"wrote {unit.path}, to start with {unit.start}" if unit.start else f"wrote {unit.path}" for unit in made]
     if ssp is not None:
         writable(ssp, (".ssp",), "--ssp")

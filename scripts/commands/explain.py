@@ -44,16 +44,17 @@ def explain(
 
 def tables() -> dict[str, type]:
     """Every table of the format by the words that name it."""
-    from kinetree.models.description.force_parts import KINDS
     from kinetree.models.description.hydraulic_parts import HYDRAULICS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
+    from kinetree.models.forces.kinds import KINDS
 
     found: dict[str, type] = {"description": Description}
     for title, model in TABLES.items():
         names = re.findall(r"[a-z_]+", title)[-1:] if title.startswith("[") else [part.split()[0] for part in title.split(", ") if " " not in part]
         found |= dict.fromkeys(names, model)
-    return found | {f"forces {kind}": model for kind, model in KINDS.items()} | {f"hydraulics {kind}": model for kind, model in HYDRAULICS.items()}
+    found |= {f"forces {name}": kind.table for name, kind in KINDS.items()}
+    return found | {f"hydraulics {kind}": model for kind, model in HYDRAULICS.items()}
 
 
 def known() -> list[str]:
@@ -79,7 +80,8 @@ def meanings(asked: str) -> list[tuple[str, str]]:
             found.append((f"[{words[0]}]" + (f" kind = {words[1]}" if len(words) > 1 else ""), first_line(model)))
             found += [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
     if found:
-        return found
+        kinds = [each for each in found if " kind = " in each[0]]
+        return kinds if len(kinds) > 1 and last == kinds[0][0].partition("]")[0][1:] else found  # a section of many kinds: a line for each
     for name, model in every.items():
         if last in model.model_fields and (len(parts) == 1 or section in name.split()):  # type: ignore[attr-defined]
             found.append((f"{name.replace(' ', ' kind = ')}: {last}", described(model, last)))

@@ -1,13 +1,22 @@
-"""`kinetree list`: the mechanisms that ship."""
+"""`kinetree list`: the mechanisms that ship, or the kinds of force elements."""
 
 import ast
 import tomllib
+from typing import Annotated, Literal
 
 import typer
 
 
-def library() -> None:
-    """List the mechanisms of the library; use them as lib:NAME."""
+def library(
+    what: Annotated[Literal["library", "forces"], typer.Argument(help="Mechanisms that ship, or kinds of force elements.")] = "library",
+) -> None:
+    """List the mechanisms of the library, for use as lib:NAME, or the kinds of force elements."""
+    if what == "forces":
+        from kinetree.models.forces.kinds import KINDS
+
+        for name, kind in KINDS.items():
+            typer.echo(f"{name:<{max(map(len, KINDS))}}  {(kind.table.__doc__ or '').splitlines()[0]}")
+        return
     from kinetree.models.description.source import library_names
 
     names = library_names()

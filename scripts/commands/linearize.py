@@ -33,7 +33,13 @@ def linearize(
     locus: Annotated[
         list[str] | None, typer.Option("--root-locus", metavar="P=FROM:TO[:F.png]", help="Eigenvalues as a parameter changes; may be repeated.")
     ] = None,
-    with_margins: Annotated[bool, typer.Option("--margins", help="Margins of every pair as the loop input = -output.")] = False,
+    with_margins: Annotated[
+        bool,
+        typer.Option(
+            "--margins",
+            help="Margins of the controllers' loops at rest; without any, or for named pairs, of input = -output.",
+        ),
+    ] = False,
     delay: Annotated[float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")] = 0.0,
     settings: Settings = None,
     inputs: Inputs = None,
@@ -56,11 +62,13 @@ def linearize(
     given = held(inputs, system.compiled.inputs)
     known = {column.name: column.unit for column in system.compiled.outputs}
     outputs = [one_of(name, (*known, *system.compiled.registers), "--outputs") for name in names_of(wanted)] or list(known)
-    ins = [one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)] or list(system.compiled.inputs)
+    ins = [one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)] or seen_inputs(system)
     linear = place(system, at, given, outputs)
-    if (with_margins or bode or nyquist) and not (ins and outputs):
+    loops = loops_of(system, given) if with_margins and at == "rest" else []
+    if (with_margins or bode or nyquist) and not (ins and outputs) and not loops:
         raise BadInput("frequency responses need an input and an output: describe them in [inputs] and [outputs]")
-    facts = facts_of(linear, ins, outputs, with_margins, delay)
+    pairs = with_margins and (bool(chosen or wanted) or not loops)
+    facts = facts_of(linear, ins, outputs, pairs, delay) | {"loops": loops}
     units = known | {name: spec.unit for name, spec in inputs_known(system).items()}
     if bode:
         pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode)
@@ -78,6 +86,21 @@ def linearize(
         typer.echo(dumps(plain, indent=2))
     elif not quiet:
         show(system.name, linear, facts, at)
+
+
+def seen_inputs(system: System) -> list[str]:
+    """Inputs that hosts see."""
+    from kinetree.models.compilation.additions import held_inputs
+
+    hidden = held_inputs(system.description)
+    return [name for name in system.compiled.inputs if name not in hidden]
+
+
+def loops_of(system: System, given: dict[str, float] | None) -> list[Any]:
+    """Loops of the controllers inside the mechanism."""
+    from kinetree.models.analysis.control_loops import control_loops
+
+    return control_loops(system, given)
 
 
 def names_of(text: str) -> list[str]:
@@ -135,6 +158,7 @@ def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, An
         "zeros": [[value.real, value.imag] for value in facts["zero_array"]],
         "said": facts["said"],
         "margins": [{"input": a, "output": b, **margin.to_dict()} for (a, b), margin in facts["margin_objects"].items()],
+        "controllers": [{"name": each.name, "period": each.period, "delay": each.delay, **each.margins.to_dict()} for each in facts["loops"]],
     }
 
 
@@ -225,6 +249,14 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
         console.print("zeros: " + ", ".join(f"{value.real:.5g}{value.imag:+.5g}j" for value in facts["zero_array"] if value.imag >= 0.0))
     for (given, output), margin in facts["margin_objects"].items():
         console.print(f"loop {given} = -{output}: {sentence_of(margin)}", markup=False)
+    for each in facts["loops"]:
+        console.print(f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False)
+
+
+def sampling(each: Any) -> str:
+    """How a controller's loop is sampled, and what its margins do not know."""
+    words = f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late" if each.period else "continuous"
+    return words + ", at a limit of its command" * each.limited
 
 
 def sentence_of(margin: Margins) -> str:

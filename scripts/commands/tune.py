@@ -1,98 +1,120 @@
 """`kinetree tune`: controllers of a scenario, shaped to margins on the mechanism's linearised motion."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, writable
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.frequency import StateSpace
+    from kinetree.scripts.studies.designs import Design
+
+WAYS = {"pid": "loops", "lqr": "state feedback", "lqg": "observer"}
 
 
 def tune(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario of kinetree hil with [[loops]], perhaps [tune] and [lqr].")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Everything found: .json.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario of kinetree hil with [[loops]], perhaps [tune], [lqr], [lqg].")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Everything found (.json), or the [controllers] blocks (.toml).")] = None,
+    into: Annotated[Path | None, typer.Option("--into", help="The mechanism with the controllers in it: .toml.")] = None,
+    by: Annotated[str, typer.Option("--by", metavar="pid|lqr|lqg", help="Which design is written (default: the first there is).")] = "",
     quiet: Quiet = False,
 ) -> None:
-    """Find the fastest P, PI, PD or PID of every loop that keeps its margins with the dead time of the exchange, and state feedback by [lqr].
+    """Find the fastest P, PI, PD or PID of every loop that keeps its margins with the dead time of the exchange; state feedback by [lqr], an observer
+    by [lqg]; notch and feed-forward by [tune].
 
     Loops are tuned one after another, in the order of the file, each with those before it closed.
     """
-    from json import dumps
-
-    from kinetree.models import load
-    from kinetree.models.analysis.moment import linear_at_rest
     from kinetree.scripts.hil.scenario import read_scenario
-    from kinetree.scripts.studies.tuning import regulator, snippet, tuned
+    from kinetree.scripts.studies.designs import design
     from kinetree.scripts.terminal.failure import BadInput
 
-    writable(output, (".json",), "--output")
+    writable(output, (".json", ".toml"), "--output")
+    writable(into, (".toml",), "--into")
+    if by and by not in WAYS:
+        raise BadInput(f"--by {by}: expected one of {', '.join(WAYS)}")
     scenario = read_scenario(file)
-    if scenario.mechanism is None:
-        raise BadInput(f"{file}: tuning needs the mechanism, not its FMU")
-    mechanism = load(scenario.mechanism)
-    parameters = {name: value for name, value in scenario.values.items() if name in mechanism.description.parameters}
-    system = mechanism.compile(**parameters)
-    inputs = {name: value for name, value in scenario.values.items() if name in system.compiled.inputs}
-    known = (*(column.name for column in system.compiled.outputs), *system.compiled.registers)
-    for name, names, kind in [
-        *((m, known, "measure") for m in scenario.measures),
-        *((c, system.compiled.inputs, "command") for c in scenario.commands),
-    ]:
-        if name not in names:
-            raise BadInput(f"{file}: {kind} '{name}' is not there; there are {', '.join(names[:20])}")
-    linear = linear_at_rest(system, inputs or None, scenario.measures)
-    delay = 1.5 * scenario.step + 2 * scenario.channel.delay + scenario.channel.jitter
-    whole = linear.part(scenario.commands, scenario.measures)
-    found = {}
-    for table in scenario.loops:
-        plant = whole.single(scenario.measures.index(table["measure"]), scenario.commands.index(table["command"]))
-        kinds = [key for key in ("kp", "ki", "kd") if key in table] or ["kp"]
-        result = tuned(plant, kinds, delay, scenario.tune)
-        name = f"{table['command']} by {table['measure']}"
-        if result is None:
-            raise BadInput(
-                f"{file}: {name}: no {''.join(kinds)} keeps these margins with a dead time of {1e3 * delay:.3g} ms: ask for less, or add kd"
-            )
-        whole = closed_over(whole, table | result.numbers, scenario.measures, scenario.commands)
-        found[name] = {**result.numbers, "crossover": result.crossover, "bandwidth": result.bandwidth, "delay": delay, **result.margins.to_dict()}
-        if not quiet:
-            typer.echo(f"{name}: crosses at {result.crossover / 6.283185307:.4g} Hz with {1e3 * delay:.3g} ms of dead time")
-            typer.echo(f"  {words(result.margins)}\n{snippet(table, result.numbers)}")
-    if scenario.lqr:
-        K, values = regulator(linear, scenario.commands, scenario.lqr.get("states", {}), scenario.lqr.get("inputs", {}))
-        gains = {u: dict(zip(linear.states, map(float, row), strict=True)) for u, row in zip(scenario.commands, K, strict=True)}
-        found["lqr"] = {"gains": gains, "eigenvalues": [[value.real, value.imag] for value in values]}
-        if not quiet:
-            for u, row in gains.items():
-                typer.echo(f"{u} = -(" + " + ".join(f"{gain:.6g}*{state}" for state, gain in row.items()) + ")")
-            typer.echo("eigenvalues with it: " + ", ".join(f"{value.real:.4g}{value.imag:+.4g}j" for value in values if value.imag >= 0))
-    if output:
-        output.write_text(dumps(found, indent=2) + "\n", encoding="utf-8")
+    found = design(scenario)
+    if by and by not in found.blocks:
+        raise BadInput(f"--by {by}: {file} asks for {', '.join(found.blocks) or 'nothing'}")
+    if not quiet:
+        show(found)
+    if output or into:
+        write(found, by or next(iter(found.blocks)), file, output, into)
 
 
-def words(margins) -> str:
-    from kinetree.scripts.commands.linearize import sentence_of
+def show(found: "Design") -> None:
+    """Numbers, margins, and a [[loops]] table for the run in the loop."""
+    from kinetree.scripts.commands.linearize import sampling, sentence_of
+    from kinetree.scripts.studies.designs import name_of
+    from kinetree.scripts.studies.tuning import snippet
 
-    return sentence_of(margins)
+    for table, result, forward in found.loops:
+        typer.echo(f"{name_of(table)}: crosses at {result.crossover / 6.283185307:.4g} Hz with {1e3 * found.delay:.3g} ms of dead time")
+        if result.notch:
+            typer.echo(f"  behind a notch at {result.notch['frequency']:.4g} Hz (damping {result.notch['depth']:.3g} of {result.notch['width']:.3g})")
+        if forward:
+            typer.echo(f"  feed-forward: {forward[0]:.6g} per speed, {forward[1]:.6g} per acceleration of the setpoint")
+        typer.echo(f"  {sentence_of(result.margins)}\n{snippet(table, result.numbers)}")
+    if found.feedback is not None and found.linear is not None:
+        for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
+            pairs = zip(found.linear.states, row, strict=True)
+            typer.echo(f"{command} = -(" + " + ".join(f"{gain:.6g}*{state}" for state, gain in pairs) + ")")
+        typer.echo("eigenvalues with it: " + listed(found.feedback[1]))
+    if found.observer is not None:
+        largest = abs(found.observer.eigenvalues).max()
+        order = len(found.observer.plant.A)
+        typer.echo(f"observer of order {order} at {1.0 / found.observer.period:.6g} Hz: largest eigenvalue {largest:.6g} of one sample to the next")
+    for way, loops in found.closed.items():
+        for each in loops:
+            typer.echo(f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {sentence_of(each.margins)}")
 
 
-def closed_over(whole: "StateSpace", table: dict, measures: list[str], commands: list[str]):
-    """The plant with one loop closed, dead time left aside: u = C (0 - y) on its command, which others still see."""
-    import numpy as np
+def listed(values: Any) -> str:
+    return ", ".join(f"{value.real:.4g}{value.imag:+.4g}j" for value in values if value.imag >= 0)
 
-    from kinetree.models.analysis.frequency import StateSpace
-    from kinetree.scripts.hil.design import pid
 
-    i, j = measures.index(table["measure"]), commands.index(table["command"])
-    C = pid(**{key: float(table.get(key, 0.0)) for key in ("kp", "ki", "kd", "filter")})
-    b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])
-    k = 1.0 / (1.0 + C.D[0, 0] * d)
-    # u = k (C_c x_c - D_c c z) with e = -y; other inputs' feedthrough to this measure is kept in D
-    row = np.hstack((-k * C.D * c, k * C.C))
-    n, m = len(whole.A), len(C.A)
-    A = np.block([[whole.A, np.zeros((n, m))], [-C.B @ c, C.A]]) + np.vstack((b, -C.B * d)) @ row
-    E = np.hstack((whole.C, np.zeros((len(whole.C), m)))) + whole.D[:, j : j + 1] @ row
-    return StateSpace(A, np.vstack((whole.B, -C.B @ whole.D[i : i + 1])), E, whole.D)
+def write(found: "Design", way: str, file: Path, output: Path | None, into: Path | None) -> None:
+    """Files."""
+    from json import dumps
+
+    from kinetree.models.foreign.toml_text import toml_text
+    from kinetree.scripts.studies.blocks import block_text, with_blocks
+
+    remark = f"Controllers that kinetree tune {file.name} found for {found.scenario.mechanism} ({WAYS[way]})."
+    if output and output.suffix.lower() == ".json":
+        output.write_text(dumps(plain(found), indent=2) + "\n", encoding="utf-8")
+    elif output:
+        note = "The actuators they drive give no force of their own: force = 0."
+        output.write_text(block_text(found.blocks[way], [remark, note]), encoding="utf-8")
+    if into:
+        numbers = {name: value for name, value in found.scenario.values.items() if name in parameters_of(found)}
+        made = with_blocks(str(found.scenario.mechanism), found.blocks[way], numbers)
+        into.write_text(toml_text(made, [remark]), encoding="utf-8")
+
+
+def parameters_of(found: "Design") -> Any:
+    from kinetree.models import load
+
+    return load(str(found.scenario.mechanism)).description.parameters
+
+
+def plain(found: "Design") -> dict[str, Any]:
+    """Everything as plain data."""
+    from kinetree.scripts.studies.designs import name_of
+
+    every: dict[str, Any] = {}
+    for table, result, forward in found.loops:
+        numbers = {**result.numbers, "crossover": result.crossover, "bandwidth": result.bandwidth, "delay": found.delay}
+        extra = ({"notch": result.notch} if result.notch else {}) | ({"forward": list(forward)} if forward else {})
+        every[name_of(table)] = {**numbers, **extra, **result.margins.to_dict()}
+    if found.feedback is not None and found.linear is not None:
+        K, values = found.feedback
+        gains = {u: dict(zip(found.linear.states, map(float, row), strict=True)) for u, row in zip(found.scenario.commands, K, strict=True)}
+        every["lqr"] = {"gains": gains, "eigenvalues": [[value.real, value.imag] for value in values]}
+    if found.observer is not None:
+        values = found.observer.eigenvalues
+        every["lqg"] = {key: getattr(found.observer, key).tolist() for key in "KL"} | {"eigenvalues": [[v.real, v.imag] for v in values]}
+    every["blocks"] = found.blocks
+    every["margins"] = {way: {each.name: each.margins.to_dict() for each in loops} for way, loops in found.closed.items()}
+    return every

@@ -6,7 +6,6 @@
 
 With samples k of distance h: D_k = (filter_time D_(k-1) - derivative_time (y_k - y_(k-1)))/(filter_time + h) and
 I_(k+1) = I_k + h e_k/integral_time + h (u_k - v_k)/(gain tracking_time) (Astrom and Wittenmark, Computer-Controlled Systems, chapter 8).
-Standard library only: the text of this module travels inside the controller's FMU.
 """
 
 import math

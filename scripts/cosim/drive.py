@@ -1,7 +1,7 @@
 """A hydraulic servo drive: proportional valve and cylinder, integrated inside with steps of its own.
 
 States: pressures of both sides and the position of the spool. The command is a profile in time, linear between its points, and what a controller
-adds to it. Standard library only: the text of this module travels inside the drive's FMU.
+adds to it. Its FMU is made of a description (`drive_description.py`); this is the same drive by steps of its own, and finds its pressures at rest.
 """
 
 import math
@@ -17,7 +17,7 @@ HOLD = ((0.0, 0.0), (0.1, 0.0))
 class Drive:
     """Valve and cylinder; `inside` leaves the oil to the partner: pressures come in, flows go out."""
 
-    INPUTS = {False: ("length", "speed", "control"), True: ("pressure_a", "pressure_b", "control")}
+    INPUTS = {False: ("speed", "control"), True: ("pressure_a", "pressure_b", "control")}
 
     def __init__(self, cylinder: Cylinder, valve: Valve, profile: Profile = HOLD, inside: bool = False):
         self.cylinder, self.valve, self.profile, self.inside = cylinder, valve, tuple(profile), inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +26,7 @@ def export_ssp(
     scenario: Scenario, scheme: str, step_size: float, stop_time: float, path: Path, units: str = "native", ssp_version: str = "1.0"
 ) -> list[str]:
     """Write the archive; notes on what a host should know."""
+    scenario = replace(scenario, step_size=step_size)
     with TemporaryDirectory(prefix="kinetree-ssp-") as place:
         folder = Path(place)
         links, master, order = (), scheme, [unit.name for unit in scenario.units]

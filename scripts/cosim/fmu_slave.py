@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from kinetree.scripts.cosim.slave import CosimError, known
-from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.host import Archive, Host, Reals
 from kinetree.scripts.ssp.structure import INTEGERS, REALS
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -29,7 +29,10 @@ def derives_3(folder: Path) -> bool:
 
 
 class FmuSlave:
-    """An instance of an FMU of version 2.0 or 3.0; an input that is named der(X) beside an input X takes the slope of X."""
+    """An instance of an FMU of version 2.0 or 3.0; an input that is named der(X) beside an input X takes the slope of X.
+
+    Values wait until the instance is needed and go in one call; what was ever read is read in one call, once after a change.
+    """
 
     def __init__(self, path: str | Path, name: str):
         from fmpy.fmi1 import FMICallException
@@ -48,6 +51,13 @@ class FmuSlave:
         self.types = {v.name: v.type for v in variables}
         self.units = {v.name: v.unit or getattr(v.declaredType, "unit", None) or "" for v in variables}
         inputs = [v.name for v in variables if v.causality == "input" and v.type in NUMBERS]
+        self.waiting: dict[str, float] = {}  # values and slopes that the instance has not got yet
+        self.slopes: dict[str, float] = {}
+        self.given: dict[str, float] = {}  # slopes that it has
+        self.places: dict[str, int] = {}  # of what is read
+        self.reals: Reals | None = None
+        self.values: Any = ()
+        self.fresh = False
         self.inputs = tuple(name for name in inputs if not (name.startswith("der(") and name[4:-1] in inputs))
         self.outputs = tuple(v.name for v in variables if v.causality in ("output", "local", "calculatedParameter") and v.type in NUMBERS)
         self.rolls_back = bool(kind.canGetAndSetFMUstate)
@@ -85,16 +95,43 @@ class FmuSlave:
         if self.types[name] not in MAIN_REALS:
             self.guard(self.host.time, f"setting {name}", self.put, name, value)
             return
-        self.guard(self.host.time, f"setting {name}", self.host.set, {name: value})
+        self.fresh = False
+        self.waiting[name] = value
         if self.interpolates:
-            self.guard(self.host.time, f"slope of {name}", self.host.fmu.setRealInputDerivatives, [self.archive.references[name]], [1], [slope])
+            self.slopes[name] = slope
         elif name in self.ramped:
-            self.guard(self.host.time, f"slope of {name}", self.host.set, {f"der({name})": slope})
+            self.waiting[f"der({name})"] = slope
+
+    def flush(self) -> None:
+        """Hand over what waits; slopes after values, and none that the instance has already."""
+        if self.waiting:
+            names, values = list(self.waiting), self.waiting
+            self.waiting = {}
+            self.guard(self.host.time, f"setting {', '.join(names)}", self.host.set, values)
+        if self.slopes:
+            slopes = {name: slope for name, slope in self.slopes.items() if slope or self.given.get(name)}
+            self.given |= self.slopes
+            self.slopes = {}
+            if slopes:
+                numbers, call = [self.archive.references[name] for name in slopes], self.host.fmu.setRealInputDerivatives
+                self.guard(self.host.time, f"slopes of {', '.join(slopes)}", call, numbers, [1] * len(slopes), list(slopes.values()))
 
     def get(self, name: str) -> float:
-        if self.types[name] not in MAIN_REALS:
-            return float(self.guard(self.host.time, f"reading {name}", self.other, name))
-        return self.guard(self.host.time, f"reading {name}", self.host.get, [name])[0]
+        if not (self.fresh and name in self.places):
+            if self.types[name] not in MAIN_REALS:
+                self.flush()
+                return float(self.guard(self.host.time, f"reading {name}", self.other, name))
+            self.read(name)
+        return self.values[self.places[name]]
+
+    def read(self, name: str) -> None:
+        """Read all that was ever asked for."""
+        self.flush()
+        if name not in self.places or self.reals is None:
+            self.places[name] = len(self.places)
+            self.reals = Reals(self.host, [self.archive.references[each] for each in self.places])
+        self.values = self.guard(self.host.time, f"reading {name}", self.reals.read)
+        self.fresh = True
 
     def other(self, name: str) -> float:
         """A number that is not of the main type of reals."""
@@ -102,12 +139,15 @@ class FmuSlave:
 
     def step(self, t: float, h: float) -> None:
         self.host.time = t
+        self.flush()
+        self.fresh = False
         self.guard(t, f"the step of {h:.6g} s", self.host.step, t + h)
 
     def directional(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]) -> np.ndarray:
         """d(unknowns)/d(knowns) times a seed."""
         if not unknowns or not knowns:
             return np.zeros(len(unknowns))
+        self.flush()
         call = self.host.fmu.getDirectionalDerivative
         return np.array(self.guard(self.host.time, "directional derivatives", call, list(unknowns), list(knowns), list(seed)))
 
@@ -135,9 +175,11 @@ class FmuSlave:
     def save(self) -> Any:
         if not self.rolls_back:
             raise CosimError(f"{self.name} cannot go back (canGetAndSetFMUstate is false): take a scheme without rollback, such as told or held")
+        self.flush()
         return self.host.save()
 
     def restore(self, state: Any) -> None:
+        self.waiting, self.slopes, self.given, self.fresh = {}, {}, dict.fromkeys(self.given, 1.0), False
         self.host.restore(state)
 
     def forget(self, state: Any) -> None:

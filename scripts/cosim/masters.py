@@ -56,6 +56,10 @@ class Master:
     def __init__(self, slaves: Sequence[Slave], wires: Sequence[Wire], extrapolation: int = 0):
         self.slaves, self.wires, self.extrapolation = tuple(slaves), tuple(wires), extrapolation
         self.holds = np.array([wire.hold for wire in self.wires], dtype=bool)
+        self.lines = np.array([not (w.mean or w.hold) and (bool(w.slope) or extrapolation > 0) for w in self.wires], dtype=bool)
+        self.into = {id(slave): [k for k, wire in enumerate(self.wires) if wire.target is slave] for slave in self.slaves}
+        self.out_of = {id(slave): [k for k, wire in enumerate(self.wires) if wire.source is slave] for slave in self.slaves}
+        self.steady = [(k, wire) for k, wire in enumerate(self.wires) if wire.slope or wire.mean or wire.hold]  # not extrapolated
         self.used = np.zeros(len(self.wires))  # mean over the last step of what the inputs were given
         self.before: np.ndarray | None = None  # outputs at the beginning of the last step
         self.past: list[tuple[float, np.ndarray]] = []  # length of the last steps and outputs at their beginnings, newest first
@@ -75,6 +79,14 @@ class Master:
         for slave, state in zip(self.slaves, states, strict=True):
             slave.forget(state)
 
+    def reread(self, outputs: np.ndarray, slopes: np.ndarray, source: Slave) -> None:
+        """Present outputs, and slopes that are outputs, at the wires of one source."""
+        for k in self.out_of[id(source)]:
+            wire = self.wires[k]
+            outputs[k] = wire.read()
+            if wire.slope:
+                slopes[k] = wire.factor * source.get(wire.slope)
+
     def remember(self, outputs: np.ndarray, h: float) -> None:
         """Outputs at the beginning of a step that has been made."""
         self.before = outputs
@@ -93,18 +105,18 @@ class Master:
                 wider, oldest = self.past[1]
                 bends = (slopes - (last - oldest) / wider) / (width + wider)
                 slopes = slopes + bends * width
-        for k, wire in enumerate(self.wires):
-            if wire.slope or wire.mean or wire.hold:
-                slopes[k], bends[k] = wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0, 0.0
+        for k, wire in self.steady:
+            slopes[k], bends[k] = wire.factor * wire.source.get(wire.slope) if wire.slope else 0.0, 0.0
         return now - bends * h * h / 6.0, slopes + bends * h
 
     def give(self, values: np.ndarray, slopes: np.ndarray, h: float, target: Slave | None = None) -> None:
         """Set the inputs (of one slave); where a slave takes no slopes or a wire wants none, to their means over the step."""
-        for k, wire in enumerate(self.wires):
-            if target is None or wire.target is target:
-                self.used[k] = values[k] + 0.5 * h * slopes[k]
-                ramp = wire.input in wire.target.ramped and not wire.mean
-                wire.target.set(wire.input, *((float(values[k]), float(slopes[k])) if ramp else (float(self.used[k]), 0.0)))
+        for k in range(len(self.wires)) if target is None else self.into[id(target)]:
+            wire, value, slope = self.wires[k], float(values[k]), float(slopes[k])
+            self.used[k] = mean = value + 0.5 * h * slope
+            if wire.mean or wire.input not in wire.target.ramped:
+                value, slope = mean, 0.0
+            wire.target.set(wire.input, value, slope)
 
     def step(self, t: float, h: float) -> None:
         """All slaves step with what was on the wires at the beginning."""
@@ -120,15 +132,16 @@ class GaussSeidel(Master):
 
     def step(self, t: float, h: float) -> None:
         begin = self.read()
-        stepped = np.zeros(begin.size, dtype=bool)
-        lines = np.array([not (wire.mean or wire.hold) and (bool(wire.slope) or self.extrapolation > 0) for wire in self.wires], dtype=bool)
+        now, (values, slopes) = begin.copy(), self.forecast(begin, h)
         for slave in self.slaves:
-            now = self.read()
-            values, slopes = self.forecast(begin, h)
-            values = np.where(stepped & ~lines & ~self.holds, now, np.where(stepped, begin, values))
-            self.give(values, np.where(stepped & lines, (now - begin) / h, slopes), h, slave)
+            self.give(values, slopes, h, slave)
             slave.step(t, h)
-            stepped |= [wire.source is slave for wire in self.wires]
+            self.reread(now, slopes, slave)
+            for k in self.out_of[id(slave)]:
+                if self.lines[k]:
+                    values[k], slopes[k] = begin[k], (now[k] - begin[k]) / h
+                else:
+                    values[k] = begin[k] if self.holds[k] else now[k]
         self.remember(begin, h)
 
 

@@ -1,6 +1,6 @@
 """Hydraulics of a valve-controlled cylinder: orifices with a laminar transition, relief and make-up valves, oil with free air.
 
-Pressures are absolute. Standard library only: the text of this module travels inside the drive's FMU.
+Pressures are absolute.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A value over time, linear between its points and constant outside. Standard library only: the text of this module travels inside FMUs."""
+"""A value over time, linear between its points and constant outside.."""
 
 Profile = tuple[tuple[float, float], ...]
 

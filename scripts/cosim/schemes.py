@@ -18,9 +18,8 @@ SIDES = ("a", "b")
 
 
 def exchanged(mechanism: Slave, drive: Slave, actuator: str, sloped: bool = False) -> tuple[Wire, ...]:
-    """Force against motion."""
+    """Force against motion: the length of the drive follows the speed."""
     return (
-        Wire(mechanism, f"{actuator}.length", drive, "length", hold=True),  # from there the drive follows the speed
         Wire(mechanism, f"{actuator}.speed", drive, "speed", f"{actuator}.acceleration" if sloped else "", bond=actuator),
         Wire(drive, "force", mechanism, f"{actuator}.force", "force_rate" if sloped else "", bond=actuator),
     )
@@ -43,7 +42,7 @@ def repeat(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
 
 
 def jacobian(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
-    return Plan("jacobian", (mechanism, drive), exchanged(mechanism, drive, actuator)[1:])
+    return Plan("jacobian", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
 def told(mechanism: Slave, drive: Slave, actuator: str) -> Plan:

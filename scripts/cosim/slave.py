@@ -10,9 +10,9 @@ from kinetree.fmu.variables import Access
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
-from kinetree.scripts.cosim.controller_fmu import units_of_controller
+from kinetree.scripts.cosim.controller_description import units_of_controller
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.drive_fmu import units_of_drive
+from kinetree.scripts.cosim.drive_description import units_of_drive
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.solvers import unit_layout as U

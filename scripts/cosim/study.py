@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -100,7 +100,7 @@ def run_coupled(
     scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
 ) -> Outcome:
     """A drive on an actuator, by one scheme, beside the reference."""
-    raw = actuated(scenario)
+    scenario, raw = replace(scenario, step_size=step_size), actuated(scenario)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = coupled(scenario, scheme, raw, units, Path(folder))
     (mechanism, drive), name = slaves[:2], scenario.coupling.actuator if scenario.coupling else ""

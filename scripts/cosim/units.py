@@ -13,11 +13,10 @@ from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, override, read
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cosim.controller import Controller
-from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.oil import DriveError
+from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.scenario import ControllerSpec, Coupling, DriveSpec, Scenario, UnitSpec
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
 from kinetree.scripts.terminal.failure import BadInput
@@ -70,6 +69,16 @@ def drive_of(spec: DriveSpec, inside: bool = False) -> Drive:
     return Drive(spec.cylinder, spec.valve, spec.profile, inside)
 
 
+def resting(spec: UnitSpec, scenario: Scenario) -> Drive:
+    """The drive of a unit, whose start values must be a state of rest: what it cannot carry is refused."""
+    drive = drive_of(spec.drive or DriveSpec())
+    try:
+        drive.settle(float(spec.start.get("length", drive.length)), float(spec.start.get("load", 0.0)))
+    except DriveError as error:
+        raise BadInput(f"{scenario.file}: units.{spec.name}: {error}") from error
+    return drive
+
+
 def controller_of(spec: ControllerSpec, start: dict[str, Any]) -> Controller:
     controller = Controller(spec.pid, spec.profile)
     controller.measured, controller.target = (float(start.get(name, 0.0)) for name in ("measured", "target"))
@@ -96,9 +105,9 @@ def pack_unit(spec: UnitSpec, scenario: Scenario, backend: str, folder: Path) ->
         if not path.exists():
             raise FileNotFoundError(2, "no such file", str(path))
     elif spec.drive is not None:
-        build_drive_fmu(drive_of(spec.drive), path, spec.drive.rotary)
+        build_drive_fmu(resting(spec, scenario), path, spec.drive.rotary, backend, scenario.step_size)
     elif spec.controller is not None:
-        build_controller_fmu(controller_of(spec.controller, spec.start), path, spec.controller.unit)
+        build_controller_fmu(controller_of(spec.controller, spec.start), path, spec.controller.unit, backend, scenario.step_size)
     else:
         build_fmu(load(raw_description(spec, scenario.folder)), path, backend=backend)
     return Packed(spec.name, path, spec.start)
@@ -176,16 +185,16 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
 
 def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path) -> list[Packed]:
     """FMUs of mechanism, drive and, where there is one, controller."""
-    coupling, parts = scenario.coupling or Coupling(), parts_of(scenario, scheme, raw)
+    coupling, parts, step = scenario.coupling or Coupling(), parts_of(scenario, scheme, raw), scenario.step_size
     spec, drive = scenario.unit(coupling.drive).drive or DriveSpec(), parts.drive
-    start = {"load": drive.force, "control": drive.control} | ({} if drive.inside else {"length": drive.length})
+    start = {"control": drive.control} | ({} if drive.inside else {"load": drive.force, "length": drive.length})
     made = [
         Packed(coupling.mechanism, build_fmu(parts.mechanism, folder / f"{coupling.mechanism}.fmu", backend=backend), parts.start),
-        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", spec.rotary), start),
+        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", spec.rotary, backend, step), start),
     ]
     if parts.controller is not None:
         unit = (scenario.unit(coupling.controller).controller or ControllerSpec()).unit
-        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit)
+        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit, backend, step)
         made.append(Packed(coupling.controller, path, {"measured": parts.controller.measured, "target": parts.controller.target}))
     return made
 

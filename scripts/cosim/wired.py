@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,7 @@ def run_wired(
     scenario: Scenario, scheme: str, step_size: float, stop_time: float, units: str = "process", progress: Callable[[float], None] | None = None
 ) -> Outcome:
     """All units, started and stepped; there is no reference to compare with."""
+    scenario = replace(scenario, step_size=step_size)
     targets = {parted(wire.target, scenario) for wire in scenario.connections}
     master_name, order = of_wires(scheme, [spec.name for spec in scenario.units], targets, scenario.file)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 REALS = ("Real", "Float64")
+WARNING = 1  # the last status that is no failure
 
 
 class Archive:
@@ -52,6 +53,29 @@ class Archive:
     def names(self, causality: str) -> list[str]:
         """Names of the real variables of one causality."""
         return [v.name for v in self.description.modelVariables if v.causality == causality and v.type in REALS]
+
+
+class Reals:
+    """Real variables of an instance that are read together again and again: one call of its function, without copies."""
+
+    def __init__(self, host: Host, references: Sequence[int]):
+        import ctypes
+
+        name = "GetReal" if host.archive.version == 2 else "GetFloat64"
+        self.name, self.component = f"fmi{host.archive.version}{name}", host.fmu.component
+        self.call = getattr(host.fmu.dll, self.name)
+        self.references = (ctypes.c_uint * len(references))(*references)
+        self.values = (ctypes.c_double * len(references))()
+        self.count = (len(references), self.values) if host.archive.version == 2 else (len(references), self.values, len(references))
+
+    def read(self) -> Any:
+        """The values; the next reading overwrites them."""
+        status = self.call(self.component, self.references, *self.count)
+        if status > WARNING:
+            from fmpy.fmi1 import FMICallException
+
+            raise FMICallException(function=self.name, status=status)
+        return self.values
 
 
 class Host:

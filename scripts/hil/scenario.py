@@ -18,9 +18,18 @@ setpoint = 0.5
 kp = 1e5
 [tune]                              # for kinetree tune: margins that the loops are to keep
 phase = 45.0                        # degrees; also gain = 2.0, modulus = 0.5
+notch = true                        # against the lightly damped mode that limits a loop most, such as that of the oil
+forward = true                      # feed-forward of speed and acceleration
+[tune.setpoints]                    # laws of time in the place of the loops' constant setpoints, by measure
+luff = "0.5 + 0.05*sin(2*t)"
 [lqr]                               # for kinetree tune: weights of state feedback by name
 states = { luff = 1e6 }
 inputs = { "lift.force" = 1e-6 }
+[lqg]                               # the same with an observer: densities of disturbances at the commands and of the measures' noise besides
+states = { luff = 1e6 }
+inputs = { "lift.force" = 1e-6 }
+disturbance = { "lift.force" = 10 }
+noise = { luff = 1e-6 }
 partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...]
 """
 
@@ -35,7 +44,8 @@ from kinetree.scripts.hil.frame import MOST
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import number, only, read_toml
 
-KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands", "tune", "lqr"}
+KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands", "tune", "lqr", "lqg"}
+WEIGHTS = {"lqr": {"states", "inputs"}, "lqg": {"states", "inputs", "disturbance", "noise"}}
 CHANNEL = {"delay", "jitter", "loss", "seed"}
 LATE = ("hold", "zero", "stop")
 MOST_STEPS = 10_000_000
@@ -68,6 +78,10 @@ class Scenario:
     values: dict[str, float] = field(default_factory=dict)
     tune: dict[str, float] = field(default_factory=dict)
     lqr: dict[str, dict[str, float]] = field(default_factory=dict)
+    lqg: dict[str, dict[str, float]] = field(default_factory=dict)
+    notch: bool = False
+    forward: bool = False
+    setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
 
     @property
@@ -107,13 +121,30 @@ def read_scenario(path: Path) -> Scenario:
     source = content.get("mechanism")
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
-    tune, lqr = content.get("tune", {}), content.get("lqr", {})
-    only(tune, {"phase", "gain", "modulus"}, f"{path}: tune")
-    only(lqr, {"states", "inputs"}, f"{path}: lqr")
-    margins = {key: number(value, f"{path}: tune.{key}") for key, value in tune.items()}
-    weights = {kind: {name: number(value, f"{path}: lqr.{kind}.{name}") for name, value in table.items()} for kind, table in lqr.items()}
+    design = design_of(content, path, measures)
     channel = channel_of(content.get("channel", {}), path)
-    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, margins, weights, channel)
+    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, channel=channel, **design)
+
+
+def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[str, Any]:
+    """What is for kinetree tune."""
+    tune = dict(content.get("tune", {}))
+    only(tune, {"phase", "gain", "modulus", "notch", "forward", "setpoints"}, f"{path}: tune")
+    found: dict[str, Any] = {}
+    for key in ("notch", "forward"):
+        found[key] = tune.pop(key, False)
+        if not isinstance(found[key], bool):
+            raise BadInput(f"{path}: tune.{key}: found {found[key]!r}, expected true or false")
+    found["setpoints"] = tune.pop("setpoints", {})
+    for name, law in found["setpoints"].items():
+        if name not in measures or not isinstance(law, str):
+            raise BadInput(f"{path}: tune.setpoints.{name}: expected a measure of a loop and the text of a law of time")
+    found["tune"] = {key: number(value, f"{path}: tune.{key}") for key, value in tune.items()}
+    for key, tables in WEIGHTS.items():
+        only(content.get(key, {}), tables, f"{path}: {key}")
+        weights = content.get(key, {}).items()
+        found[key] = {kind: {name: number(value, f"{path}: {key}.{kind}.{name}") for name, value in table.items()} for kind, table in weights}
+    return found
 
 
 def channel_of(table: dict[str, Any], path: Path) -> Channel:

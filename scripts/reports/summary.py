@@ -65,12 +65,16 @@ def summary(system: Any, result: Any, written: list[Path]) -> None:
     console = show_table(table)
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
-    for event in result.events[:EVENTS]:
+    sampling = tuple(f"event '{name}." for name in system.description.controllers)
+    told = [event for event in result.events if not (event.cause or "").startswith(sampling or "\n")]
+    for event in told[:EVENTS]:
         begins = f"; '{event.stage}' begins" if event.kind == "stage" else ""
         others = f" and {event.together - 1} more" if event.together > 1 else ""
         console.print(escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}"))
-    if len(result.events) > EVENTS:
-        console.print(f"... {len(result.events) - EVENTS} more events")
+    if len(told) > EVENTS:
+        console.print(f"... {len(told) - EVENTS} more events")
+    if len(told) < len(result.events):
+        console.print(f"{len(result.events) - len(told)} instants of sampled controllers")
     for name in getattr(result, "unreached", ()):
         console.print(escape(f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"))
     if result.statistics:

@@ -20,12 +20,11 @@ from kinetree.models import Result, load
 from kinetree.models.library import carrier_drives as library
 from kinetree.models.library.carrier_parts import JACKS
 from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
 from kinetree.scripts.cosim.schemes import told
@@ -82,7 +81,7 @@ def controller_of(label: str) -> Controller:
     return Controller(Pid(gain=sense * float(NUMBERS[f"{axis}_gain"])))
 
 
-def units(folder: Path, backend: str, settings: dict[str, Any]) -> tuple[Slave, dict[str, Slave], dict[str, Slave], list[Path]]:
+def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, dict[str, Slave], dict[str, Slave], list[Path]]:
     """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
@@ -94,8 +93,8 @@ def units(folder: Path, backend: str, settings: dict[str, Any]) -> tuple[Slave, 
             [],
         )
     files = [build_fmu(mechanism, folder / "carrier.fmu", backend)]
-    files += [build_drive_fmu(drive_of(label), folder / f"{label}.fmu") for label in LABELS]
-    files += [build_controller_fmu(controller_of(label), folder / f"{label}_control.fmu", "rad") for label in LABELS]
+    files += [build_drive_fmu(drive_of(label), folder / f"{label}.fmu", False, backend, step) for label in LABELS]
+    files += [build_controller_fmu(controller_of(label), folder / f"{label}_control.fmu", "rad", backend, step) for label in LABELS]
     carrier, *others = (FmuSlave(path, path.stem) for path in files)
     found = dict(zip(LABELS, others, strict=False))
     return carrier, found, dict(zip(LABELS, others[len(LABELS) :], strict=True)), files
@@ -121,7 +120,7 @@ def run_carrier(
     system = load("lib:carrier", drives=1, cylinders=1, **settings).compile()
     reference = system.simulate(tolerance=TOLERANCE, output_step=step)
     end = float(reference.time[-1])
-    carrier, drives, controllers, files = units(folder, backend, settings)
+    carrier, drives, controllers, files = units(folder, backend, step, settings)
     with ExitStack() as stack:
         for slave in (carrier, *drives.values(), *controllers.values()):
             stack.callback(slave.close)

@@ -257,7 +257,7 @@ def text_of(source: str) -> str:
         return entry.read_text(encoding="utf-8") if isinstance(entry, Path) else json.dumps(entry(), indent=1)
     path = Path(source)
     if path.suffix.lower() in FOREIGN:
-        return json.dumps(load(path).description.model_dump(mode="json", exclude_defaults=True, exclude_none=True), indent=1)
+        return json.dumps(load(path).description.written.model_dump(mode="json", exclude_defaults=True, exclude_none=True), indent=1)
     if not path.exists():
         raise ValueError(f"no such file: {source}")
     return path.read_text(encoding="utf-8-sig")

@@ -9,6 +9,8 @@ choice of rows. Cost: the cube of the number of rows, as a rule once; with the l
 import math
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.rows import SLIDE
 from kinetree.solvers.kernel import kernel
 
@@ -198,9 +200,10 @@ def revise_friction(ws, k, r, count, n, force, motion):
     return turned
 
 
-@kernel
-def solve_contacts(model, ws, count):
+@boundary("solve")
+def solve_contacts(model, ws):
     """ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold, ws.c_rub and ws.c_x; NO_CONTACT_FORCE, item the contact."""
+    count = list_rows(model, ws)
     top, motion = scales(ws, count, model.c_value.size)
     for turn in range(ROUNDS):
         if not balance(model, ws, count, top):

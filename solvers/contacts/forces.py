@@ -84,12 +84,12 @@ def hold_closed(model, ws, count):
     if model.l_kind.size > 0:
         increments(model, ws, ws.c_increment)
     keep(model, ws)
-    status = gather_responses(model, ws, count)
+    status = gather_responses(model, ws)
     bring_back(model, ws)
     if status == 0:
         status = resists(model, ws)
     if status == 0:
-        status = solve_contacts(model, ws, count)
+        status = solve_contacts(model, ws)
     if status != 0:
         return status
     measure_margins(model, ws, count)

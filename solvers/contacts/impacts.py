@@ -68,7 +68,7 @@ def collide(model, ws, t):
         return 0
     status = free_factors(model, ws)
     if status == 0:
-        status = gather_responses(model, ws, count)
+        status = gather_responses(model, ws)
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_rate[r] = rate_of_row(model, ws, r)
@@ -137,7 +137,7 @@ def together(model, ws):
         r = int(ws.c_at[i])
         ws.c_b[r] = ws.c_rate[r]
     guess(model, ws)
-    status = solve_contacts(model, ws, count)
+    status = solve_contacts(model, ws)
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_plastic[r] = ws.c_x[r]
@@ -163,7 +163,7 @@ def rebound(model, ws, count):
     """Newton's hypothesis: all impulses in one step."""
     add_bounces(model, ws)
     guess(model, ws)
-    return solve_contacts(model, ws, count)
+    return solve_contacts(model, ws)
 
 
 @kernel
@@ -184,7 +184,7 @@ def expand(model, ws, count):
         for k in range(model.c_law.size):
             if ws.c_take[k] == 1.0 and model.c_law[k] != NEWTON:
                 ws.c_base[k] = ws.c_share[k] * ws.c_plastic[model.c_row[k]]
-        status = solve_contacts(model, ws, count)
+        status = solve_contacts(model, ws)
         if status != 0 or matched(model, ws, count):
             break
     for i in range(count):

@@ -47,7 +47,7 @@ def change_held(model, ws):
     count = list_rows(model, ws)
     status = free_factors(model, ws)
     if status == 0:
-        status = gather_responses(model, ws, count)
+        status = gather_responses(model, ws)
     guess(model, ws)
     for k in range(model.c_law.size):
         ws.c_hold[k] = 1.0

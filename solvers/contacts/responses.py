@@ -5,6 +5,7 @@ is kept and brought back, so that the forces act in the end on what the eliminat
 """
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.rows import increment_of_row, push_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import solve_factor
@@ -50,7 +51,7 @@ def begin_response(model, ws):
         ws.c_goal[r] = 0.0
 
 
-@kernel
+@boundary("solve")
 def respond_alone(model, ws):
     """Response to ws.push after `begin_response`, borrowed inertia repaid."""
     respond_closed(model, ws)
@@ -60,10 +61,10 @@ def respond_alone(model, ws):
     return 0
 
 
-@kernel
-def gather_responses(model, ws, count):
+@boundary("solve")
+def gather_responses(model, ws):
     """G of the rows listed, in ws.c_g by the numbers of the rows; needs the factors of the elimination and of the loops."""
-    n = model.c_value.size
+    n, count = model.c_value.size, list_rows(model, ws)
     status = 0
     for i in range(count):
         r = int(ws.c_at[i])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kinetree.scripts.cosim.controller import Controller, ControllerError, Pid
-from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.packing import build_controller_fmu
 from kinetree.scripts.cosim.slave import ControllerSlave, CosimError
 
 PID = Pid(gain=2.0, integral_time=0.5, derivative_time=0.1, filter_time=0.03, lower=-100.0, upper=100.0)

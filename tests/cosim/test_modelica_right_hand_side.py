@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from boom_with_circuit import one_system
 from modelica_residual import Equations
 
 from kinetree.models import load
@@ -182,8 +183,6 @@ def test_right_hand_side_of_the_whole_circuit():
 
 def test_motion_of_the_whole_circuit():
     """The boom with the whole drive by rumoca, at its default tolerance, beside lib:servo-drive and lib:boom in one system."""
-    from test_hydraulics_outside import one_system
-
     found, exact = compiled("CircuitExample").simulate((0.0, 1.2)), one_system()
     assert float(found["mechanism.luff"][-1]) == pytest.approx(exact["luff"][-1], abs=1e-5) and exact["luff"][-1] > 0.55
     assert float(found["drive.rail.pressure"][-1]) == pytest.approx(exact["rail.pressure"][-1], rel=1e-4)

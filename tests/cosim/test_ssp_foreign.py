@@ -8,7 +8,7 @@ import pytest
 
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
-from kinetree.scripts.cosim.controller_fmu import build_controller_fmu
+from kinetree.scripts.cosim.packing import build_controller_fmu
 from kinetree.scripts.ssp.archive import unpack
 from kinetree.scripts.ssp.read import read_ssd
 from kinetree.scripts.ssp.structure import Structure

@@ -10,8 +10,8 @@ from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.scripts.cosim.drive import Drive
-from kinetree.scripts.cosim.drive_fmu import build_drive_fmu
 from kinetree.scripts.cosim.oil import Cylinder, Valve
+from kinetree.scripts.cosim.packing import build_drive_fmu
 from kinetree.scripts.fmi.bare import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.library.platforms import PLATFORMS
@@ -107,7 +107,7 @@ def test_without_python_the_host_is_told_once(folder, bare, interpreter):
 
 @needs_python
 def test_drives_run_in_c_hosts_too(tmp_path):
-    archive = Archive(build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "drive.fmu"))
+    archive = Archive(build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "drive.fmu", backend="python"))
     bare = BareHost(archive, LINUX, ["pressure_a", "force"])
     drive = Drive(Cylinder(), Valve())
     drive.settle(drive.length, 0.0)
@@ -121,7 +121,7 @@ def test_archives_are_compressed_and_readable_for_all(tmp_path):
     paths = [
         pack_unit(stub_unit(), tmp_path / "a.fmu", "python", shell=stub_shell()),
         pack_unit(stub_unit(), tmp_path / "b.fmu", "native", shell=stub_shell()),
-        build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "c.fmu"),
+        build_drive_fmu(Drive(Cylinder(), Valve()), tmp_path / "c.fmu", backend="python"),
     ]
     for path in paths:
         with zipfile.ZipFile(path) as archive:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boom_with_circuit import one_system
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.loader import read
 from kinetree.models.system.chart import Evaluation
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
@@ -70,17 +70,6 @@ def test_motor_of_a_given_speed():
     result = load(description).compile().simulate(0.1, output_step=0.1, inputs={"w": 0.01})
     assert result["drive.stiffness"][0] == pytest.approx(-2 * 1.4e9 * 4e-8 / 1e-3)
     assert result["drive.force"][1] == pytest.approx(result["drive.stiffness"][0] * 1e-3, rel=1e-6)
-
-
-def one_system() -> Any:
-    """The boom and the circuit of lib:servo-drive in one description."""
-    boom, drive = (deepcopy(read(name)[0]) for name in ("lib:boom", "lib:servo-drive"))
-    boom["parameters"] |= drive["parameters"]
-    boom |= {"hydraulics": drive["hydraulics"], "tables": drive["tables"], "inputs": {"command": 0.0}}
-    lift = boom["hydraulics"]["lift"]
-    del lift["length"], lift["rate"]
-    lift["between"] = boom["actuators"].pop("lift")["between"]
-    return load(boom).compile().simulate(1.2, output_step=0.001, integrator="radau", tolerance=1e-9, largest_step=0.01)
 
 
 def coupled(folder: Path, step: float, *options: str) -> dict[str, np.ndarray]:

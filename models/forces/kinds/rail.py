@@ -1,24 +1,46 @@
 """A guide rail with clearance: a pin or bearing band of one body in a tube or groove of another.
 
 Along the rail s, across it the offset r of the pin from the rail's axis. A tube touches where |r| exceeds the clearance, a groove where the offset
-along `across` does, on either side. The law is that of a contact (`forces_contact`), with penetration |r| - clearance; friction opposes the sliding
+along `across` does, on either side. The law is that of a contact (`contacts`), with penetration |r| - clearance; friction opposes the sliding
 along and around the rail. Outside begin..end there is no contact: a pin that leaves under load is released at once.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
 from kinetree.models.compilation.books import Book
-from kinetree.models.compilation.builder import Builder
-from kinetree.models.compilation.forces_contact import normal_force, sliding
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
-from kinetree.models.description.force_parts import RailForce
+from kinetree.models.description.number_checks import Path, check_order
+from kinetree.models.description.quantities import Axis, Number
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE
+from kinetree.models.forces.contacts import normal_force, sliding
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.table import Between, Rubbing
 from kinetree.solvers import layout as L
 
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
+
+
+class RailForce(Rubbing):
+    """Guide rail with clearance: a pin of the second body in a tube or groove of the first body."""
+
+    kind: Literal["rail"] = "rail"
+    between: Between = Field(description="Beginning of the rail on its body; centre of the pin on the guided body")
+    axis: Axis = Field((1.0, 0.0, 0.0), description="Direction of the rail, axes of the first body")
+    across: Axis | None = Field(None, description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube")
+    clearance: Number = Field(0.0, description="Free play to each side [m]")
+    begin: Number = Field(0.0, description="Where the rail begins, along the axis [m]")
+    end: Number | None = Field(None, description="Where the rail ends, along the axis [m]; left out: it never ends")
 
 
 def add_rail(builder: Builder, label: str, force: RailForce) -> None:
@@ -82,3 +104,27 @@ def add_pair(builder: Builder, a: int, b: int, begin: int, pin: int, force: Vect
     else:
         back = force.times(-1.0)
         builder.add_force(L.Force.WRENCH, a, begin, registers(builder, back), registers(builder, offset.cross(back)), 0)
+
+
+def check_rail(checker: Checker, path: Path, force: RailForce) -> None:
+    check_order(checker, path, force, "begin", "end")
+
+
+def parts(force: RailForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+    from kinetree.models.scene.elements import rail
+
+    return rail(force, numbers, size)
+
+
+FORCE = ForceKind(
+    RailForce,
+    add_rail,
+    says="N as `contact`, with depth |offset| - clearance; friction against the sliding",
+    rank=9,
+    told_by=frozenset({"clearance", "across", "begin", "end"}),
+    measures={"penetration": "m", "travel": "m"},
+    check=check_rail,
+    clearance=True,
+    parts=parts,
+    example={"clearance": 0.05, "begin": -5.0, "end": 5.0, "stiffness": 100.0, "damping": 1.0, "friction": 0.2, "friction_speed": 0.1},
+)

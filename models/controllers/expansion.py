@@ -1,0 +1,280 @@
+"""Controllers as states, events, outputs and forces of their mechanism.
+
+A sampled controller NAME is events at NAME.first + k period (a millionth of a period after the start): what it measures is read, its memory goes on,
+its command is held in NAME.command; with a delay the command waits in NAME.due (whole periods of it in NAME.wait1, ...) and an event of its own
+releases it. A run that begins after `run.start_time` wakes it within three periods. Noise: two streams of the minimal standard generator (Park and
+Miller, Comm. ACM 31 (1988) 1192; the second with the factor 48271 of 1993), exact in doubles, to normal numbers by Box and Muller; the seed is part
+of the state.
+
+The variant "rest" has the same states of rest without events: of a sampled controller d(entry)/dt = (next - entry)/period, without noise, steps and
+delays. Where a loop is `broken`, the command of that controller is an input of its name and what it would be is the output NAME.wants.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kinetree.models.controllers.laws import Law, Limit, brace, law_of
+from kinetree.models.description.controller_parts import Controlled, ObserverController
+from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.schema import Description, Event
+from kinetree.models.description.value_parts import Input, Output, State
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.forces.kinds import KINDS
+
+MODULUS, FACTORS = 2147483647, (16807, 48271)
+FORCE_KINDS = {"between": KINDS["line"].table, "coordinate": KINDS["coordinate"].table}
+SMALL = 1e-9  # of a period: less is a whole number of them
+FIRST = 1e-6  # of a period: the first sample is so late that every host sees its condition come true, and none falls together with corners at kT
+SOON, LATE = 1e-6, 0.01  # s after the start: when the memory of a continuous controller begins, and within what in a run that starts later
+
+
+@dataclass
+class Made:
+    """Tables that stand for controllers, and whose they are."""
+
+    states: dict[str, State] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
+    outputs: dict[str, Output] = field(default_factory=dict)
+    inputs: dict[str, Input] = field(default_factory=dict)
+    forces: dict[str, Any] = field(default_factory=dict)
+    owner: dict[tuple[str, str], str] = field(default_factory=dict)
+    by: str = ""
+
+    def add(self, section: str, name: str, table: Any) -> None:
+        getattr(self, section)[name] = table
+        self.owner[section, name] = self.by
+
+    def state(self, name: str, start: float | str = 0.0, rate: str = "0", unit: str = "") -> None:
+        self.add("states", name, State.model_validate({"rate": rate, "start": start, "unit": unit}))
+
+    def output(self, name: str, value: str, unit: str = "", text: str = "") -> None:
+        self.add("outputs", name, Output.model_validate({"value": value, "unit": unit, "text": text}))
+
+    def event(self, name: str, when: str, new: Mapping[str, str]) -> None:
+        if new:
+            self.add("events", name, Event.model_validate({"when": when, "set": dict(new)}))
+
+
+def values_of(description: Description) -> dict[str, float]:
+    """Numbers of the parameters, as far as they have any."""
+    return evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})[0]
+
+
+def expanded(description: Description, rest: bool = False, broken: str = "") -> Description:
+    """The description with its controllers carried out by other tables."""
+    if not description.controllers:
+        return description
+    made, values = Made(), values_of(description)
+    for name, controller in description.controllers.items():
+        made.by = name
+        Expansion(made, name, controller, values, description, rest, broken == name).make()
+    fresh = {section: {**getattr(description, section), **getattr(made, section)} for section in ("states", "events", "outputs", "inputs", "forces")}
+    result = description.model_copy(update=fresh)
+    result._made, result._written, result._rests = made.owner, description, rest
+    return result
+
+
+def doubles(description: Description) -> list[tuple[str, str, str]]:
+    """Section, name and controller of what a controller makes although the description has it."""
+    made = expanded(description)._made
+    return [(section, name, owner) for (section, name), owner in made.items() if name in getattr(description, section)]
+
+
+def commands_of(name: str, controller: Controlled) -> list[str]:
+    """Names of the values of a controller."""
+    count = len(controller.K) if isinstance(controller, ObserverController) else 1
+    return [name] if count == 1 else [f"{name}.u{k}" for k in range(1, count + 1)]
+
+
+class Expansion:
+    """One controller."""
+
+    def __init__(
+        self, made: Made, name: str, controller: Controlled, values: Mapping[str, float], description: Description, rest: bool, broken: bool
+    ):
+        self.made, self.name, self.c, self.values, self.description = made, name, controller, values, description
+        self.rest, self.broken = rest, broken
+        self.sampled = controller.period is not None
+        self.commands = commands_of(name, controller)
+        self.suffixes = [""] if len(self.commands) == 1 else [str(k) for k in range(1, len(self.commands) + 1)]
+        self.first = f"{name}.samples == 0" if self.sampled and not rest else "0"
+        self.law: Law = law_of(name, controller, [self.limit(suffix) for suffix in self.suffixes], self.first)
+
+    def number(self, key: str) -> float:
+        """A number over parameters, as it is now; 0 where it has none, which is reported with its expression."""
+        value = getattr(self.c, key)
+        try:
+            return 0.0 if value is None else evaluate_constant(value, dict(self.values))
+        except ExpressionError:
+            return 0.0
+
+    def limit(self, suffix: str) -> Limit:
+        """Keeps the text of a command within its limits; of a sampled one also those of its rate."""
+
+        def limited(text: str) -> str:
+            text = text if self.c.low is None else f"max({text}, {brace(self.c.low)})"
+            text = text if self.c.high is None else f"min({text}, {brace(self.c.high)})"
+            if self.c.rate is not None and self.sampled and not self.rest:
+                old, most = f"{self.name}.limited{suffix}", f"{brace(self.c.rate)}*{brace(self.c.period)}"
+                text = f"if({self.first}, {text}, min(max({text}, {old} - {most}), {old} + {most}))"
+            return text
+
+        return limited
+
+    def make(self) -> None:
+        """All tables."""
+        self.drive()
+        held = self.sampled and not self.rest
+        if held:
+            self.hold()
+        else:
+            self.flow()
+
+    def drive(self) -> None:
+        """Forces beside those of the actuators."""
+        actuators = getattr(self.c, "commands", ()) or ((self.c.drives,) if self.c.drives else ())
+        for label, command in zip(actuators, self.commands, strict=False):
+            actuator = self.description.actuators.get(label)
+            place = None if actuator is None else "between" if actuator.between is not None else "coordinate"
+            if actuator is not None and place is not None and getattr(actuator, place) is not None:
+                given = {place: getattr(actuator, place), "value": f"'{command}'" if not command.replace(".", "_").isidentifier() else command}
+                self.made.add("forces", f"{self.name}.{label}", FORCE_KINDS[place].model_validate(given))
+
+    # -- without events -----------------------------------------------------------------------------------------------------------------
+    def flow(self) -> None:
+        """Continuous, or a sampled one as it rests."""
+        name, law, made = self.name, self.law, self.made
+        for key, text in (law.samples | law.given).items():
+            made.output(f"{name}.{key}", text)
+        for command, suffix, text in zip(self.commands, self.suffixes, law.commands, strict=True):
+            limited = self.limit(suffix)(text)
+            if self.c.rate is not None and not self.sampled:
+                most, slow = brace(self.c.rate), f"{name}.limited{suffix}"
+                law.memory[f"limited{suffix}"] = f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
+                law.begin[f"limited{suffix}"], limited = limited, slow
+            limited = self.from_start(limited)
+            if not self.broken:
+                made.output(command, limited, self.c.unit, self.c.text)
+                continue
+            made.add("inputs", command, Input(unit=self.c.unit))
+            if not self.sampled:
+                made.output(f"{command}.wants", limited, self.c.unit)
+        if self.broken and self.sampled:
+            return
+        for key, text in law.memory.items():
+            made.state(f"{name}.{key}", 0.0, f"(({text}) - {name}.{key})/{brace(self.c.period)}" if self.sampled else self.begun(text))
+        if law.begin and not self.rest:
+            starts = {f"{name}.{key}": self.from_start(text) for key, text in law.begin.items()} | {f"{name}.begun": "1"}
+            made.state(f"{name}.begun")
+            waits = f"{name}.begun == 0 and t > {self.start}"
+            made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
+            made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
+
+    def begun(self, text: str) -> str:
+        """A rate that waits for the beginning."""
+        return text if self.rest or not self.law.begin else f"if({self.name}.begun == 0, 0, {self.from_start(text)})"
+
+    def from_start(self, text: str) -> str:
+        """A text whose entries, before they have begun, are what they begin with: nothing kicks."""
+        for key, begin in () if self.rest else self.law.begin.items():
+            entry = f"{self.name}.{key}"
+            text = re.sub(rf"(?<![\w.]){re.escape(entry)}(?![\w.])", lambda _, e=entry, b=begin: f"if({self.name}.begun == 0, {b}, {e})", text)
+        return text
+
+    @property
+    def start(self) -> str:
+        return brace(self.description.run.start_time)
+
+    # -- sampled ------------------------------------------------------------------------------------------------------------------------
+    def hold(self) -> None:
+        """States that hold, events that change them."""
+        name, law, made, c = self.name, self.law, self.made, self.c
+        T, k = brace(c.period), f"{name}.samples"
+        made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
+        made.state(k)
+        for key in (*law.samples, *law.given, *law.memory):
+            made.state(f"{name}.{key}")
+        made.event(f"{name}.wake", f"{k} == 0 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
+        new, late = self.chain()
+        when = f"t >= {name}.first + {k}*{T}"
+        if late:
+            made.state(f"{name}.release", f"{self.start} - {T}")
+            made.event(f"{name}.let", f"t >= {name}.release", {f"{command}.command": f"{command}.due" for command in self.commands})
+        seeds = self.seeds(late)
+        read = {f"{name}.{key}": self.sensed(text, number) for number, (key, text) in enumerate(law.samples.items(), 1)}
+        made.event(f"{name}.sample", when, read | {f"{name}.{key}": text for key, text in law.given.items()} | late | seeds)
+        memory = {f"{name}.{key}": text for key, text in law.memory.items()}
+        made.event(f"{name}.update", when, memory | new | {k: f"{k} + 1"})
+        for command in self.commands:
+            made.output(command, f"{command}.command", c.unit, c.text)
+
+    def chain(self) -> tuple[dict[str, str], dict[str, str]]:
+        """What the update sets on the way of every command, and the time at which it is let go where it comes late."""
+        name, c = self.name, self.c
+        period, delay, jitter = (self.number(key) for key in ("period", "delay", "jitter"))
+        whole = math.floor(delay / period + SMALL) if period > 0.0 else 0
+        part = delay - whole * period
+        late = part > SMALL * period or jitter > 0.0
+        new: dict[str, str] = {}
+        for command, suffix, text in zip(self.commands, self.suffixes, self.law.commands, strict=True):
+            limited = self.limit(suffix)(text)
+            if c.rate is not None:
+                self.made.state(f"{name}.limited{suffix}", c.start, unit=c.unit)
+                new[f"{name}.limited{suffix}"] = limited
+            ways = [f"{command}.wait{j}" for j in range(1, whole + 1)] + [f"{command}.due"] * late + [f"{command}.command"]
+            for way in ways:
+                self.made.state(way, c.start, unit=c.unit)
+            new |= {ways[0]: limited} | {ways[j]: ways[j - 1] for j in range(1, whole + 1)}
+        if not late:
+            return new, {}
+        moment = f"{name}.first + {name}.samples*{brace(c.period)} + ({brace(c.delay)} - {whole}*{brace(c.period)})"
+        chance = f" + {brace(c.jitter)}*{self.uniform(0, self.draws + 1)}" if jitter > 0.0 else ""
+        return new, {f"{name}.release": moment + chance}
+
+    # -- what is wrong with a sensor ----------------------------------------------------------------------------------------------------
+    @property
+    def draws(self) -> int:
+        """Numbers that the noise of one sample takes of each stream."""
+        return len(self.law.samples) if self.number("noise") > 0.0 else 0
+
+    def seeds(self, late: Mapping[str, str]) -> dict[str, str]:
+        """The streams of random numbers, and what a sample makes of them."""
+        jitter = bool(late) and self.number("jitter") > 0.0
+        found = {}
+        for stream, count in enumerate((self.draws + jitter, self.draws)):
+            if count:
+                self.made.state(f"{self.name}.seed{stream + 1}", float(first_seed(self.c.seed, stream)))
+                found[f"{self.name}.seed{stream + 1}"] = self.drawn(stream, count)
+        return found
+
+    def drawn(self, stream: int, count: int) -> str:
+        """The seed after some numbers."""
+        text = f"{self.name}.seed{stream + 1}"
+        for _ in range(count):
+            text = f"({FACTORS[stream]}*{text} % {MODULUS})"
+        return text
+
+    def uniform(self, stream: int, count: int) -> str:
+        return f"({self.drawn(stream, count)}/{MODULUS})"
+
+    def sensed(self, text: str, number: int) -> str:
+        """A measured value with noise, in steps."""
+        if self.draws:
+            normal = f"sqrt(-2*log({self.uniform(0, number)}))*cos(2*pi*{self.uniform(1, number)})"
+            text = f"({text} + {brace(self.c.noise)}/sqrt(2*{brace(self.c.period)})*{normal})"
+        if self.number("resolution") > 0.0:
+            text = f"{brace(self.c.resolution)}*floor({text}/{brace(self.c.resolution)} + 0.5)"
+        return text
+
+
+def first_seed(seed: int, stream: int) -> int:
+    """A state of a stream, different for every seed below its modulus; the first numbers, which tell small seeds, are passed over."""
+    state = 1 + (seed * 40014 + stream * 1013904223 + 12345) % (MODULUS - 1)
+    for _ in range(8):
+        state = state * FACTORS[stream] % MODULUS
+    return state

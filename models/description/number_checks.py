@@ -1,0 +1,27 @@
+"""Numbers that must be positive, or in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.description.parts import Part
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks import Checker
+
+Path = tuple[str | int, ...]
+
+
+def check_signs(checker: Checker, path: Path, part: Part, positive: tuple[str, ...], not_negative: tuple[str, ...] = ()) -> None:
+    """Numbers that must be positive, or must not be negative."""
+    for key in (*positive, *not_negative):
+        value = getattr(part, key, None)
+        number = checker.number(value) if isinstance(value, (float, str)) else None
+        if number is not None and (number < 0.0 or (number == 0.0 and key in positive)):
+            checker.complain((*path, key), f"{number:g}", "a number > 0" if key in positive else "0 or more")
+
+
+def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str) -> None:
+    low, high = checker.number(getattr(part, lower)), checker.number(getattr(part, upper))
+    if low is not None and high is not None and high < low:
+        checker.complain((*path, upper), f"{high:g}", f"a number above {lower}, {low:g}")

@@ -1,0 +1,62 @@
+"""The ground surface under a contact: a plane, or a terrain by its height."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.algebra import E, const, name, root
+from kinetree.models.compilation.space import Vector, rate_of, vector_of
+from kinetree.models.description.quantities import PLACE
+from kinetree.models.expressions.differentiate import differentiate
+from kinetree.models.expressions.nodes import ONE, ExpressionError, Name, Node, names
+from kinetree.models.expressions.simplify import substitute
+from kinetree.models.forces.table import Standing
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+
+
+class Ground:
+    """The surface under a contact at a place: how deep it is below it, and its rate but for its speed; unit normal, and the direction of the load.
+
+    A height over the place r of the contact is a terrain. With n the given normal its depth is d(r, t) = (h(r, t) - n.r)/|n - grad h|, the distance
+    from the tangent plane. The load acts along -grad d, so that the law of the spring in d is its potential: that is the terrain's own normal,
+    (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it.
+    """
+
+    def __init__(self, builder: Builder, label: str, force: Standing, place: Vector):
+        key = f"forces.{label}"
+        given, height = vector_of(builder, force.normal, f"{key}.normal").unit(), builder.node(force.height, f"{key}.height")
+        settled = name(builder.made(f"{label}.settlement")) if force.soil is not None else const(0.0)
+        self.soft = force.soil is not None
+        self.flat = not names(height) & PLACE.keys()
+        if self.flat:
+            self.normal = self.away = given
+            self.depth, self.rising = E(height) - settled - place.dot(given), rate_of(builder, height, f"{key}.height")
+            return
+        here = dict(zip(PLACE, place, strict=True))
+        steep = given.minus(gradient(builder, height))
+        size = root(steep.dot(steep))
+        depth = (E(height) - Vector(*map(name, PLACE)).dot(given)) / size
+        try:
+            away = gradient(builder, depth.node).times(-1.0)
+        except ExpressionError:  # tables of two variables have no second derivatives
+            away = steep.times(1.0 / size)
+        self.normal, self.away = (Vector(*(placed(part, here) for part in vector)) for vector in (steep.times(1.0 / size), away))
+        self.depth = placed(depth, here) - settled
+        self.rising = placed(rate_of(builder, depth.node, f"{key}.height"), here)
+
+    def sinking(self, speed: Vector) -> E:
+        """Rate of the depth without the settling."""
+        return self.rising - speed.dot(self.away)
+
+
+def gradient(builder: Builder, node: Node) -> Vector:
+    """Derivatives by the place of the contact."""
+    whole = builder.registers.expand(node)
+    return Vector(*(E(differentiate(whole, lambda leaf, k=k: ONE if leaf is Name(k) else None)) for k in PLACE))
+
+
+def placed(value: E, here: dict[str, E]) -> E:
+    """An expression with the place of the contact filled in."""
+    return E(substitute(value.node, lambda leaf: here[leaf.key].node if leaf.key in here else None))

@@ -1,0 +1,50 @@
+"""The registry of force elements: every file of this folder says all about one kind, and everything else is drawn from here.
+
+The format and its checks, kinds told by keys, laws, offered names and states with their units, scenes, docs, completion and parameters of tests come
+from the registry. A new law is one file with a FORCE.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any, Union
+
+from pydantic import Discriminator, Tag
+
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.table import ForceTable
+
+
+def found() -> dict[str, ForceKind]:
+    """All kinds by name, in the order of docs."""
+    kinds: list[ForceKind] = [import_module(f"{__name__}.{module.name}").FORCE for module in iter_modules(__path__)]
+    names = [kind.name for kind in kinds]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two kinds of force elements have one name: {sorted(names)}")
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
+
+
+KINDS = found()
+
+
+def force_kind(value: Any) -> str | None:
+    """The kind of a force table: written, or told by its keys."""
+    if not isinstance(value, dict):
+        return getattr(value, "kind", None)
+    if "kind" in value:
+        return value["kind"] if isinstance(value["kind"], str) else None
+    telling = [kind for kind in KINDS.values() if kind.told_by is not None and kind.place in value]
+    by_keys = (kind.name for kind in telling if kind.told_by and not kind.told_by.isdisjoint(value))
+    return next(by_keys, next((kind.name for kind in telling if not kind.told_by), None))
+
+
+def offered(label: str, force: ForceTable) -> dict[str, str]:
+    """Names under which a force element offers what it measures and keeps, with their units."""
+    return {f"{label}.{suffix}": unit for suffix, unit in KINDS[force.kind].names(force).items()}
+
+
+if TYPE_CHECKING:
+    Force = ForceTable
+else:
+    Force = Annotated[Union[tuple(Annotated[kind.table, Tag(name)] for name, kind in KINDS.items())], Discriminator(force_kind)]  # noqa: UP007

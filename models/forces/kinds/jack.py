@@ -1,0 +1,108 @@
+"""An outrigger jack: a leg of given extension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, choose
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
+from kinetree.models.description.number_checks import Path
+from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.quantities import Axis, Law
+from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.forces.contacts import add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.kind import ForceKind, OwnState
+from kinetree.models.forces.soil import soil_states
+from kinetree.models.forces.table import DOWN, Sided, TableName
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+
+class JackForce(Sided):
+    """Outrigger jack: a leg of given extension whose foot stands on the ground surface and lifts off."""
+
+    kind: Literal["jack"] = "jack"
+    stiffness: Law = Field(0.0, description="Stiffness of the leg per compression**exponent [N/m for exponent 1]")
+    body: str = Field(description="The body that carries the jack")
+    point: Numbers = Field(ORIGIN, description="Foot at extension 0, body frame [m]")
+    axis: Axis = Field(DOWN, description="Direction in which the jack extends, body axes")
+    extension: Law = Field(0.0, description="Extension of the unloaded leg [m]")
+    law: TableName | None = Field(None, description="Table: force of the leg over its compression, instead of the stiffness")
+
+
+def states(force: JackForce) -> dict[str, OwnState]:
+    """The soil's, and the side travels of the foot."""
+    return soil_states(force) | ({} if force.side_stiffness == 0.0 else {"travel_1": OwnState("m"), "travel_2": OwnState("m")})
+
+
+def add_jack(builder: Builder, label: str, force: JackForce) -> None:
+    """A leg that stands on its foot; compression is the penetration of the unloaded foot."""
+    key, body = f"forces.{label}", builder.body[force.body]
+    point = vector_of(builder, force.point, f"{key}.point")
+    node = builder.node(force.extension, f"{key}.extension")
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    axis = direction(builder, hidden(label, "axis"), body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
+    arm = axis.times(E(node))
+    own = axis.times(rate_of(builder, node, f"{key}.extension"))
+    speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
+    ground = Ground(builder, label, force, place.plus(arm))
+    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed))
+    axes = plane(ground.normal)
+    sides = side_forces(builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes])
+    across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
+    add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
+    contact_book(builder, label, body, ground, across, speed, speed, own)
+
+
+def plane(normal: Vector) -> list[Vector]:
+    """Two axes across a unit normal, by Duff's construction, which has no singular direction."""
+    x, y, z = normal
+    sign = choose(z < 0.0, -1.0, 1.0)
+    a = -(1.0 / (sign + z))
+    b = x * y * a
+    return [Vector(1.0 + sign * x * x * a, sign * b, -(sign * x)), Vector(b, sign + y * y * a, -y)]
+
+
+def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
+    if force.law is None and "stiffness" not in force.model_fields_set:
+        checker.complain((*path, "stiffness"), "nothing", "stiffness or law")
+
+
+def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
+    """Point at extension 0, direction, extension."""
+    axis = numbers.vector(force.axis)
+    return numbers.vector(force.point), axis / (float((axis @ axis) ** 0.5) or 1.0), numbers.number(force.extension)
+
+
+def parts(force: JackForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+    from kinetree.models.scene.elements import leg
+
+    return force.body, leg(*foot(force, numbers), size)
+
+
+def touch(force: JackForce, numbers: Any) -> tuple[Any, float]:
+    point, axis, extension = foot(force, numbers)
+    return point + extension * axis, 0.0
+
+
+FORCE = ForceKind(
+    JackForce,
+    add_jack,
+    says="N as `contact`, over the compression of the leg, by `stiffness` or by a table `law`; side forces as `tyre`, in both directions",
+    rank=8,
+    measures={"penetration": "m"},
+    states=states,
+    check=check_jack,
+    clearance=True,
+    parts=parts,
+    touch=touch,
+    example={
+        "extension": 0.4, "height": 0.2, "stiffness": 300.0, "damping": 3.0, "side_stiffness": 100.0, "side_damping": 1.0, "friction": 0.5,
+    },
+)  # fmt: skip

@@ -1,0 +1,73 @@
+"""A force along the line between two points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, choose, larger, smaller
+from kinetree.models.description.number_checks import Path
+from kinetree.models.forces.along import check_elastic, define_force, elastic, line_book, line_sensors
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.table import Between, Elastic
+from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+
+class LineForce(Elastic):
+    """Force along the line between two points: value, or -(stiffness (l - length) + damping dl/dt); positive pushes them apart."""
+
+    kind: Literal["line"] = "line"
+    between: Between = Field(description="The two points")
+    tension_only: bool = Field(False, description="Never pushes: a rope")
+    compression_only: bool = Field(False, description="Never pulls: a buffer")
+
+
+def add_line(builder: Builder, label: str, force: LineForce) -> None:
+    """Spring, damper or given force between two points; a rope never pushes, a buffer never pulls."""
+    ends, length, rate = line_sensors(builder, label, force.between)
+    value, potential = elastic(builder, f"forces.{label}", force, length, rate)
+    if force.tension_only or force.compression_only:
+        stretch = length - E(builder.node(0.0 if force.length is None else force.length))
+        slack = stretch < 0.0 if force.tension_only else stretch > 0.0
+        value = choose(slack, 0.0, smaller(value, 0.0) if force.tension_only else larger(value, 0.0))
+        potential = choose(slack, 0.0, potential)
+    builder.add_force(L.Force.LINE, *ends, define_force(builder, label, value, potential))
+    line_book(builder, label, force.between, potential)
+
+
+def check_line(checker: Checker, path: Path, force: LineForce) -> None:
+    check_elastic(checker, path, force)
+    if force.tension_only and force.compression_only:
+        checker.complain(path, "tension_only and compression_only", "one of them")
+    if force.value is None and force.length is None and "stiffness" in force.model_fields_set:
+        checker.complain((*path, "length"), "nothing", "the length without spring force")
+
+
+def look(force: LineForce, numbers: Any, size: float, low: float) -> dict[str, Any]:
+    """A rope, a spring, or a rod for what is given."""
+    from kinetree.models.scene.elements import ROD, ROPE, SPRING, cylinder_look
+
+    if force.tension_only:
+        return {"kind": "rope", "radius": 0.35 * ROD * size, "colour": ROPE}
+    elastic = force.law is not None or numbers.number(force.stiffness, 1.0) != 0.0
+    if force.value is None and elastic:
+        return {"kind": "spring", "radius": 1.6 * ROD * size, "colour": SPRING}
+    return cylinder_look(force, numbers, size, low)
+
+
+FORCE = ForceKind(
+    LineForce,
+    add_line,
+    says="as `coordinate`, over the distance of two points; a rope or a buffer is cut at 0",
+    rank=2,
+    told_by=frozenset(),
+    measures={"length": "m", "rate": "m/s"},
+    check=check_line,
+    look=look,
+    example={"stiffness": 80.0, "damping": 0.6, "length": 0.4},
+)

@@ -1,0 +1,67 @@
+"""Exponential limit stops of a coordinate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, const, exp, larger, name
+from kinetree.models.description.number_checks import Path, check_order
+from kinetree.models.description.quantities import Number
+from kinetree.models.forces.along import along, define_force, push, speed_of
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.table import ForceTable
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+
+class StopForce(ForceTable):
+    """Exponential limit stop: (stiffness - damping dx/dt) exp(-sharpness (x - lower)) at the lower bound, mirrored at the upper; never pulls."""
+
+    kind: Literal["stop"] = "stop"
+    coordinate: str = Field(description="Name of a coordinate")
+    lower: Number | None = Field(None, description="Lower bound [m or rad]; left out: no lower stop")
+    upper: Number | None = Field(None, description="Upper bound [m or rad]; left out: no upper stop")
+    stiffness: Number = Field(description="Force at the bound [N or N.m]")
+    damping: Number = Field(0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]")
+    sharpness: Number = Field(description="Exponent: growth of the force per unit of travel [1/m or 1/rad]")
+    positive: ClassVar = ("sharpness",)
+
+
+def add_stop(builder: Builder, label: str, force: StopForce) -> None:
+    """Exponential limit stops (theory of unilateral joints): push back near a bound, never pull."""
+    index, rate = speed_of(builder, force.coordinate)
+    x = name(force.coordinate)
+    k, mu, a = (E(builder.node(v, f"forces.{label}")) for v in (force.stiffness, force.damping, force.sharpness))
+    value = const(0.0)
+    potential = const(0.0)
+    if force.lower is not None:
+        near = exp(-(a * (x - E(builder.node(force.lower)))))
+        value = value + larger((k - mu * rate) * near, 0.0)
+        potential = potential + k / a * near
+    if force.upper is not None:
+        near = exp(a * (x - E(builder.node(force.upper))))
+        value = value - larger((k + mu * rate) * near, 0.0)
+        potential = potential + k / a * near
+    push(builder, index, define_force(builder, label, value, potential))
+    along(builder, label, x, rate, potential)
+
+
+def check_stop(checker: Checker, path: Path, force: StopForce) -> None:
+    check_order(checker, path, force, "lower", "upper")
+    if force.lower is None and force.upper is None:
+        checker.complain(path, "no bound", "lower, upper or both")
+
+
+FORCE = ForceKind(
+    StopForce,
+    add_stop,
+    says="max(0, (stiffness - damping ẋ) exp(-sharpness (x - lower))), mirrored at `upper`: never pulls",
+    rank=3,
+    told_by=frozenset({"lower", "upper", "sharpness"}),
+    check=check_stop,
+    example={"lower": -0.4, "upper": 0.5, "stiffness": 2.0, "damping": 0.1, "sharpness": 4.0},
+)

@@ -1,0 +1,77 @@
+"""A tyre with elastic side force, which rolls freely."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, larger, name
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import direction, position, registers, spin, vector_of, velocity
+from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.quantities import Axis, Number, Vector
+from kinetree.models.forces.contacts import add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.kind import ForceKind, OwnState
+from kinetree.models.forces.soil import soil_states
+from kinetree.models.forces.table import Sided
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+
+
+class TyreForce(Sided):
+    """Tyre that stands on the ground surface: vertical spring and damper that lift off, and an elastic side force."""
+
+    kind: Literal["tyre"] = "tyre"
+    body: str = Field(description="The body that carries the wheel")
+    point: Vector = Field(ORIGIN, description="Centre of the wheel, body frame [m]")
+    radius: Number = Field(0.0, description="Free radius of the tyre [m]")
+    side: Axis = Field((0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes")
+
+
+def states(force: TyreForce) -> dict[str, OwnState]:
+    """The soil's, and the side travel of the contact."""
+    return soil_states(force) | ({} if force.side_stiffness == 0.0 else {"travel": OwnState("m")})
+
+
+def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
+    """A wheel that rolls freely and holds along its axle."""
+    key, body = f"forces.{label}", builder.body[force.body]
+    point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
+    place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
+    ground = Ground(builder, label, force, place)
+    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
+    side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
+    slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
+    sides = side.times(side_forces(builder, label, force, ("travel",), load, [slip.dot(side)])[0])
+    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
+    contact_book(builder, label, body, ground, sides, speed, slip)
+
+
+def parts(force: TyreForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+    from kinetree.models.scene.elements import wheel
+
+    return force.body, wheel(numbers.vector(force.point), numbers.vector(force.side), numbers.number(force.radius))
+
+
+def touch(force: TyreForce, numbers: Any) -> tuple[Any, float]:
+    return numbers.vector(force.point), numbers.number(force.radius)
+
+
+FORCE = ForceKind(
+    TyreForce,
+    add_tyre,
+    says="N as `contact`; along the axle -(side_stiffness y + side_damping v), limited by friction·N; ẏ = v while it holds",
+    rank=7,
+    measures={"penetration": "m"},
+    states=states,
+    clearance=True,
+    parts=parts,
+    touch=touch,
+    example={
+        "radius": 0.3, "height": 0.2, "stiffness": 200.0, "damping": 2.0, "side_stiffness": 150.0, "side_damping": 1.0, "friction": 0.8,
+    },
+)  # fmt: skip

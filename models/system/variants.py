@@ -1,0 +1,55 @@
+"""Systems of a description: as it runs, as its controllers rest, and with the loop of one of them open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.controllers.expansion import commands_of, expanded
+from kinetree.models.run.stages import compile_stage, structures
+from kinetree.models.system.system import System
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.description.schema import Description
+
+
+def system_of(description: Description) -> System:
+    """Compiled; the motion begins in the last of the states of rest that `run.prepare` names."""
+    stages = structures(description)
+    system = System(description, compile_stage(stages[0], later=False), stages)
+    if not description.run.prepare:
+        return system
+    from kinetree.models.analysis.preparation import rest_starts
+
+    return System(description, compile_stage(stages[0], later=False, starts=rest_starts(system)), stages)
+
+
+def resting(system: System) -> System:
+    """The system in whose states of rest controllers take part: sampled ones stand for themselves without events."""
+    written = system.description.written
+    if not written.controllers or system.description.rests:
+        return system
+    return unprepared(expanded(written, rest=True))
+
+
+def opened(system: System, name: str) -> System:
+    """The system at rest with the command of one controller as an input."""
+    return unprepared(expanded(system.description.written, rest=True, broken=name))
+
+
+def unprepared(description: Description) -> System:
+    """Without the search for the start of a run."""
+    stages = structures(description)
+    return System(description, compile_stage(stages[0], later=False), stages)
+
+
+def begun(system: System, rest: Equilibrium) -> dict[str, float]:
+    """Values of the states of a run that begins at a state of rest: what sampled controllers read, hold and remember there."""
+    known = rest.outputs | rest.states
+    for name, controller in system.description.written.controllers.items():
+        for k, command in enumerate(commands_of(name, controller), 1):
+            if command in known:
+                waits = [state for state in system.compiled.states if state.startswith(f"{command}.wait")]
+                limited = f"{name}.limited" + (str(k) if len(commands_of(name, controller)) > 1 else "")
+                known |= dict.fromkeys((f"{command}.command", f"{command}.due", limited, *waits), known[command])
+    return {state: known[state] for state in system.compiled.states if state in known}

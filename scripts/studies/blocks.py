@@ -1,0 +1,88 @@
+"""Tuned controllers as tables of [controllers], and the mechanism that has them.
+
+The command of an actuator becomes a controller NAME_control that drives it, and the actuator gives no force of its own; a command that is an input of
+the description becomes a controller of its name, and the input goes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from kinetree.models.description.source import Source, read
+from kinetree.models.foreign.toml_text import toml_text
+from kinetree.scripts.terminal.failure import BadInput
+
+DIGITS = 10
+Blocks = dict[str, dict[str, Any]]
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with as many digits as matter."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return value
+
+
+def place_of(command: str, actuators: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name of the controller that gives a command, and the key that brings it there."""
+    label, _, key = command.rpartition(".")
+    if key == "force" and label in actuators:
+        return f"{label}_control", {"drives": label}
+    if command in inputs:
+        return command, {}
+    raise BadInput(f"'{command}' is neither the force of an actuator nor an input of the description: no controller can give it")
+
+
+def sampling_of(step: float, delay: float, jitter: float) -> dict[str, float]:
+    """Keys of a controller in the exchange of a scenario: an answer takes a step and the channel there and back."""
+    late = step + 2.0 * delay
+    if late % step + jitter >= step:  # commands would overtake each other: always the latest
+        return {"period": step, "delay": late + jitter}
+    return {"period": step, "delay": late} | ({"jitter": jitter} if jitter else {})
+
+
+def pid_blocks(
+    name: str, table: Mapping[str, Any], numbers: Mapping[str, float], more: Mapping[str, Any], notch: Mapping[str, float] | None
+) -> Blocks:
+    """A PID, behind a notch where there is one; the integral follows a limited command in √(kd/ki), or kp/ki."""
+    sampling = {key: more[key] for key in ("period",) if key in more}
+    keys = {key: table[key] for key in ("setpoint", "offset", "low", "high") if key in table}
+    block = {"measure": table["measure"], **keys, **{key: value for key, value in numbers.items() if value}, **more}
+    if numbers.get("ki") and ("low" in keys or "high" in keys):
+        kp, ki, kd = (abs(numbers.get(key, 0.0)) for key in ("kp", "ki", "kd"))
+        block["tracking"] = math.sqrt(kd / ki) if kd else kp / ki
+    if notch is None:
+        return {name: block}
+    first = {"kind": "notch", "measure": f"-({table['measure']})", **notch, **sampling}
+    return {f"{name}_notch": first, name: block | {"measure": f"{name}_notch"}}
+
+
+def block_text(blocks: Blocks, remarks: list[str]) -> str:
+    """Tables of [controllers] as text."""
+    return toml_text({"controllers": {name: {key: rounded(value) for key, value in block.items()} for name, block in blocks.items()}}, remarks)
+
+
+def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float]) -> dict[str, Any]:
+    """The description of a mechanism with the controllers in the place of the inputs they give."""
+    raw, _ = read(source)
+    made = {**raw, "controllers": {**raw.get("controllers", {}), **{name: rounded_block(block) for name, block in blocks.items()}}}
+    made["inputs"] = {name: table for name, table in raw.get("inputs", {}).items() if name not in blocks}
+    if not made["inputs"]:
+        del made["inputs"]
+    driven = {label for block in blocks.values() for label in (*block.get("commands", ()), *([block["drives"]] if "drives" in block else []))}
+    made["actuators"] = {name: {**table, "force": 0.0} if name in driven else table for name, table in raw.get("actuators", {}).items()}
+    if not made["actuators"]:
+        del made["actuators"]
+    for name, value in parameters.items():
+        table = raw["parameters"][name]
+        made.setdefault("parameters", {})
+        made["parameters"] = {**made["parameters"], name: {**table, "value": value} if isinstance(table, dict) else value}
+    return made
+
+
+def rounded_block(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: rounded(value) for key, value in block.items()}

@@ -1,0 +1,172 @@
+"""What `kinetree tune` finds for a scenario: PID loops with margins, state feedback, an observer, each as blocks of [controllers].
+
+Loops are tuned one after another, in the order of the file, each with those before it closed. The blocks are put into the mechanism and their loops
+opened there, sampled and delayed as they will run: those margins are exact, where tuning counts half a period as dead time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.linearization import Linear
+from kinetree.scripts.hil.design import pid
+from kinetree.scripts.hil.scenario import Scenario
+from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
+from kinetree.scripts.studies.lqg import Observed, observed
+from kinetree.scripts.studies.tuning import Tuned, forward_gains, notch_filter, notched, regulator, tuned
+from kinetree.scripts.terminal.failure import BadInput
+
+
+@dataclass
+class Design:
+    """Everything found."""
+
+    scenario: Scenario
+    delay: float
+    loops: list[tuple[dict[str, Any], Tuned, tuple[float, float] | None]] = field(default_factory=list)  # table, result, feed-forward
+    feedback: tuple[np.ndarray, np.ndarray] | None = None  # K and eigenvalues
+    observer: Observed | None = None
+    linear: Linear | None = None
+    blocks: dict[str, Blocks] = field(default_factory=dict)  # by way: pid, lqr, lqg
+    closed: dict[str, list[Any]] = field(default_factory=dict)  # control loops with the blocks in the mechanism
+
+
+def design(scenario: Scenario) -> Design:
+    """Tune all that the scenario asks for."""
+    from kinetree.models import load
+
+    if scenario.mechanism is None:
+        raise BadInput(f"{scenario.path}: tuning needs the mechanism, not its FMU")
+    mechanism = load(scenario.mechanism)
+    parameters = {name: value for name, value in scenario.values.items() if name in mechanism.description.parameters}
+    system = mechanism.compile(**parameters)
+    inputs = {name: value for name, value in scenario.values.items() if name in system.compiled.inputs}
+    check_names(scenario, system)
+    from kinetree.models.analysis.moment import linear_at_rest
+    from kinetree.models.system.variants import resting
+
+    linear = linear_at_rest(system, inputs or None, scenario.measures)
+    rest = resting(system).equilibrium(inputs=inputs or None)
+    late = 1.5 * scenario.step + 2 * scenario.channel.delay + scenario.channel.jitter
+    found = Design(scenario, late, linear=linear)
+    tune_loops(found, linear)
+    known = rest.outputs | rest.coordinates | rest.states
+    starts = {name: float(value) for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)} | inputs
+    offsets = {command: starts[command] for command in scenario.commands}
+    sampling = sampling_of(scenario.step, scenario.channel.delay, scenario.channel.jitter)
+    d = system.description
+    places = {command: place_of(command, d.actuators, d.inputs) for command in scenario.commands}
+    if found.loops:
+        found.blocks["pid"] = loop_blocks(found, places, offsets, sampling)
+    if scenario.lqr:
+        states = scenario.lqr.get("states", {})
+        found.feedback = regulator(linear, scenario.commands, states, scenario.lqr.get("inputs", {}))
+        values = known | dict.fromkeys(linear.states, 0.0) | {name: known[name] for name in linear.states if name in known}
+        found.blocks["lqr"] = feedback_blocks(found, places, offsets, values, linear)
+    if scenario.lqg:
+        found.observer = observed(linear, scenario.commands, scenario.measures, scenario.step, sum_of(sampling), scenario.lqg)
+        block = found.observer.block(scenario.measures, [known.get(name, 0.0) for name in scenario.measures]) | sampling
+        found.blocks["lqg"] = observer_blocks(block, places, offsets)
+    for way, blocks in found.blocks.items():
+        found.closed[way] = closed_loops(scenario, blocks, parameters)
+    return found
+
+
+def sum_of(sampling: dict[str, float]) -> float:
+    """The latest that a command comes."""
+    return sampling["delay"] + sampling.get("jitter", 0.0)
+
+
+def check_names(scenario: Scenario, system: Any) -> None:
+    """Measures and commands that are there."""
+    known = (*(column.name for column in system.compiled.outputs), *system.compiled.registers)
+    for names, among, kind in ((scenario.measures, known, "measure"), (scenario.commands, system.compiled.inputs, "command")):
+        for name in names:
+            if name not in among:
+                raise BadInput(f"{scenario.path}: {kind} '{name}' is not there; there are {', '.join(among[:20])}")
+
+
+def tune_loops(found: Design, linear: Linear) -> None:
+    """The loops in their order."""
+    scenario = found.scenario
+    whole = linear.part(scenario.commands, scenario.measures)
+    for table in scenario.loops:
+        plant = whole.single(scenario.measures.index(table["measure"]), scenario.commands.index(table["command"]))
+        kinds = [key for key in ("kp", "ki", "kd") if key in table] or ["kp"]
+        result = (notched if scenario.notch else tuned)(plant, kinds, found.delay, scenario.tune)
+        if result is None:
+            raise BadInput(
+                f"{scenario.path}: {name_of(table)}: no {''.join(kinds)} keeps these margins with a dead time of {1e3 * found.delay:.3g} ms: "
+                "ask for less, or add kd"
+            )
+        whole = closed_over(whole, table | result.numbers, result.notch, scenario.measures, scenario.commands)
+        found.loops.append((table, result, forward_gains(plant, result.crossover) if scenario.forward else None))
+
+
+def name_of(table: dict[str, Any]) -> str:
+    return f"{table['command']} by {table['measure']}"
+
+
+def loop_blocks(found: Design, places: dict, offsets: dict[str, float], sampling: dict[str, float]) -> Blocks:
+    """PIDs; a loop's own offset counts, else what its command is at rest."""
+    blocks: Blocks = {}
+    for table, result, forward in found.loops:
+        name, drives = places[table["command"]]
+        more = {**drives, **sampling, "start": float(table.get("offset", offsets[table["command"]]))}
+        law = found.scenario.setpoints.get(table["measure"])
+        if law is not None:
+            more["setpoint"] = law
+            more |= dict(zip(("speed_forward", "acceleration_forward"), map(float, forward), strict=True)) if forward else {}
+        blocks |= pid_blocks(name, {"offset": offsets[table["command"]], **table}, result.numbers, more, result.notch)
+    return blocks
+
+
+def feedback_blocks(found: Design, places: dict, offsets: dict[str, float], rests: dict[str, float], linear: Linear) -> Blocks:
+    """State feedback, continuous: one block a command."""
+    assert found.feedback is not None
+    blocks: Blocks = {}
+    for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
+        name, drives = places[command]
+        gains = {state: float(gain) for state, gain in zip(linear.states, row, strict=True)}
+        held = {state: float(rests[state]) for state in gains if rests.get(state)}
+        blocks[name] = {"kind": "state-feedback", "gains": gains, "rests": held, "offset": offsets[command], **drives}
+    return blocks
+
+
+def observer_blocks(block: dict[str, Any], places: dict, offsets: dict[str, float]) -> Blocks:
+    """One observer gives all commands; of several, actuators take theirs at once."""
+    names = [name for name, _ in places.values()]
+    driven = [drives.get("drives") for _, drives in places.values()]
+    if len(names) == 1:
+        offset = next(iter(offsets.values()))
+        return {names[0]: block | ({"drives": driven[0]} if driven[0] else {}) | {"offset": offset, "start": offset}}
+    if None in driven or len(set(offsets.values())) > 1:
+        raise BadInput("an observer with several commands drives actuators that rest with one and the same force, such as 0")
+    return {"observer": block | {"commands": driven, "offset": next(iter(offsets.values()))}}
+
+
+def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float]) -> list[Any]:
+    """Margins with the blocks in the mechanism."""
+    from kinetree.models import load
+    from kinetree.models.analysis.control_loops import control_loops
+
+    return control_loops(load(with_blocks(str(scenario.mechanism), blocks, parameters)).compile())
+
+
+def closed_over(whole: StateSpace, table: dict, notch: dict[str, float] | None, measures: list[str], commands: list[str]) -> StateSpace:
+    """The plant with one loop closed, dead time left aside: u = C (0 - y) on its command, which others still see."""
+    i, j = measures.index(table["measure"]), commands.index(table["command"])
+    C = pid(**{key: float(table.get(key, 0.0)) for key in ("kp", "ki", "kd", "filter")})
+    C = C if notch is None else notch_filter(**notch).then(C)
+    b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])
+    k = 1.0 / (1.0 + C.D[0, 0] * d)
+    # u = k (C_c x_c - D_c c z) with e = -y; other inputs' feedthrough to this measure is kept in D
+    row = np.hstack((-k * C.D * c, k * C.C))
+    n, m = len(whole.A), len(C.A)
+    A = np.block([[whole.A, np.zeros((n, m))], [-C.B @ c, C.A]]) + np.vstack((b, -C.B * d)) @ row
+    E = np.hstack((whole.C, np.zeros((len(whole.C), m)))) + whole.D[:, j : j + 1] @ row
+    return StateSpace(A, np.vstack((whole.B, -C.B @ whole.D[i : i + 1])), E, whole.D)

@@ -1,0 +1,80 @@
+"""The registry of forces: every kind, also one that was added a minute ago, keeps the books, is the same in every form, and can be differentiated."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_forces import random_mechanism
+
+from kinetree.models import load
+from kinetree.models.forces.kinds import KINDS, force_kind, offered
+
+DOCS = Path(__file__).parents[2] / "docs"
+TOLERANCE = 1e-9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_kind_keeps_the_books(kind: str, seed: int):
+    """Work of the force + what it stores + what it takes is constant, and what is passive has never given more than it got.
+
+    Both integrals run with the motion: its tolerance of 1e-9, times the energies that are turned over, with room for 1000 steps that add up."""
+    system = load(random_mechanism(kind, seed)).compile()
+    result = system.simulate(0.6, output_step=0.01, tolerance=TOLERANCE)
+    stored, lost, work = result["f.stored_energy"], result["f.dissipated_energy"], result["work"]
+    size = 1.0 + np.abs(work).max() + np.abs(stored).max() + np.abs(result["f.power"]).max()
+    assert np.abs(stored - stored[0] + work + lost).max() < 1e3 * TOLERANCE * size
+    assert KINDS[kind].gives_energy or lost.min() > -1e3 * TOLERANCE * size
+    assert np.abs(result["energy_residual"]).max() < 1e3 * TOLERANCE * size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_the_same_in_every_form(kind: str):
+    system = load(random_mechanism(kind, 3)).compile()
+    q, u = system.start()
+    u = u + np.random.default_rng(3).normal(size=u.size)
+    found = {form: system.accelerations(0.0, q, u, method=form) for form in ("DEC", "CBM", "ABM", "LGR")}
+    for each in found.values():
+        assert each == pytest.approx(found["DEC"], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_offers_its_names(kind: str):
+    """States and measured values are there by name, with finite slopes of everything they do."""
+    description = random_mechanism(kind, 4)
+    mechanism = load(description)
+    names = offered("f", mechanism.description.forces["f"])
+    system = load(description | {"outputs": {**description["outputs"], **{f"seen{k}": name for k, name in enumerate(names)}}}).compile()
+    q, u = system.start()
+    told = system.outputs(0.0, q, u)
+    assert all(np.isfinite(told[f"seen{k}"]) for k in range(len(names)))
+    A = system.linearize(0.0, q, u).A
+    assert np.isfinite(A).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_told_as_it_says(kind: str):
+    """Written kinds count; else its keys tell it, if it has any that do."""
+    known = KINDS[kind]
+    example = {known.place: "x", **known.example}
+    assert force_kind(example | {"kind": kind}) == kind
+    for key in known.told_by or ():
+        assert force_kind({known.place: "x", key: 1}) == kind
+    if known.told_by is None:
+        assert force_kind({known.place: "x"}) != kind
+
+
+def test_keys_tell_one_kind_only():
+    for place in ("coordinate", "between", "body"):
+        keys = [key for kind in KINDS.values() if kind.place == place for key in kind.told_by or ()]
+        assert len(keys) == len(set(keys))
+        assert sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
+
+
+def test_docs_and_packages_draw_from_the_registry():
+    text = (DOCS / "format.md").read_text(encoding="utf-8")
+    for name, kind in KINDS.items():
+        assert f"| `{name}` | {kind.says} |" in text
+    packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    assert {"kinetree.models.forces", "kinetree.models.forces.kinds"} <= set(packages)
