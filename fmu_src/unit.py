@@ -22,6 +22,7 @@ from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED
+from kinetree.solvers.records import Named
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 
@@ -90,6 +91,11 @@ class FmuUnit:
     run: Options
     chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
 
+    @property
+    def header(self) -> Named:
+        """The numbers at the beginning of the ints."""
+        return U.UNIT.of(self.ints)
+
 
 def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None) -> FmuUnit:
     """Compile all structures of a mechanism; what is left out comes from [run]."""
@@ -100,10 +106,11 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     unit = make_unit(system, run.integrator)
     given = step is not None or system.description.run.step is not None
     soft = not unit.compiled[0].inputs and run.integrator not in FIXED
-    options = {
-        U.V_RELATIVE: run.relative, U.V_ABSOLUTE: run.absolute, U.V_STEP: run.step if given else STEP, U.V_LARGEST_STEP: run.largest_step,
-        U.V_SOFT: float(soft), U.V_BUDGET: run.step_limit,
+    values = {
+        "relative": run.relative, "absolute": run.absolute, "step": run.step if given else STEP, "largest_step": run.largest_step,
+        "soft": float(soft), "budget": run.step_limit,
     }  # fmt: skip
+    options = {U.UNIT_HEAD.at(name): value for name, value in values.items()}
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),

@@ -21,13 +21,15 @@ from numba.extending import intrinsic
 
 from kinetree.solvers.cache import engine_hash
 from kinetree.solvers.kernel import OPTIONS, kernel
-from kinetree.solvers.view_types import FLOATS, INTS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+from kinetree.solvers.unit_layout import UNIT, UNIT_HEAD
+from kinetree.solvers.view_types import FLOATS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+from kinetree.solvers.views import unit_ints, unit_work
 
 F = TypeVar("F", bound=Callable)
 SHAPES = {
     "solve": (MODEL, WORK),
     "state": (MODEL, WORK, types.float64),
-    "unit": (INTS, FLOATS, FLOATS, types.float64),
+    "unit": (ViewType(types.int64, UNIT), FLOATS, ViewType(types.float64, UNIT_HEAD), types.float64),
     "rates": (FLOATS, MODEL, WORK, types.float64, FLOATS),
     "method": (FLOATS, MODEL, WORK, types.float64),
 }
@@ -120,7 +122,7 @@ def make_callback(function: Callable, shape: str):
     if shape == "unit":
 
         def unit(ints, n_ints, floats, n_floats, work, n_work, t):
-            return body(view_from(ints, n_ints), view_from(floats, n_floats), view_from(work, n_work), t)
+            return body(unit_ints(ints), view_from(floats, n_floats), unit_work(work), t)
 
         return c_function(unit, signature)
     if shape == "rates":

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+from kinetree.solvers import model_records as R
+from kinetree.solvers.records import Record
+
 
 class Field(NamedTuple):
     name: str
@@ -10,6 +13,7 @@ class Field(NamedTuple):
     # dense, path, direct, sibling are 0 or 1
     size: str
     text: str
+    record: Record | None = None  # the field is one such record
 
 
 MODEL_INTS = (
@@ -43,16 +47,16 @@ MODEL_INTS = (
     Field("h_at", "N+2", "row of blocks i of H (m_i by h_col[i] + m_i)"),
     Field("h_col", "N+1", "first column of the diagonal block in row i of H"),
     Field("code", "5*(number of instructions)", "instructions of all phases"),
-    Field("tables", "6*nt", "table records"),
-    Field("sensors", "8*ns", "sensor records"),
-    Field("forces", "16*nf", "force records"),
+    Field("tables", f"{R.TABLE.size}*nt", "records TABLE"),
+    Field("sensors", f"{R.SENSOR.size}*ns", "records SENSOR"),
+    Field("forces", f"{R.FORCE.size}*nf", "records FORCE"),
     Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
-    Field("guards", "5*ng", "guard records of GUARD ints"),
-    Field("actions", "3*na", "action records of ACTION ints"),
-    Field("latches", "2*(number of latches)", "latch records of LATCH ints"),
-    Field("probes", "3*(number of probes)", "probe records of PROBE ints"),
-    Field("knots", "5*(number of corners)", "records of KNOT ints: corners of expressions of time"),
+    Field("guards", f"{R.GUARD.size}*ng", "records GUARD"),
+    Field("actions", f"{R.ACTION.size}*na", "records ACTION"),
+    Field("latches", f"{R.LATCH.size}*(number of latches)", "records LATCH"),
+    Field("probes", f"{R.PROBE.size}*(number of probes)", "records PROBE"),
+    Field("knots", f"{R.KNOT.size}*(number of corners)", "records KNOT: corners of expressions of time"),
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),
@@ -71,12 +75,8 @@ MODEL_INTS = (
     Field("l_speed", "number of slopes", "speed index"),
     Field("l_slope", "number of slopes", "register of the partial derivative"),
     Field("l_arm_at", "nl+1", "arms of coupling k are those from l_arm_at[k] to l_arm_at[k+1]"),
-    Field(
-        "l_arm",
-        "5*(number of arms)",
-        "records of ARM ints: how couplings, then rows of contacts depend on velocities of points and spins of bodies",
-    ),
-    Field("l_input", "3*(number of inputs)", "inputs that couplings follow: number of the input, registers of its first and second derivative"),
+    Field("l_arm", f"{R.ARM.size}*(number of arms)", "records ARM: how a coupling depends on the velocity of a point and the spin of a body"),
+    Field("l_input", f"{R.FOLLOWED.size}*(number of inputs)", "records FOLLOWED: inputs that couplings follow"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nly, length of `loop_y`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
@@ -97,7 +97,7 @@ MODEL_FLOATS = (
 )
 
 WORK = (
-    Field("head", "64", "counters and flags of an instance: see K_* below"),
+    Field("head", str(R.HEAD.size), "counters and flags of an instance: record HEAD", R.HEAD),
     Field("val", "nr", "registers"),
     Field("q", "nq", "coordinates, argument of entries"),
     Field("u", "nu", "speeds (or result u of hamilton)"),
@@ -106,7 +106,7 @@ WORK = (
     Field("udot", "nu", "result: rates of the speeds"),
     Field("pdot", "nu", "result: rates of the momenta"),
     Field("xdot", "nx", "result: rates of the states"),
-    Field("given", "ni", "inputs at head[K_GIVEN_AT], where they have slopes"),
+    Field("given", "ni", "inputs at `given_at` of the head, where they have slopes"),
     Field("slope", "ni", "slopes of the inputs"),
     Field("curve", "4*ni", "coefficients of the second to fifth power of inputs that move, CURVE per input"),
     Field("tau", "nu", "generalised force along speeds: the caller's and those of force elements"),
@@ -114,13 +114,13 @@ WORK = (
     Field("extra", "6*(N+1)", "caller's loads: force and moment about O_i, body axes"),
     Field("wrench", "6*(N+1)", "applied force and moment about O_i, ground axes, without gravity"),
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
-    Field("body", "32*(N+1)", "derived constants of bodies"),
-    Field("elem", "16*ne", "derived constants of elements"),
+    Field("body", f"{R.BODY.size}*(N+1)", "derived constants of bodies, records BODY"),
+    Field("elem", f"{R.ELEMENT.size}*ne", "derived constants of elements, records ELEMENT"),
     Field("body_code", "2*(N+1)", "of the folded joint constants: 1, 2, 3 where the axis is +x, +y, +z, else 0; 1 where the folded rotation is none"),
     Field("elem_code", "ne", "1, 2, 3 where the axis of an element is +x, +y, +z, else 0"),
     Field("rotor", "nu", "inertia of the motor reflected to speed j"),
-    Field("row", "72*(N+1)", "fast path per body"),
-    Field("col", "16*nu", "fast path per speed"),
+    Field("row", f"{R.ROW.size}*(N+1)", "fast path per body, records ROW"),
+    Field("col", f"{R.COLUMN.size}*nu", "fast path per speed, records COLUMN"),
     Field("small", "64", "scratch of one joint"),
     # closed loops
     Field("push", "6*(N+1)*min(nl+nk+nc,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
@@ -236,3 +236,19 @@ LITERAL = (
     "G",
     "itr",
 )  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
+
+
+def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
+    """Entry of the directory of a block by field; each directory has a closing end."""
+    return {field.name: first + k for k, field in enumerate(table)}
+
+
+# the ints of a model: record HEADER, three directories of offsets, then the fields of MODEL_INTS
+AT_INTS = R.HEADER.size
+AT_FLOATS = AT_INTS + len(MODEL_INTS) + 1
+AT_WORK = AT_FLOATS + len(MODEL_FLOATS) + 1
+AT_FIELDS = AT_WORK + len(WORK) + 1
+MODEL_AT = {"header": -1} | places(MODEL_INTS, AT_INTS) | places(MODEL_FLOATS, AT_FLOATS)
+WORK_AT = places(WORK, AT_WORK)
+RECORD_FIELDS = {"header": R.HEADER} | {field.name: field.record for field in (*MODEL_INTS, *WORK) if field.record is not None}
+REGISTERS = R.HEAD.size  # where the registers of a workspace begin: they follow its head

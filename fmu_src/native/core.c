@@ -69,7 +69,7 @@ int setup(Instance *in, int tolerance_defined, double tolerance, double start_ti
 }
 
 static int not_a_number(Instance *in, int level, const char *doing, int item) {
-    double t = in->work[V_TIME], value = item < 0 ? 0 : in->work[in->model.ints[U_BASE] + KINETREE_WORK_HEAD + item];
+    double t = in->work[V_TIME], value = item < 0 ? 0 : in->work[in->model.ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD + item];
     if (item < 0) return say(in, level, "%s at t = %.9g: an acceleration or a rate is not a finite number", doing, t);
     const char *name = register_name(&in->model, in->work, item);
     if (isfinite(value))

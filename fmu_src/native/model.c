@@ -142,7 +142,7 @@ const char *stage_name(const Model *m, int stage) {
 
 static const int64_t *stage_record(const Model *m, const double *work) {
     int64_t stage = (int64_t)work[V_STAGE];
-    return m->ints + UNIT_HEADER + STAGE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
+    return m->ints + U_SIZE + S_SIZE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
 }
 
 const char *body_name(const Model *m, const double *work, int number) {
@@ -160,7 +160,7 @@ const char *state_name(const Model *m, size_t k) {
 
 const char *register_name(const Model *m, const double *work, int number) {
     const int64_t *columns = m->ints + stage_record(m, work)[S_COLUMNS];
-    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_BASE] + KINETREE_WORK_HEAD;
+    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD;
     for (int64_t v = 0; v < m->header[P_VARIABLES]; v++) {
         int64_t at = m->variables[v].at, column = at - at_columns;
         if (at == at_registers + number) return variable_name(m, (size_t)v);

@@ -53,7 +53,7 @@ class Model:
         self.call = native(folder, self) or jitted(folder, self)
 
     def register_name(self, work):
-        """What a failure is about: the variable behind the register V_ITEM."""
+        """What a failure is about: the variable behind the register ITEM."""
         register, header = int(work[V["ITEM"]]), PLACES
         columns = self.ints[header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]]
         for name, at, write in zip(self.names, self.at, self.write):

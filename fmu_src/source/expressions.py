@@ -131,13 +131,29 @@ class Expressions:
     # -- parts of blocks and views ----------------------------------------------------------------------------------------------------------
     def on_Attribute(self, node: ast.Attribute) -> Value:
         text, kind = self.value(node.value)
+        if isinstance(kind, K.Named) and node.attr in kind.record.places:
+            return self.entry(node, text, kind)
         if kind in (K.INTS, K.FLOATS) and node.attr == "size":
             return self.view_size(node.value, text), K.INTEGER
         place, element = field_place(kind, node.attr)
         if place < 0:
-            return f"((KtInts){{{text}.ints, KT_HEADER}})", K.INTS
+            return f"((KtInts){{{text}.ints, KT_HEADER}})", element
         data = "ints" if element == K.INTS else "data"
         return f"(({element}){{{text}.{data} + {text}.ints[{place}], {text}.ints[{place + 1}] - {text}.ints[{place}]}})", element
+
+    def entry(self, node: ast.Attribute, text: str, kind: K.Named) -> Value:
+        """An entry of a record, which can be assigned, or some that stand together."""
+        at, count = kind.record.places[node.attr]
+        data, first = f"{text}.data", str(at)
+        if isinstance(node.value, ast.Attribute):  # without the view of the field
+            owner, block = self.value(node.value.value)
+            if block in (K.MODEL, K.WORK):
+                place, element = field_place(block, node.value.attr)
+                data = f"{owner}.{'ints' if element == K.INTS else 'data'}"
+                first = first if place < 0 else f"{owner}.ints[{place}] + {at}"
+        if count == 1:
+            return f"{data}[{first}]", K.INTEGER if kind == K.INTS else K.REAL
+        return f"(({kind}){{{data} + {first}, {count}}})", str(kind)
 
     def view_size(self, node: ast.expr, text: str) -> str:
         """The size of a view, without the view where it is a field."""
@@ -179,7 +195,7 @@ class Expressions:
         name = self.kept((text, kind))
         first = self.value(node.slice.lower)[0] if node.slice.lower else "0"
         last = f"kt_least({self.value(node.slice.upper)[0]}, {name}.size)" if node.slice.upper else f"{name}.size"
-        return f"(({kind}){{{name}.data + {first}, {last} - ({first})}})", kind
+        return f"(({kind}){{{name}.data + {first}, {last} - ({first})}})", str(kind)
 
     # -- calls ------------------------------------------------------------------------------------------------------------------------------
     def on_Call(self, node: ast.Call) -> Value:
@@ -200,6 +216,12 @@ class Expressions:
             return f"(({kind}){{{self.kept_view(ints)}.data, {self.kept_view(data, K.FLOATS)}.data}})", kind
         if name in ("ints_view", "floats_view"):
             return self.value(node.args[0])
+        if record := getattr(callee, "kinetree_block", None):
+            text, kind = self.value(node.args[0])
+            return text, K.Named(kind, record)
+        if record := getattr(callee, "kinetree_record", None):
+            (table, kind), (k, _) = self.value(node.args[0]), self.value(node.args[1])
+            return f"(({kind}){{{table}.data + {record.size} * ({k}), {record.size}}})", K.Named(kind, record)
         if getattr(callee, "kinetree_hook", ""):
             return "KT_RAISED", K.INTEGER
         arguments = [self.value(each) for each in node.args]

@@ -9,7 +9,7 @@ from typing import Any
 from kinetree.fmu.source import kinds as K
 from kinetree.fmu.source.statements import Kernel
 from kinetree.models.trace.kernels import PlainKernels
-from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEADER
 
 HEAD = f"""#include <math.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ typedef struct {{ const int64_t *data; int64_t size; }} KtInts;
 typedef struct {{ double *data; int64_t size; }} KtFloats;
 typedef struct {{ const int64_t *ints; double *data; }} KtModel;
 typedef struct {{ const int64_t *ints; double *data; }} KtWork;
-enum {{ KT_HEADER = {L.HEADER}, KT_RAISED = -1 }};
+enum {{ KT_HEADER = {HEADER.size}, KT_RAISED = -1 }};
 """
 # Python's arithmetic where that of C differs
 HELPERS = {

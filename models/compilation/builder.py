@@ -25,6 +25,7 @@ from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
+from kinetree.solvers.model_records import FORCE, SENSOR
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.books import Book
@@ -234,12 +235,14 @@ class Builder:
         """A measured value under a name; late ones need accelerations."""
         late = kind >= L.Sensor.ACCELERATION
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
-        (self.late if late else self.early).append((int(kind), register, a, point_a, b, point_b, axis, frame))
+        record = SENSOR.filled(kind=kind, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
+        (self.late if late else self.early).append(record)
         return register
 
     def add_force(self, kind: L.Force, *arguments: int) -> None:
-        """A record of a force element."""
-        self.forces.append([int(kind), 0, *arguments, *(0,) * (L.FORCE - 2 - len(arguments))])
+        """A record of a force element; arguments in the order of L.FORCE_ARGUMENTS."""
+        names = L.FORCE_ARGUMENTS[kind]
+        self.forces.append(FORCE.filled(kind=kind, **dict(zip(names, arguments, strict=True))))
 
     def finish(self, bodies: Mapping[str, list[int]], joints: Mapping[str, list[int]], rates: list[int], gravity: int) -> dict:
         """Arrays of the model, by field name, and the header."""

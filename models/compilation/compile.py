@@ -28,6 +28,7 @@ from kinetree.models.graph.tree import Topology
 from kinetree.models.system.closure import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
+from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 
 
 def compile_structure(
@@ -188,31 +189,27 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     count = len(builder.topology.order)
     counts = {
         "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
-        "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // L.TABLE,
+        "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // TABLE.size,
         "ng": len(builder.guards), "na": len(builder.actions), "nk": ints["set_speed"].size,
         "nc": ints["c_law"].size, "ncr": ints["c_value"].size,
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
-    counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // 3}
+    counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
     late = [record[0] for record in builder.late]
-    header = {
-        L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(builder.inputs), L.H_PARAMETERS: len(d.parameters),
-        L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(builder.early) + len(late),
-        L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(builder.early),
-        L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late)),
-        L.H_R_Q: names[coordinates[0]] if coordinates else 0, L.H_R_U: names[speeds[0]] if speeds else 0,
-        L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(builder.inputs))] if builder.inputs else 0,
-    }  # fmt: skip
     given = (Element.SHIFT_T, Element.ROTATE_T)
-    header |= {
-        L.H_LATE_GUARDS: int(builder.late_guards),
-        L.H_QUATERNIONS: len(quaternions(ints)),
-        L.H_SEQUENCE: int(d.run.impacts == "sequential"),
-        L.H_GIVEN: int(any(kind in given for kind in ints["e_kind"])),
-    }
-    header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}
+    header = {
+        "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(builder.early) + len(late),
+        "forces": len(builder.forces), "guards": len(builder.guards), "latches": len(builder.latches), "probes": len(builder.probes),
+        "knots": ints["knots"].size // KNOT.size, "followed": ints["l_input"].size // FOLLOWED.size, "gravity": parts["gravity"],
+        "phase": program.phase_starts.tolist(),
+        "late_sensors": len(builder.early), "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late),
+        "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": any(kind in given for kind in ints["e_kind"]),
+        "sequence": d.run.impacts == "sequential",
+        "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,
+        "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
+    }  # fmt: skip
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
     tree = tree_of(builder.topology)
     twins = builder.topology.order[len(tree.order) :]

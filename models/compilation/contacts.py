@@ -15,6 +15,7 @@ from kinetree.models.description.contact_parts import OFFERED, Contact, contact_
 from kinetree.models.expressions.registers import STATE
 from kinetree.models.forces.kinds.jack import plane
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import ARM
 
 LAWS = {"newton": L.Restitution.NEWTON, "poisson": L.Restitution.POISSON, "energetic": L.Restitution.ENERGETIC}
 
@@ -33,7 +34,7 @@ class Contacts:
 
     def arrays(self, present: np.ndarray) -> dict[str, np.ndarray]:
         """Integers by field name; `present` are the arms of couplings, which stand before those of contacts."""
-        first = present.size // L.ARM
+        first = present.size // ARM.size
         ends = np.cumsum([0, *(len(arms) for arms in self.arms)], dtype=np.int64)
         found = {key: np.array(getattr(self, key), dtype=np.int64) for key in ("c_row", "c_law", "c_number", "c_guard", "c_value")}
         records = [(NONE, *arm) for arms in self.arms for arm in arms]
@@ -101,4 +102,4 @@ def add_contact_guards(builder: Builder) -> None:
             register = found.c_guard[2 * k + which]
             if register != NONE:
                 builder.guard_names.append(text)
-                builder.guards.append((register, int(L.G_CONTACT), k, which, numbers[label] + which))
+                builder.guards.append((register, int(L.Guard.CONTACT), k, which, numbers[label] + which))

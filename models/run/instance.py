@@ -10,7 +10,6 @@ from kinetree.models.compilation.blocks import allocate, with_groups
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.engine import Call, bind, quick
 from kinetree.models.run.status import check_status
-from kinetree.solvers import layout as L
 
 FINITE = 1  # option of `accelerations`: refuse states that are not finite
 
@@ -58,7 +57,7 @@ class Instance:
         if not fits:
             ws.q[:], ws.u[:] = shaped(q, ws.q.size, "q"), shaped(u, ws.u.size, "u")
         ws.added[:] = 0.0
-        ws.head[L.K_EXTRA] = 0.0
+        ws.head.extra = 0.0
         if ws.x.size:
             ws.x[:] = ws.val[self.compiled.start_x : self.compiled.start_x + ws.x.size]
         status = self._quick(t)
@@ -123,10 +122,10 @@ class Instance:
             self.set_inputs(inputs)
         ws.added[:] = 0.0 if tau is None else shaped(tau, ws.u.size, "tau")
         if loads is None:
-            ws.head[L.K_EXTRA] = 0.0
+            ws.head.extra = 0.0
         else:
             ws.extra[6 : 6 * len(c.bodies) + 6] = shaped(np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads")
-            ws.head[L.K_EXTRA] = 1.0
+            ws.head.extra = 1.0
 
 
 def shaped(values: Numbers, size: int, name: str) -> np.ndarray:

@@ -19,13 +19,11 @@ from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
-from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS, WORK
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Run, Unit
 
-WORK_HEAD = 64  # registers follow the head of a structure's workspace
 REACTION_UNITS = ("N", "N", "N", "N.m", "N.m", "N.m")
 
 
@@ -42,9 +40,9 @@ class Replay:
 
     def keep(self, run: Run, row: int) -> None:
         """Remember what a row depends on besides the states."""
-        stage = int(run.work[U.V_STAGE])
-        base = int(run.unit.ints[U.U_BASE])
-        values = run.work[base + np.concatenate([WORK_HEAD + self._places[stage], self._contacts[stage]])]
+        stage = int(run.head.stage)
+        base = int(run.unit.header.at_workspace)
+        values = run.work[base + np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])]
         if self._given and self._given[-1][1] == stage and np.array_equal(self._given[-1][2], values, equal_nan=True):
             return
         self._given.append((row, stage, values))
@@ -118,7 +116,7 @@ class Replay:
 
 def contact_places(compiled: Compiled) -> np.ndarray:
     """Where in the workspace of a structure the states of contacts stand, and their directions of slip."""
-    names = [field.name for field in L.WORK]
+    names = [field.name for field in WORK]
     at = [int(compiled.ints[AT_WORK + names.index(name) + k]) for name in ("c_mode", "c_dir") for k in (0, 1)]
     return np.array([*range(at[0], at[1]), *range(at[2], at[3])], dtype=np.int64)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.solvers.layout import K_ITEM, Loop, Status
+from kinetree.solvers.layout import Loop, Status
+from kinetree.solvers.records import Named
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -23,9 +24,9 @@ class EvaluationError(ArithmeticError):
         self.result: Result | None = None  # what a run had computed until then
 
 
-def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
+def message(status: int, head: Named, compiled: Compiled) -> str:
     """One readable line for a status code."""
-    item = int(head[K_ITEM])
+    item = int(head.item)
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
     texts = {
@@ -82,7 +83,7 @@ def open_loop(row: int, compiled: Compiled) -> str:
     return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
 
 
-def check_status(status: int, head: np.ndarray, compiled: Compiled) -> None:
+def check_status(status: int, head: Named, compiled: Compiled) -> None:
     """Raise for anything but OK."""
     if status != Status.OK:
         raise EvaluationError(message(status, head, compiled), Status(status))

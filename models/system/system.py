@@ -19,7 +19,6 @@ from kinetree.models.system.closure import Closure
 from kinetree.models.system.contact_refusal import refuse_contacts
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
 from kinetree.models.system.traced import Traced
-from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
@@ -177,7 +176,7 @@ class System(Analyses, Choice, Closure, Traced):
     def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
         """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
         head = self._solve("outputs", t, q, u, inputs, "DEC", None).head
-        return float(head[L.K_KINETIC]), float(head[L.K_POTENTIAL])
+        return float(head.kinetic), float(head.potential)
 
     def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
         """All outputs of one state by name."""

@@ -13,7 +13,7 @@ from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording, general_position
 from kinetree.models.trace.trace import Trace
-from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import GUARD
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -93,9 +93,9 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
     if of == "outputs":
         return recording.registers([column.register for column in c.outputs]), [column.name for column in c.outputs], (len(c.outputs),)
     if of == "energy":
-        return recording.nodes([ws.head[L.K_KINETIC], ws.head[L.K_POTENTIAL]]), ["kinetic", "potential"], (2,)
+        return recording.nodes([ws.head.kinetic, ws.head.potential]), ["kinetic", "potential"], (2,)
     if of == "guards":
-        guards = recording.model.guards[:: L.GUARD]
+        guards = [guard.register for guard in GUARD.rows(recording.model.guards)]
         return recording.registers(guards), [f"guard {name}" for name in c.guards], (len(guards),)
     count = len(c.bodies)
     labels = [f"{kind}({body})[{axis}]" for body in c.bodies for kind in ("force", "moment") for axis in "xyz"]

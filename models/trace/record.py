@@ -15,6 +15,7 @@ from kinetree.models.trace.kernels import KERNELS
 from kinetree.models.trace.symbol import number, wrap
 from kinetree.models.trace.tape import Tape
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEAD, HEADER
 
 GROUPS = ("q", "u", "x", "inputs", "parameters")
 
@@ -41,8 +42,11 @@ class Recording:
         self.t = wrap(self.tape, self.tape.symbol("t", 0, 0.37))
         c = self.compiled
         fields = vars(model_fields(instance.ints, c.floats))
-        self.model = SimpleNamespace(header=instance.ints[: L.HEADER].tolist(), **{name: Field(field.tolist()) for name, field in fields.items()})
-        self.ws = SimpleNamespace(**{name: Field(field.tolist()) for name, field in vars(instance.ws).items()})
+        self.model = SimpleNamespace(
+            header=HEADER.of(instance.ints[: HEADER.size].tolist()), **{name: Field(field.tolist()) for name, field in fields.items()}
+        )
+        self.ws = SimpleNamespace(**{name: Field(field[:].tolist()) for name, field in vars(instance.ws).items()})
+        self.ws.head = HEAD.of(self.ws.head)
         q, u = witness
         self.ws.q[:] = self.symbols("q", q)
         self.ws.p[:] = self.symbols("u", u) if momenta else self.ws.p
@@ -56,7 +60,7 @@ class Recording:
             for k, name in enumerate(c.parameters):
                 self.ws.val[c.registers[name]] = self.symbol("parameters", k, val[c.registers[name]])
             self.prepare()
-        self.ws.head[L.K_SLOPED] = 0.0
+        self.ws.head.sloped = 0.0
         self.wanted: set[str] = set()
 
     def symbol(self, group: str, k: int, value: float) -> Any:

@@ -225,7 +225,7 @@ def by_sweeps(model, ws, count, top, motion):
         if not change > SETTLED * force:
             break
     if change > 1e3 * SETTLED * force:
-        ws.head[L.K_ITEM] = worst
+        ws.head.item = worst
         return NO_CONTACT_FORCE
     for i in range(count):
         ws.c_sum[int(ws.c_at[i])] = ws.c_x[int(ws.c_at[i])]

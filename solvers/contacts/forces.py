@@ -79,7 +79,7 @@ def hold_closed(model, ws, count):
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r] = acceleration_of_row(model, ws, r)
-    if ws.head[L.K_STABILISED] != 0.0:
+    if ws.head.stabilised != 0.0:
         pull_together(model, ws)
     if model.l_kind.size > 0:
         increments(model, ws, ws.c_increment)
@@ -109,7 +109,7 @@ def resists(model, ws):
             own = ws.c_g[r * n + r]
             drawn = ws.c_g[r * n + r + 1] * ws.c_slip[2 * k] + ws.c_g[r * n + r + 2] * ws.c_slip[2 * k + 1]
             if not own - ws.c_mu[k] * drawn > SINGULAR * own:
-                ws.head[L.K_ITEM] = k
+                ws.head.item = k
                 return NO_CONTACT_FORCE
     return 0
 

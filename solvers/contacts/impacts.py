@@ -73,7 +73,7 @@ def collide(model, ws, t):
         r = int(ws.c_at[i])
         ws.c_rate[r] = rate_of_row(model, ws, r)
         ws.c_total[r] = 0.0
-    if status == 0 and model.header[L.H_SEQUENCE] == 1:
+    if status == 0 and model.header.sequence == 1:
         status = one_by_one(model, ws)
     if status == 0:
         status = together(model, ws)

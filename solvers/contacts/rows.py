@@ -8,6 +8,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import accelerations_along, arm_wrench
+from kinetree.solvers.views import arm_at
 
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
@@ -58,9 +59,10 @@ def acceleration_of_row(model, ws, r):
 def increment_of_row(model, ws, r):
     """What the increments of acceleration do to row r."""
     total = 0.0
-    for at in range(L.ARM * model.c_arm_at[r], L.ARM * model.c_arm_at[r + 1], L.ARM):
-        f, n = arm_wrench(model, ws, at)
-        row = model.l_arm[at + 1] * L.ROW
+    for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
+        one = arm_at(model.l_arm, k)
+        f, n = arm_wrench(ws, one)
+        row = one.body * L.ROW
         total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
     return total
 
@@ -68,10 +70,11 @@ def increment_of_row(model, ws, r):
 @kernel
 def push_row(model, ws, r, x):
     """Add the wrenches of a multiplier x of row r to ws.push."""
-    for at in range(L.ARM * model.c_arm_at[r], L.ARM * model.c_arm_at[r + 1], L.ARM):
-        f, n = arm_wrench(model, ws, at)
-        add_to3(ws.push, 6 * model.l_arm[at + 1], scale(x, f))
-        add_to3(ws.push, 6 * model.l_arm[at + 1] + 3, scale(x, n))
+    for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
+        one = arm_at(model.l_arm, k)
+        f, n = arm_wrench(ws, one)
+        add_to3(ws.push, 6 * one.body, scale(x, f))
+        add_to3(ws.push, 6 * one.body + 3, scale(x, n))
 
 
 @kernel

@@ -38,7 +38,7 @@ def motion(model, ws):
 @kernel
 def start_ground(model, ws):
     """Row of the ground: at rest, accelerated by -g."""
-    g = get3(ws.val, model.header[L.H_GRAVITY])
+    g = get3(ws.val, model.header.gravity)
     put9(ws.row, L.W_R, UNIT)
     put3(ws.row, L.W_D, ZERO)
     put3(ws.row, L.W_OM, ZERO)

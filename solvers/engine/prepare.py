@@ -16,8 +16,8 @@ from kinetree.solvers.kernel import kernel
 @kernel
 def run_phase(model, ws, phase):
     """Evaluate the register program of one phase."""
-    first = model.header[L.H_PHASE + phase]
-    last = model.header[L.H_PHASE + phase + 1]
+    first = model.header.phase[phase]
+    last = model.header.phase[phase + 1]
     if last > first:
         return evaluate(ws.val, model.code, first, last, model.tables, model.table_data)
     return 0

@@ -46,7 +46,7 @@ def finite(ws):
 
 @entry
 def outputs(ints, floats, work, option, t):
-    """Everything a result can hold: accelerations, reactions, outputs, energies (head[K_KINETIC], head[K_POTENTIAL])."""
+    """Everything a result can hold: accelerations, reactions, outputs, energies (head.kinetic, head.potential)."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -55,8 +55,8 @@ def outputs(ints, floats, work, option, t):
     if status == 0:
         dec_reactions(model, ws)
         velocities(model, ws)
-        ws.head[L.K_KINETIC] = kinetic(model, ws)
-        ws.head[L.K_POTENTIAL] = potential(model, ws)
+        ws.head.kinetic = kinetic(model, ws)
+        ws.head.potential = potential(model, ws)
         status = finish(model, ws)
     return status
 

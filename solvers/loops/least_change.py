@@ -39,7 +39,7 @@ def least_change(model, ws, damping, inertia, use):
         for i in range(model.parent.size - 1, 0, -1):
             status = eliminate(model, ws, i)
             if status != 0:
-                ws.head[L.K_ITEM] = i
+                ws.head.item = i
                 return status
     spread_rows(model, ws, inertia)
     form_gram(model, ws)

@@ -12,6 +12,7 @@ from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
 from kinetree.solvers.engine.sensors import arm, point_acceleration
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import arm_at
 
 
 @kernel
@@ -113,19 +114,19 @@ def along_arms(model, ws, g):
 def accelerations_along(model, ws, first, last):
     """Accelerations of points and spins of bodies, along the arms of one row."""
     total = 0.0
-    for at in range(L.ARM * first, L.ARM * last, L.ARM):
-        body = model.l_arm[at + 1]
-        a = point_acceleration(model, ws, body, model.l_arm[at + 2])
-        al = acceleration(ws, body * L.ROW + L.W_AL, body * L.ROW + L.W_DA)
-        total += dot3(get3(ws.val, model.l_arm[at + 3]), a) + dot3(get3(ws.val, model.l_arm[at + 4]), al)
+    for k in range(first, last):
+        one = arm_at(model.l_arm, k)
+        a = point_acceleration(model, ws, one.body, one.point)
+        al = acceleration(ws, one.body * L.ROW + L.W_AL, one.body * L.ROW + L.W_DA)
+        total += dot3(get3(ws.val, one.by_velocity), a) + dot3(get3(ws.val, one.by_spin), al)
     return total
 
 
 @kernel
-def arm_wrench(model, ws, at):
+def arm_wrench(ws, one):
     """Force and moment about O_i on the body of an arm, by a multiplier of 1."""
-    f = get3(ws.val, model.l_arm[at + 3])
-    return f, add3(get3(ws.val, model.l_arm[at + 4]), cross(arm(ws, model.l_arm[at + 1], model.l_arm[at + 2]), f))
+    f = get3(ws.val, one.by_velocity)
+    return f, add3(get3(ws.val, one.by_spin), cross(arm(ws, one.body, one.point), f))
 
 
 @kernel
@@ -135,9 +136,10 @@ def increments(model, ws, out):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
             total = along_speeds(model, ws, g, ws.udot)
-            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-                f, n = arm_wrench(model, ws, at)
-                row = model.l_arm[at + 1] * L.ROW
+            for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+                one = arm_at(model.l_arm, k)
+                f, n = arm_wrench(ws, one)
+                row = one.body * L.ROW
                 total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
             out[r] = total
         else:
@@ -156,9 +158,10 @@ def power_of_couplings(model, ws):
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             moved = along_speeds(model, ws, g, ws.u)
-            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-                f, n = arm_wrench(model, ws, at)
-                row = model.l_arm[at + 1] * L.ROW
+            for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+                one = arm_at(model.l_arm, k)
+                f, n = arm_wrench(ws, one)
+                row = one.body * L.ROW
                 moved += dot3(f, get3(ws.row, row + L.W_V)) + dot3(n, get3(ws.row, row + L.W_OM))
             total += ws.loop_lam[model.l_row[g]] * moved
     return total
@@ -172,13 +175,13 @@ def acceleration(ws, at_rest, increment):
 
 @kernel
 def largest(model, ws):
-    """Largest residual; head[K_ITEM] is its row."""
+    """Largest residual; head.item is its row."""
     worst = 0.0
     for r in range(ws.loop_r.size):
         x = abs(ws.loop_r[r])
         if not x <= worst:
             worst = x
-            ws.head[L.K_ITEM] = r
+            ws.head.item = r
     return worst
 
 

@@ -32,6 +32,7 @@ from kinetree.solvers.algebra.vectors import (
 )
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import arm_wrench
+from kinetree.solvers.views import arm_at
 
 
 @kernel
@@ -50,10 +51,11 @@ def spread_rows(model, ws, inertia):
                 ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
                 if model.l_from[g] >= 0:
                     ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
-        for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-            f, n = arm_wrench(model, ws, at)
-            add_to3(ws.loop_w, 36 * model.l_arm[at], f)
-            add_to3(ws.loop_w, 36 * model.l_arm[at] + 3, n)
+        for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+            arm = arm_at(model.l_arm, k)
+            f, n = arm_wrench(ws, arm)
+            add_to3(ws.loop_w, 36 * arm.entry, f)
+            add_to3(ws.loop_w, 36 * arm.entry + 3, n)
         for e in range(last - 1, first - 1, -1):
             spread_entry(model, ws, g, e, rows, inertia)
 

@@ -31,7 +31,7 @@ def free_change(model, ws, damping, use):
     for i in range(model.parent.size - 1, 0, -1):
         status = eliminate(model, ws, i)
         if status != 0:
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return status
     for j in range(ws.udot.size):
         ws.udot[j] = 0.0
@@ -154,7 +154,7 @@ def set_velocity(model, ws, t):
 
 @kernel
 def reached(model, ws):
-    """Take the rounding off the set speeds; CANNOT_SET when one has another value, head[K_ITEM] is then its register."""
+    """Take the rounding off the set speeds; CANNOT_SET when one has another value, head.item is then its register."""
     status = 0
     near = REACHED * speed_scale(ws)
     for k in range(model.set_speed.size):
@@ -163,7 +163,7 @@ def reached(model, ws):
             if abs(ws.u[j] - ws.set_to[k]) <= near:
                 ws.u[j] = ws.set_to[k]
             else:
-                ws.head[L.K_ITEM] = model.header[L.H_R_U] + j
+                ws.head.item = model.header.r_u + j
                 status = L.Status.CANNOT_SET.value
     return status
 
@@ -190,7 +190,7 @@ def set_position(model, ws, t):
     status = L.Status.INCONSISTENT.value if worst > DRIFT else 0
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]) and abs(ws.q[k] - ws.set_q[k]) > REACHED * max(1.0, abs(ws.set_q[k])):
-            ws.head[L.K_ITEM] = model.header[L.H_R_Q] + k
+            ws.head.item = model.header.r_q + k
             status = L.Status.CANNOT_SET.value
     return status
 

@@ -6,7 +6,6 @@ there the direction is let go smoothly within BLUR and comes back on the other s
 Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import hold
 from kinetree.solvers.engine.dec import dec
@@ -53,7 +52,7 @@ def constrain(model, ws):
         solve_filtered(model, ws)
     place_multipliers(model, ws)
     respond(model, ws)
-    if ws.head[L.K_STABILISED] != 0.0:
+    if ws.head.stabilised != 0.0:
         pull_closed(model, ws)
     return repay(model, ws) if model.ghosts.size > 0 else 0
 

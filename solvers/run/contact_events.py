@@ -38,6 +38,6 @@ def touch(model, ws, t):
     status = place_loops(model, ws, t)
     for k in range(ws.c_mode.size):
         if status == 0 and gap_of(model, ws, k) < -DEEP:
-            ws.head[L.K_ITEM] = k
+            ws.head.item = k
             status = PENETRATES
     return strike(model, ws, t) if status == 0 else status
