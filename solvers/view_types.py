@@ -241,41 +241,6 @@ def whole_view(view: ViewType):
     return generate
 
 
-def record_type(block, record: Record) -> ViewType:
-    """View of a record in a block of this type."""
-    return ViewType(block.dtype, record)
-
-
-def rows_of(record: Record):
-    """The kernel that cuts record k out of a table of them."""
-
-    @intrinsic
-    def row(typingctx, table, k):
-        result = record_type(table, record)
-
-        def generate(context, builder, sig, args):
-            view = cgutils.create_struct_proxy(result)(context, builder)
-            at = builder.mul(args[1], ir.Constant(WORD, record.size))
-            view.data = builder.gep(pointer_of(context, builder, sig.args[0], args[0]), [at])
-            view.size = ir.Constant(WORD, record.size)
-            return view._getvalue()
-
-        return result(table, INT), generate
-
-    return row
-
-
-def block_of(record: Record):
-    """The kernel that sees a whole block (array, view or C pointer), whose size does not matter, as a record with more behind it."""
-
-    @intrinsic
-    def whole(typingctx, block):
-        result = record_type(block, record)
-        return result(block), whole_view(result)
-
-    return whole
-
-
 @intrinsic
 def view_ints(typingctx, block):
     """View on a block of integers (array or C pointer)."""

@@ -13,8 +13,9 @@ from kinetree.solvers import model_records as R
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import AT_FLOATS, AT_INTS, AT_WORK
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.record_views import block_of, rows_of
 from kinetree.solvers.records import plain_block, plain_rows
-from kinetree.solvers.view_types import block_of, model_blocks, rows_of, view_floats, view_ints, work_blocks
+from kinetree.solvers.view_types import model_blocks, view_floats, view_ints, work_blocks
 
 if config.DISABLE_JIT:
     rows, whole = plain_rows, plain_block

@@ -48,9 +48,7 @@ LEVEL = Record(
     Entry("rows", "rows of D_1..D_3"),
     Entry("columns", "columns of the free coordinates"),
 )
-WORK = 14  # in work: WORK*n + 3*channels + free + 2*inputs numbers
-LEVEL = 8  # half-width, length of a row, then in floats: p, u, Y, K (general form), rows of D_1..D_3, columns of free coordinates
-WORK = 14
+WORK = 14  # numbers of work per coordinate
 ORDERS = 3  # forces are parabolas
 FINEST = 1e-2  # omega times the finest piece: below it Runge-Kutta of fourth order errs by 1e-12 of the amplitude
 MOST_LEVELS = 24
