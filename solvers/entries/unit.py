@@ -4,7 +4,7 @@ import math
 
 from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.kernel import entry
+from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.contact_events import touch
@@ -36,6 +36,13 @@ def unit_reset(ints, floats, work, option, t):
     return 0
 
 
+@kernel
+def close_all(model, ws, t):
+    """Loops and what touches, at the start of a motion."""
+    status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
+    return touch(model, ws, t) if status == 0 and model.c_law.size > 0 else status
+
+
 @entry
 def unit_start(ints, floats, work, option, t):
     """Constants, inputs and state from their registers, loops closed, columns evaluated. Option 1: keep the state that is there."""
@@ -57,10 +64,7 @@ def unit_start(ints, floats, work, option, t):
             ws.x[k] = ws.val[I.start_x + k]
         ws.val[1 + I.parameters + I.inputs] = t
     unit_quaternions(model, ws)
-    if model.l_kind.size > 0:
-        status = assemble(model, ws, t)
-    if status == 0 and model.c_law.size > 0:
-        status = touch(model, ws, t)
+    status = close_all(model, ws, t)
     W.started = 0.0
     W.knot = W.turned = -math.inf
     W.next = math.inf
