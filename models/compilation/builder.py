@@ -81,6 +81,8 @@ class Builder:
         self.groups: list[Group] = []
         self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
         self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
+        self.given: set[str] = set()  # amounts of motions that inputs give
+        self.rates_given: dict[str, Node] = {}  # what is known of the motion of inputs that give motions
         self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
 
@@ -208,7 +210,7 @@ class Builder:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
-            derivatives = time_derivatives(given)
+            derivatives = time_derivatives(given, self.rates_given)
             self.registers.motions += derivatives
             amount = self.vector(derivatives, key)
         c["e_amount"].append(amount)

@@ -15,6 +15,7 @@ from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
+from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
@@ -58,6 +59,7 @@ def assemble(builder: Builder) -> Compiled:
     """Register everything in the global order and pack it."""
     d = builder.description
     builder.add_names()
+    add_followings(builder)
     add_tables(builder)
     bodies = builder.add_bodies()
     joints = builder.add_joints()

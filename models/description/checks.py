@@ -12,6 +12,7 @@ from kinetree.models.description import (
     controllers_check,
     couplings_check,
     elements_check,
+    following_check,
     hydraulics_check,
     meaning_check,
     units_check,
@@ -109,6 +110,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     check_paths(checker)
     couplings_check.check_couplings(checker)
     contacts_check.check_contacts(checker)
+    following_check.check_followings(checker)
     elements_check.check_elements(checker)
     hydraulics_check.check_hydraulics(checker)
     chain_check.check_chain(checker)

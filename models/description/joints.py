@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kinetree.models.description.errors import shown
+from kinetree.models.description.following_parts import amount_name
 from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
+from kinetree.models.expressions.nodes import Name
 from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.solvers.layout import Element
 
@@ -122,7 +124,7 @@ def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> l
     elements = [ElementForm(Element.SHIFT, axis=at)] if any(at) else []
     for index, transform in enumerate(frame):
         key = f"{name}[{index}]"
-        if transform.coordinate is not None or depends_on_time(transform.by):
+        if transform.coordinate is not None or transform.follow is not None or depends_on_time(transform.by):
             raise JointProblem(key, "a transform that moves", "a constant one", "moving ones belong into transforms")
         elements.append(fixed_or_given(transform, key))
     return elements
@@ -133,6 +135,11 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
     if (transform.shift is None) == (transform.rotate is None):
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
+    if transform.follow is not None:
+        if transform.by is not None:
+            raise JointProblem(key, "by and follow", "one of them")
+        kind = Element.SHIFT_T if transform.rotate is None else Element.ROTATE_T
+        return ElementForm(kind, axis=nonzero(axis, key), amount=Name(amount_name(transform.follow)))  # type: ignore[arg-type]
     given = depends_on_time(transform.by)
     if transform.rotate is not None:
         if transform.by is None:
@@ -159,8 +166,8 @@ def from_transforms(joint: JointSpec) -> JointForm:
                 raise JointProblem(f"{key}.{extra}", extra, "a coordinate beside it")
             elements.append(fixed_or_given(transform, key))
             continue
-        if transform.by is not None:
-            raise JointProblem(key, "by and coordinate", "one of them")
+        if transform.by is not None or transform.follow is not None:
+            raise JointProblem(key, f"{'by' if transform.by is not None else 'follow'} and coordinate", "one of them")
         if (transform.shift is None) == (transform.rotate is None):
             raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
         shared = coordinate in names

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from kinetree.models.description.contact_parts import OFFERED
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
+from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.quantity_kinds import QUANTITIES
@@ -91,6 +92,10 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name in description.states:
         add(known.states, name, STATE, ("states", name))
         known.results[f"der({name})"] = "the rate of a state"
+    for _, follow in followings(description):
+        if follow.bandwidth is not None:
+            for each in filter_states(follow.input):
+                known.states[each] = STATE
     for name, output in description.outputs.items():
         for each in output_names(name, output):
             add(known.states, each, "an output", ("outputs", name))

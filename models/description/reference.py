@@ -14,6 +14,7 @@ from kinetree.models.description.chain_parts import Chain, Couplings, Support
 from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
+from kinetree.models.description.following_parts import Following
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.forces.kinds import KINDS
@@ -46,6 +47,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
+    "follow": Following,
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
