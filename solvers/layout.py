@@ -119,6 +119,8 @@ class Restitution(IntEnum):
 
 
 POSITIONS, SPEEDS = 2, 1  # l_level
+# metric of constraint rows: weights of the speeds; masses; masses, and what the free tree does along the rows joins ws.loop_r
+WEIGHTS, MASSES, MOTION = 0, 1, 2
 
 
 class Column(IntEnum):

@@ -48,6 +48,8 @@ HEAD = Record(
     Entry("sided", "1: the laws of time are read at instants between the next two: at a corner, from one side"),
     Entry("read_from", "the earlier one"),
     Entry("read_until", "the later one"),
+    Entry("carried", "1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it"),
+    Entry("factored", "1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions"),
     Entry("stabilised", "1: accelerations pull open loops closed, for hosts that integrate themselves"),
     Entry("held", "what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant"),
     Entry("iterations", "ITR: iterations of the last evaluation"),

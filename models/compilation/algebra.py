@@ -91,3 +91,11 @@ def tanh(a: E) -> E:
 
 def root(a: E) -> E:
     return function(Op.SQRT, a)
+
+
+def log(a: E) -> E:
+    return function(Op.LOG, a)
+
+
+def absolute(a: E) -> E:
+    return function(Op.ABS, a)

@@ -1,17 +1,15 @@
-"""One-sided contacts with the ground surface: points and spheres, tyres, outrigger jacks; soil that settles.
+"""What one-sided contacts share: normal law, friction, elastic side forces, books.
 
 Normal law, penetration d: N = stiffness d**exponent + damping dd/dt, not below 0, and 0 without penetration. It is continuous in d at rest; what
 arrives with speed meets the damper at once. Sliding friction is friction N along -v, developed as s (2 - s) up to s = v/friction_speed = 1:
 continuously differentiable, never accelerating. Elastic side forces belong to a state, the travel since touching down, that follows the speed and
 slips where stiffness times travel exceeds friction N; without `friction` nothing limits it. Without load the travel is forgotten within milliseconds.
-
-Soil: viscosity dz/dt = max(0, N - strength - hardening z) lowers the surface by z; as the damper works against the settling surface, both are solved
-together: dz/dt = (N0 - strength - hardening z)/(viscosity + damping), N = N0 - damping dz/dt, N0 the load on soil at rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
@@ -22,6 +20,7 @@ from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Lookup
 from kinetree.models.forces.along import define_force
 from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.soil import Footprint
 from kinetree.models.forces.table import Rubbing, Sided
 from kinetree.solvers import layout as L
 
@@ -33,48 +32,64 @@ SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]
 SMALLEST_FORCE = 1e-12  # [N]
 
 
-def normal_force(builder: Builder, label: str, force: Rubbing, depth: E, rate: E) -> E:
-    """Load of a contact; names NAME.penetration (below 0: the gap) and, with soil, NAME.settling."""
+Spring = Callable[[E], tuple[E, E]]  # elastic load and its potential, of how far it is pressed in
+
+
+def normal_force(
+    builder: Builder, label: str, force: Rubbing, depth: E, rate: E, soil: Footprint | None = None, spring_of: Spring | None = None
+) -> E:
+    """Load of a contact; names NAME.penetration (below 0: the gap)."""
     key = f"forces.{label}"
     builder.define(hidden(label, "penetration"), depth.node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
     inside = larger(name(hidden(label, "penetration")), 0.0)
-    spring, potential = spring_force(builder, key, force, inside)
-    load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
-    soil = getattr(force, "soil", None)
-    if soil is not None:
-        strength, hardening, viscosity = (
-            E(builder.node(v, f"{key}.soil.{k}"))
-            for k, v in (("strength", soil.strength), ("hardening", soil.hardening), ("viscosity", soil.viscosity))
-        )
-        settled = builder.made(f"{label}.settlement")
-        excess = load - strength - hardening * name(settled)
-        builder.define(rate_of_state(settled), (larger(excess, 0.0) / (viscosity + damping)).node)
-        load = load - damping * name(rate_of_state(settled))
+    spring, potential = spring_of(inside) if spring_of else spring_force(builder, key, force, inside)
+    if soil is None:
+        load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
+    else:
+        load, kept = soil.load(inside, spring, damping, rate)
+        potential = potential + kept
     define_force(builder, label, load, potential)
     return name(f"force('{label}')")
 
 
-def contact_book(builder: Builder, label: str, body: int, ground: Ground, sides: Vector, speed: Vector, slip: Vector, own: Vector = NOWHERE) -> None:
-    """What outputs can be told about a contact: the load acts at `speed`, the sides at `slip`; both contain `own`, at which a leg extends."""
+@dataclass
+class Acting:
+    """What acts on the body of a contact: the load and `drag` at `speed`, `sides` at `slip`; speeds contain `own`, at which a leg extends."""
+
+    sides: Vector
+    speed: Vector
+    slip: Vector
+    own: Vector = NOWHERE
+    drag: Vector = NOWHERE
+
+
+def contact_book(builder: Builder, label: str, body: int, ground: Ground, acting: Acting) -> None:
+    """What outputs can be told about a contact."""
     load, depth = name(f"force('{label}')"), name(hidden(label, "penetration"))
-    potential = builder.potential_of[label]
+    potential, sides, speed, slip, own, drag = builder.potential_of[label], acting.sides, acting.speed, acting.slip, acting.own, acting.drag
+    states = [] if ground.soil is None else ground.soil.rates()
 
     def power() -> E:
-        return load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own))
+        return load * ground.away.dot(speed.minus(own)) + sides.dot(slip.minus(own)) + drag.dot(speed)
 
     def dissipation() -> E:
-        slope = E(differentiate(potential.node, lambda leaf: ONE if leaf is depth.node else None))
-        settling = name(rate_of_state(builder.made(f"{label}.settlement"))) if ground.soft else const(0.0)
         sinking = ground.sinking(speed)
-        return load * sinking - slope * (sinking - settling) - sides.dot(slip)
+        kept = slope_by(potential, depth) * (sinking - sum((rate for _, rate in states), const(0.0)))
+        kept = sum((slope_by(potential, state) * rate for state, rate in states), kept)
+        return load * sinking - kept - sides.dot(slip) - drag.dot(speed)
 
-    builder.books[label] = Book(power, dissipation, potential, body, lambda: ground.away.times(load).plus(sides), clearance=-depth)
+    builder.books[label] = Book(power, dissipation, potential, body, lambda: ground.away.times(load).plus(sides).plus(drag), clearance=-depth)
+
+
+def slope_by(value: E, x: E) -> E:
+    """Partial derivative by a name."""
+    return E(differentiate(value.node, lambda leaf: ONE if leaf is x.node else None))
 
 
 def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
-    """Elastic part of the load and its potential; a table has none."""
+    """Elastic part of the load, and its potential; a table has none."""
     table = getattr(force, "law", None)
     if table is not None:
         return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)

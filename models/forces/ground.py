@@ -10,6 +10,7 @@ from kinetree.models.description.quantities import PLACE
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ExpressionError, Name, Node, names
 from kinetree.models.expressions.simplify import substitute
+from kinetree.models.forces.soil import Footprint
 from kinetree.models.forces.table import Standing
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ class Ground:
 
     A height over the place r of the contact is a terrain. With n the given normal its depth is d(r, t) = (h(r, t) - n.r)/|n - grad h|, the distance
     from the tangent plane. The load acts along -grad d, so that the law of the spring in d is its potential: that is the terrain's own normal,
-    (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it.
+    (n - grad h)/|n - grad h|, to within curvature times depth. Friction acts across the normal, soil settles along it. `radius`: of a wheel.
     """
 
-    def __init__(self, builder: Builder, label: str, force: Standing, place: Vector):
+    def __init__(self, builder: Builder, label: str, force: Standing, place: Vector, radius: E | None = None):
         key = f"forces.{label}"
         given, height = vector_of(builder, force.normal, f"{key}.normal").unit(), builder.node(force.height, f"{key}.height")
-        settled = name(builder.made(f"{label}.settlement")) if force.soil is not None else const(0.0)
-        self.soft = force.soil is not None
+        self.soil = None if force.soil is None else Footprint(builder, label, force.soil, radius)
+        settled = const(0.0) if self.soil is None else self.soil.sunk
         self.flat = not names(height) & PLACE.keys()
         if self.flat:
             self.normal = self.away = given

@@ -28,7 +28,7 @@ class OwnState(NamedTuple):
         return State(rate=0.0, start=self.start, unit=self.unit, text=self.text)
 
 
-def no_states(force: Any) -> dict[str, OwnState]:
+def nothing(force: Any) -> dict[str, Any]:
     return {}
 
 
@@ -43,7 +43,8 @@ class ForceKind:
     rank: int = 100  # place in docs, and in the order in which kinds are told by keys
     told_by: frozenset[str] | None = None  # any of these keys tell it where `kind` is not written; empty: where it acts does; None: nothing does
     measures: Mapping[str, str] = field(default_factory=dict)  # suffixes of names that every element offers, with their units
-    states: Callable[[Any], dict[str, OwnState]] = no_states  # by suffix; they are offered too
+    more: Callable[[Any], Mapping[str, str]] = nothing  # further ones, that depend on its keys
+    states: Callable[[Any], dict[str, OwnState]] = nothing  # by suffix; they are offered too
     check: Callable[[Checker, tuple[str | int, ...], Any], None] | None = None  # complains about keys that do not go together
     clearance: bool = False  # can tell its gap
     gives_energy: bool = False  # brings energy in by itself, from outside
@@ -62,4 +63,4 @@ class ForceKind:
 
     def names(self, force: Any) -> dict[str, str]:
         """Suffixes of all names that an element offers, with their units."""
-        return {**self.measures, **{suffix: state.unit for suffix, state in self.states(force).items()}}
+        return {**self.measures, **self.more(force), **{suffix: state.unit for suffix, state in self.states(force).items()}}

@@ -1,11 +1,192 @@
-"""Soil under contacts."""
+"""Soil under contacts: an elastic part that rebounds, a plastic part that stays, ruts that wheels roll out of and come back to.
+
+The surface under a contact is lower by w = z + e: settlement z, elastic deflection e. With the load N, k = stiffness + stiffening z:
+
+    N = k e + damping (de/dt + g)                                  the soil carries
+    g = max(0, min(k e - F, k e - stiffening e²/2))/viscosity      the settling, above the load-sinkage curve F
+    F = strength + hardening z + B(w)                              B: Bekker's law of a plate or of a rigid wheel
+    plate  B = area (k_c/width + k_phi) w^n          wheel  B = width (k_c/width + k_phi) (3 - n)/3 sqrt(2 radius) w^(n + 1/2)
+
+The leg or tyre above, of force f over its compression and damping c, is solved together with it:
+N = max(0, (damping (f + c dd/dt) + c k e)/(damping + c)). k e - stiffening e²/2 is the force conjugate to z of the energy k e²/2: with g along it no
+soil ever gives energy. Unloading follows k, which is steeper than F; loaded again, it is elastic up to where it was. Without a stiffness e = 0 and
+g = max(0, N - F)/viscosity.
+
+A wheel that rolls with the speed v leaves its rut: dz/dt = g - |v| (z - z_m)/l towards the depth z_m that the track remembers there (0: fresh). The
+wheel is lifted out of its rut, for which rolling pays: a force N (z - z_m)/l against v. l = (n + 1)(3 - n)/3 sqrt(2 radius w) makes it Bekker's
+compaction resistance, width (k_c/width + k_phi) z^(n + 1)/(n + 1), when z_m = 0; without Bekker's law n = 1. What rolling down into a deeper rut
+would give is lost.
+"""
 
 from __future__ import annotations
 
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from kinetree.models.compilation.algebra import E, absolute, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.hidden import rate_of_state
+from kinetree.models.compilation.space import Vector, vector_of
+from kinetree.models.description.number_checks import Path
 from kinetree.models.forces.kind import OwnState
+from kinetree.models.forces.soil_parts import Soil, Track
 from kinetree.models.forces.table import Standing
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+SMALLEST_SINKAGE = 1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]
+ROLLING = 1e-3  # speed from which a wheel counts as rolling [m/s]
+WRITTEN = 16.0  # a wheel that passes a cell leaves its depth there but for exp(-16/2)
 
 
 def soil_states(force: Standing) -> dict[str, OwnState]:
-    """How far the soil has settled."""
-    return {} if force.soil is None else {"settlement": OwnState("m", settles=True)}
+    """How far the soil has settled and gives elastically, and the depths of the track."""
+    soil = force.soil
+    if soil is None:
+        return {}
+    found = {"settlement": OwnState("m", settles=True)}
+    if soil.stiffness is not None:
+        found["deflection"] = OwnState("m")
+    return found | {f"rut_{k}": OwnState("m") for k in range(1, soil.track.cells + 1 if soil.track else 1)}
+
+
+class Footprint:
+    """The soil under one contact; `radius` where it is a wheel."""
+
+    def __init__(self, builder: Builder, label: str, soil: Soil, radius: E | None = None):
+        self.builder, self.label, self.soil, self.radius = builder, label, soil, radius
+        self.settled = builder.made(f"{label}.settlement")
+        self.z, self.e = name(self.settled), const(0.0)
+        self.given = const(0.0)  # what rolling lifts
+        if soil.stiffness is not None:
+            self.deflection = builder.made(f"{label}.deflection")
+            self.e = name(self.deflection)
+
+    def number(self, key: str) -> E:
+        return E(self.builder.node(getattr(self.soil, key), f"forces.{self.label}.soil.{key}"))
+
+    @property
+    def sunk(self) -> E:
+        """How far the surface is lower."""
+        return self.z + self.e
+
+    def rates(self) -> list[tuple[E, E]]:
+        """The states of the soil that keep energy or lower the surface, with their rates."""
+        states = [self.settled] + ([self.deflection] if self.soil.stiffness is not None else [])
+        return [(name(each), name(rate_of_state(each))) for each in states]
+
+    def curve(self) -> E:
+        """Load that fresh soil carries at its sinkage."""
+        found = self.number("strength") + self.number("hardening") * self.z
+        if not bekker(self.soil):
+            return found
+        w, n = larger(self.sunk, 0.0), self.number("exponent")
+        pressed = self.number("cohesion_modulus") / self.number("width") + self.number("friction_modulus")
+        if self.radius is None:
+            return found + self.number("area") * pressed * power(w, n)
+        shape = self.number("width") * (3.0 - n) / 3.0 * root(2.0 * self.radius)
+        return found + pressed * shape * power(w, n + 0.5)
+
+    def load(self, inside: E, spring: E, damping: E, rate: E) -> tuple[E, E]:
+        """Load of the contact above it, and the energy the soil keeps; defines the rates of the states."""
+        rate, viscosity = rate + self.given, self.number("viscosity")
+        if self.soil.stiffness is None:
+            load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
+            growth = larger(load - self.curve(), 0.0) / (viscosity + damping)
+            self.builder.define(rate_of_state(self.settled), (growth - self.given).node)
+            return load - damping * growth, const(0.0)
+        own, stiffening = self.number("damping"), self.number("stiffening")
+        k = self.number("stiffness") + stiffening * self.z
+        elastic = k * self.e
+        load = choose(inside > 0.0, larger((own * (spring + damping * rate) + damping * elastic) / (own + damping), 0.0), 0.0)
+        growth = larger(smaller(elastic - self.curve(), elastic - 0.5 * stiffening * self.e * self.e), 0.0) / viscosity
+        self.builder.define(rate_of_state(self.settled), (growth - self.given).node)
+        self.builder.define(rate_of_state(self.deflection), ((load - elastic) / own - growth).node)
+        return load, 0.5 * elastic * self.e
+
+    def roll(self, speed: Vector, place: Vector) -> Vector:
+        """Let the rut stay where it is while a wheel rolls over the ground; the force against it per load."""
+        assert self.radius is not None
+        square = speed.dot(speed)
+        size = larger(root(square), ROLLING)
+        n = self.number("exponent") if bekker(self.soil) else const(1.0)
+        reach = (n + 1.0) * (3.0 - n) / 3.0 * root(2.0 * self.radius * larger(self.sunk, SMALLEST_SINKAGE))
+        above = self.z - self.remembered(place, speed, square / size)
+        self.given = square / size * above / reach
+        return speed.times(-(larger(above, 0.0) / (reach * size)))
+
+    def remembered(self, place: Vector, speed: Vector, travel: E) -> E:
+        """Depth of the ruts a cell ahead; writes this wheel's own into the cells behind, so that it does not read them before it comes back."""
+        track = self.soil.track
+        if track is None:
+            return const(0.0)
+        forwards = choose(speed.dot(self.axes(self.label, track)[1]) < 0.0, 0.0, 1.0)
+        at, each_length = self.cell_at(self.label, track, place)
+        for k, each in self.cells(self.label, track):
+            behind = choose(forwards, at - k, k - at)
+            weight = choose(behind < 0.0, 0.0, larger(1.0 - behind, 0.0))
+            self.builder.define(rate_of_state(each), (WRITTEN / each_length * weight * travel * larger(self.z - name(each), 0.0)).node)
+        found = [self.depth_ahead(self.label, track, place, speed)]
+        for other in track.follows:
+            theirs: Any = self.builder.description.forces.get(other)
+            if theirs is not None:  # it may have left with its body
+                found.append(self.depth_ahead(other, theirs.soil.track, place, speed))
+        return reduce(larger, found)
+
+    def depth_ahead(self, label: str, track: Track, place: Vector, speed: Vector) -> E:
+        """Depth of a track one cell ahead."""
+        ahead = self.cell_at(label, track, place)[0] + choose(speed.dot(self.axes(label, track)[1]) < 0.0, -1.0, 1.0)
+        return sum((larger(1.0 - absolute(ahead - k), 0.0) * name(each) for k, each in self.cells(label, track)), const(0.0))
+
+    def number_of(self, label: str, track: Track, key: str) -> E:
+        return E(self.builder.node(getattr(track, key), f"forces.{label}.soil.track.{key}"))
+
+    def axes(self, label: str, track: Track) -> tuple[Vector, Vector]:
+        """Beginning and direction of a track."""
+        key = f"forces.{label}.soil.track"
+        return vector_of(self.builder, track.at, f"{key}.at"), vector_of(self.builder, track.along, f"{key}.along").unit()
+
+    def cell_at(self, label: str, track: Track, place: Vector) -> tuple[E, E]:
+        """Place along a track in cells, and the length of one."""
+        begin, along = self.axes(label, track)
+        each = self.number_of(label, track, "length") / float(track.cells - 1)
+        return place.minus(begin).dot(along) / each, each
+
+    def cells(self, label: str, track: Track) -> list[tuple[float, str]]:
+        """Places, in cells, and states of a track."""
+        return [(float(k), self.builder.made(f"{label}.rut_{k + 1}")) for k in range(track.cells)]
+
+
+def bekker(soil: Soil) -> bool:
+    return soil.friction_modulus != 0.0 or soil.cohesion_modulus != 0.0
+
+
+def power(x: E, exponent: E) -> E:
+    """x**exponent, straight below SMALLEST_SINKAGE."""
+    return larger(x, SMALLEST_SINKAGE) ** exponent * smaller(x / SMALLEST_SINKAGE, 1.0)
+
+
+def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = False) -> None:
+    """Keys of a soil that do not go together, or cannot carry."""
+    soil, path = force.soil, (*path, "soil")
+    if soil is None or path[:2] in checker.incomplete:
+        return
+    if not {"strength", "hardening", "friction_modulus", "cohesion_modulus"} & soil.model_fields_set:
+        checker.complain(path, "nothing that carries", "strength, hardening, friction_modulus or cohesion_modulus")
+    if bekker(soil):
+        for key in ("width",) if wheel else ("width", "area"):
+            if getattr(soil, key) is None:
+                checker.complain((*path, key), "nothing", "a number above 0, for Bekker's law")
+    if soil.stiffness is not None and checker.number(soil.damping) == 0.0:
+        checker.complain((*path, "damping"), "0", "a number > 0: an elastic part without damping has no time of its own")
+    if soil.stiffness is None and {"stiffening", "damping"} & soil.model_fields_set:
+        checker.complain((*path, "stiffness"), "nothing", "the stiffness that stiffening and damping belong to")
+    if soil.track is not None and not wheel:
+        checker.complain((*path, "track"), "a track", "no track: only tyres roll")
+    for other in soil.track.follows if soil.track else ():
+        known = checker.description.forces.get(other)
+        if checker.known((*path, "track", "follows"), other, checker.description.forces, "force") and known is not None:
+            theirs = getattr(known, "soil", None)
+            if theirs is None or theirs.track is None:
+                checker.complain((*path, "track", "follows"), f"'{other}'", "a tyre with a track")

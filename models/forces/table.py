@@ -10,8 +10,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.parts import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts import ORIGIN, Named, Point
 from kinetree.models.description.quantities import Axis, GroundNumber, Law, Number, Vector
+from kinetree.models.forces.soil_parts import Soil
 
 UP = (0.0, 0.0, 1.0)
 DOWN = (0.0, 0.0, -1.0)
@@ -54,16 +55,6 @@ class Rubbing(ForceTable):
     friction_speed: Number = Field(1e-3, description="Sliding speed at which friction is fully developed [m/s]")
     positive: ClassVar = ("exponent", "friction_speed")
     not_negative: ClassVar = ("radius", "clearance")
-
-
-class Soil(Part):
-    """Soil that settles under a load above its strength: viscosity d(settlement)/dt = max(0, force - strength - hardening settlement)."""
-
-    strength: Number = Field(description="Load at which fresh soil begins to settle [N]")
-    hardening: Number = Field(0.0, description="Growth of the strength with the settlement [N/m]")
-    viscosity: Number = Field(description="Load above the strength per settling speed [N.s/m]")
-    positive: ClassVar = ("viscosity",)
-    not_negative: ClassVar = ("strength", "hardening")
 
 
 class Standing(Rubbing):

@@ -63,9 +63,10 @@ def module_forces(i: int, n: int, full: bool, contacts: bool) -> Table:
         f"rub{i}": {"coordinate": f"s{i}", "coulomb": "rail_friction", "speed": 0.05},
     }
     turns = ["tilt", "turn"] + (["twist"] if full else [])
-    forces |= {f"{way}_spring{i}": {"coordinate": f"{way}{i}", "stiffness": "tilt_stiffness", "damping": "tilt_damping"} for way in turns}
-    for way in ("across", "above") if full else ():
-        forces[f"{way}_spring{i}"] = {"coordinate": f"{way}{i}", "stiffness": "guide_stiffness", "damping": "guide_damping"}
+    held = [(way, "tilt") for way in turns] + ([("across", "guide"), ("above", "guide")] if full else [])
+    for way, law in held:
+        share = "guide_share*" if contacts and way != "twist" else ""  # nothing else holds the twist of a module on round pins
+        forces[f"{way}_spring{i}"] = {"coordinate": f"{way}{i}", "stiffness": f"{share}{law}_stiffness", "damping": f"{share}{law}_damping"}
     if contacts:
         x, y, z = place(i, n)
         for name, at, more in (("pin", "band", {"across": "z"}), ("bearing", "-band", {})):

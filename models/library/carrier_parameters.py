@@ -31,9 +31,12 @@ PARAMETERS: Rows = {
     "jack_damping": (2e4, "N.s/m", "damping of a jack, at the extension 0.95 m"),
     "jack_slenderness": (0.2, "1/m", "loss of stiffness and damping of a mechanical jack per extension"),
     "jack_side": (8e5, "N/m", "side stiffness of a standing jack"),
-    "soil_strength": (7e4, "N", "load at which the soil under a jack begins to settle"),
+    "soil_strength": (3e4, "N", "load at which the soil under a jack begins to settle"),
     "soil_hardening": (5e6, "N/m", "growth of that load with the settlement"),
     "soil_viscosity": (1e6, "N.s/m", "load above the strength per settling speed"),
+    "soil_stiffness": (2e7, "N/m", "stiffness of the soil's elastic part under a jack"),
+    "soil_stiffening": (2e8, "N/m2", "growth of that stiffness with the settlement"),
+    "soil_damping": (1e5, "N.s/m", "damping of the elastic part"),
     "grip": (0.7, "1", "friction of tyres and jacks on the ground"),
     "slew_command": (0.3, "rad", "slew angle at which the drive rests"),
     "slew_stiffness": (3e6, "N.m/rad", "stiffness of the locked slew drive"),
@@ -61,11 +64,15 @@ PARAMETERS: Rows = {
     "departed": (0.0, "1", "1 between a departure and the next push; the schedule changes it"),
     "gone": (0.0, "1", "number of modules that have left; the schedule changes it"),
 }
+GUIDES: Rows = {
+    "guide_share": (0.02, "1", "part of the elastic guidance of a module that is left beside the contacts of pin and band"),
+    "module_ahead": (0.15, "m", "centre of mass of a module before its middle, so that its weight presses pin and band against their guides"),
+}
 HYDRAULIC_JACKS: Rows = {
-    "jack_area": (0.0015, "m2", "piston area of a hydraulic jack"),
-    "jack_ring": (0.0008, "m2", "area of its retracting side"),
+    "jack_area": (0.002, "m2", "piston area of a hydraulic jack"),
+    "jack_ring": (0.001, "m2", "area of its retracting side"),
     "jack_oil": (1e-3, "m3", "oil on either side of it besides the stroke"),
-    "jack_modulus": (8e8, "Pa", "bulk modulus of that oil with its hoses; the jack is shut"),
+    "jack_modulus": (1.2e9, "Pa", "bulk modulus of that oil with its hoses; the jack is shut"),
     "jack_pressure": (1e7, "Pa", "pressure of the retracting side of an unloaded jack"),
 }
 LIMITS: dict[str, Table] = {

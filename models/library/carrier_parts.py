@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.models.library import carrier_drives, carrier_modules
-from kinetree.models.library.carrier_parameters import HYDRAULIC_JACKS, Table, parameters
+from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Table, parameters
 from kinetree.models.library.chain import count
 
 MOST_MODULES = 50
@@ -70,19 +70,27 @@ def ground_forces(front: str, rear: str, on: Settings) -> Table:
     for name, (x, y) in JACKS.items():
         forces[f"jack_{name}"] = {
             "kind": "jack", "body": front if x > 0 else rear, "point": [x, y, -0.4], "extension": f"jack_extension - jack_short_{name}",
-            **leg(name, on.hydraulic), **({"side_stiffness": "jack_side"} if on.full else {}), **friction,
-            **({"soil": {"strength": "soil_strength", "hardening": "soil_hardening", "viscosity": "soil_viscosity"}} if on.soil else {}),
+            **leg(on.hydraulic), **({"side_stiffness": "jack_side"} if on.full else {}), **friction,
+            **(soil() if on.soil else {}),
         }  # fmt: skip
     return forces
 
 
-def leg(name: str, hydraulic: bool) -> Table:
-    """Law of a jack: piecewise stiffness, and damping, over extension and compression; or two shut columns of oil."""
+def leg(hydraulic: bool) -> Table:
+    """Law of a jack: piecewise stiffness, and damping, over extension and compression; or a shut cylinder, whose oil cavitates where it is pulled."""
     if not hydraulic:
         return {"law": "leg", "damping": f"jack_damping*{slender('jack_extension')}"}
-    stroke = f"(jack_extension - jack_short_{name})"
-    columns = f"jack_area**2/(jack_oil + jack_area*{stroke}) + jack_ring**2/(jack_oil + jack_ring*(jack_stroke - {stroke}))"
-    return {"stiffness": f"jack_modulus*({columns})", "damping": "jack_damping"}
+    oil = {
+        "area_a": "jack_area", "area_b": "jack_ring", "volume_a": "jack_oil", "volume_b": "jack_oil", "stroke": "jack_stroke",
+        "bulk_modulus": "jack_modulus", "pressure_b": "jack_pressure",
+    }  # fmt: skip
+    return {"oil": oil, "damping": "jack_damping"}
+
+
+def soil() -> Table:
+    """Under a jack: elastic, and settling under loads above its strength."""
+    keys = ("strength", "hardening", "viscosity", "stiffness", "stiffening", "damping")
+    return {"soil": {key: f"soil_{key}" for key in keys}}
 
 
 def slender(extension: str) -> str:
@@ -100,7 +108,7 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     joints: Table = {"hinge": {"parent": "platform", "child": "cradle", "transforms": [{"shift": HINGE}, luff]}}
     forces: Table = {}
     for i in range(1, on.n + 1):
-        bodies[f"module{i}"] = body("module_mass", [0, 0, 0], ("module_length", "module_width", "module_width"))
+        bodies[f"module{i}"] = module(on.contacts)
         joints[f"rail{i}"] = carrier_modules.rail(i, on.n, on.full)
         forces |= carrier_modules.module_forces(i, on.n, on.full, on.contacts)
     forces["recoil"] = {"body": "cradle", "point": [4.0, 0, 0.3], "frame": "body", "force": [f"-{carrier_modules.BLAST}", 0, 0]}
@@ -108,6 +116,12 @@ def upper(on: Settings, base: str, ring: list[float]) -> Table:
     forces["balance"] = {"kind": "cylinder", "between": eyes, "area_a": "balance_area", "pressure_a": "balance_pressure"}
     drives = carrier_drives.drives(on, base, ring)
     return {"bodies": bodies, "joints": joints, "forces": forces | drives.pop("forces"), "stages": carrier_modules.schedule(on.order), **drives}
+
+
+def module(contacts: bool) -> Table:
+    """A module; where pin and band carry it, its centre of mass lies before its middle."""
+    found = body("module_mass", [0, 0, 0], ("module_length", "module_width", "module_width"))
+    return found | ({"com": ["module_ahead", 0, 0]} if contacts else {})
 
 
 def tables(on: Settings) -> Table:
@@ -120,7 +134,7 @@ def tables(on: Settings) -> Table:
 def all_parameters(on: Settings) -> Table:
     """Parameters of all parts that are there."""
     short = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
-    return parameters(on.n, short, HYDRAULIC_JACKS if on.hydraulic else {}, carrier_drives.rows(on))
+    return parameters(on.n, short, HYDRAULIC_JACKS if on.hydraulic else {}, GUIDES if on.contacts else {}, carrier_drives.rows(on))
 
 
 def preparation(on: Settings) -> list[Table]:
@@ -154,15 +168,13 @@ def outputs(on: Settings) -> Table:
         f"{kind}s_off_ground": {"value": " + ".join(f"if({kind}_load_{name} > 0, 0, 1)" for name in WHEELS), "unit": "1"}
         for kind in ("wheel", "jack")
     }
-    pressures: Table = {}
-    for name in JACKS if on.hydraulic else ():
-        stroke, shut = f"(jack_extension - jack_short_{name})", f"jack_{name}.penetration"
-        pressures[f"jack_pressure_a_{name}"] = {
-            "value": f"jack_pressure*jack_ring/jack_area + jack_modulus*jack_area*{shut}/(jack_oil + jack_area*{stroke})", "unit": "Pa",
-        }  # fmt: skip
-        pressures[f"jack_pressure_b_{name}"] = {
-            "value": f"jack_pressure - jack_modulus*jack_ring*{shut}/(jack_oil + jack_ring*(jack_stroke - {stroke}))", "unit": "Pa",
-        }  # fmt: skip
+    sides = [(side, name) for name in (JACKS if on.hydraulic else ()) for side in "ab"]
+    pressures = {f"jack_pressure_{side}_{name}": {"value": f"jack_{name}.pressure_{side}", "unit": "Pa"} for side, name in sides}
+    under = JACKS if on.soil else ()
+    sunk = {f"soil_sinkage_{name}": {"value": f"jack_{name}.settlement + jack_{name}.deflection", "unit": "m"} for name in under}
+    guided = {
+        f"{force}_load{i}": {"quantity": "force", "force": f"{force}{i}"} for i in range(1, on.n * on.contacts + 1) for force in ("pin", "bearing")
+    }
     heights = {f"module{i}_height": {"quantity": "position", "body": f"module{i}", "axis": "z"} for i in range(1, on.n + 1)}
     brow = {"quantity": "position", "body": "cradle", "point": [4.0, 0, 0.3]}
-    return loads | lifted | pressures | heights | carrier_drives.outputs(on) | {"brow": brow, "energy": {"quantity": "energy"}}
+    return loads | lifted | pressures | sunk | guided | heights | carrier_drives.outputs(on) | {"brow": brow, "energy": {"quantity": "energy"}}

@@ -10,7 +10,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts
-from kinetree.solvers.contacts.responses import bring_back, carry, gather_responses, keep, list_rows
+from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
     FRICTION,
     OPEN,
@@ -24,6 +24,7 @@ from kinetree.solvers.contacts.rows import (
 )
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import increments
+from kinetree.solvers.loops.response import carry
 
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
 SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
@@ -82,6 +83,7 @@ def hold_closed(model, ws, count):
     if ws.head.stabilised != 0.0:
         pull_together(model, ws)
     if model.l_kind.size > 0:
+        carry(model, ws)
         increments(model, ws, ws.c_increment)
     keep(model, ws)
     status = gather_responses(model, ws)
@@ -96,7 +98,7 @@ def hold_closed(model, ws, count):
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_lam[r] = ws.c_x[r]
-    return carry(model, ws, count)
+    return let_act(model, ws, count)
 
 
 @kernel

@@ -34,6 +34,7 @@ from kinetree.solvers.loops.projection import DAMPING, speed_scale
 from kinetree.solvers.loops.set_speeds import free_change
 
 STILL = 1e-9  # relative to the largest speed: slower ones are none
+SLOW = 2.0  # of c_near
 BLOWS = 10000  # of a sequence; it would end in itself
 NEWTON, ENERGETIC = int(L.Restitution.NEWTON), int(L.Restitution.ENERGETIC)
 TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
@@ -250,7 +251,10 @@ def take_over(model, ws, count):
 
 @kernel
 def settle_states(model, ws):
-    """Contacts that do not part are closed; they stick where they do not slip, or have just turned back at less than their speed of rest."""
+    """Contacts that do not part are closed; they stick where they do not slip, or have just turned back at less than their speed of rest.
+
+    Those that part slower than their speed of rest are closed for a try (SLOW), so that a series of ever smaller impacts comes to an end.
+    """
     still = STILL * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
@@ -258,12 +262,30 @@ def settle_states(model, ws):
             continue
         if ws.c_total[r] > 0.0:
             ws.c_out[FULL * k + IMPULSE] = ws.c_total[r]
-        if ws.c_rate[r] > still:
+        ws.c_near[k] = SLOW if ws.c_rate[r] > still else 1.0
+        if ws.c_rate[r] > max(still, number_of(model, ws, k, REST_SPEED)):
             ws.c_mode[k] = OPEN
         elif model.c_row[k + 1] - r == 1:
             close_contact(ws, k, STICK)
         else:
             settle_slip(model, ws, k, still)
+
+
+@kernel
+def any_slow(ws):
+    """Whether contacts are closed for a try."""
+    found = False
+    for k in range(ws.c_mode.size):
+        found = found or (ws.c_near[k] == SLOW and is_closed(ws, k))
+    return found
+
+
+@kernel
+def let_go(model, ws):
+    """Open those closed for a try that nothing presses together, after the accelerations."""
+    for k in range(model.c_law.size):
+        if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[model.c_row[k]] > 0.0:
+            ws.c_mode[k] = OPEN
 
 
 @kernel

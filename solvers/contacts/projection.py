@@ -95,10 +95,15 @@ def constrained(model, ws):
 @kernel
 def keep_closed(model, ws, t):
     """Loops and closed contacts, where there are some."""
+    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    return keep_contacts(model, ws, t) if status == 0 else status
+
+
+@kernel
+def keep_contacts(model, ws, t):
+    """Closed contacts where there are some, on closed loops."""
     status = 0
-    if model.l_kind.size > 0:
-        status = project(model, ws, t)
-    if status == 0 and any_closed(ws):
+    if any_closed(ws):
         status = project_contacts(model, ws, t)
         if status == 0 and model.l_kind.size > 0:
             status = project(model, ws, t)

@@ -8,10 +8,10 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.rows import increment_of_row, push_row
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import solve_factor
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import forget_bias, place_multipliers, push_nothing, respond
+from kinetree.solvers.loops.substitution import solve_factor
 
 KEPT_BODY, KEPT_SPEED = 12, 4  # numbers kept per body: W_N, W_F, W_DA, W_DB; per speed: C_UN, C_G
 
@@ -128,7 +128,7 @@ def bring_back(model, ws):
 
 
 @kernel
-def carry(model, ws, count):
+def let_act(model, ws, count):
     """Let the forces of the rows listed, in ws.c_lam, act on what was brought back; the loops stay as they are."""
     for r in range(ws.c_goal.size):
         ws.c_goal[r] = ws.c_increment[r]

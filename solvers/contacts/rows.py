@@ -52,7 +52,7 @@ def rate_of_row(model, ws, r):
 @kernel
 def acceleration_of_row(model, ws, r):
     """Acceleration along row r, after the accelerations."""
-    return ws.val[model.c_value[r] + 2] + accelerations_along(model, ws, model.c_arm_at[r], model.c_arm_at[r + 1])
+    return ws.val[model.c_value[r] + 2] + accelerations_along(model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True)
 
 
 @kernel

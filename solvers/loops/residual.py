@@ -10,7 +10,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
-from kinetree.solvers.engine.sensors import arm, point_acceleration
+from kinetree.solvers.engine.sensors import arm
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.views import arm_at
 
@@ -87,12 +87,30 @@ def acceleration_residual(model, ws):
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
-            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g)
+            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g, True)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             w = sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB))
             keep_rows(model, ws, g, w, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
+
+
+@kernel
+def residual_at_rest(model, ws):
+    """Fill ws.loop_r from accelerations at u̇ = 0; needs `motion`."""
+    for g in range(model.l_kind.size):
+        if model.l_kind[g] == L.Loop.COUPLING:
+            ws.loop_r[model.l_row[g]] = ws.val[model.l_a[g] + 2] + along_arms(model, ws, g, False)
+        else:
+            a = model.l_a[g] * L.ROW
+            b = model.l_b[g] * L.ROW
+            keep_rows(model, ws, g, difference(ws, a + L.W_A0, b + L.W_A0), difference(ws, a + L.W_AL, b + L.W_AL))
+
+
+@kernel
+def difference(ws, a, b):
+    """What the vector at b of the rows has more than the one at a."""
+    return sub3(get3(ws.row, b), get3(ws.row, a))
 
 
 @kernel
@@ -105,19 +123,23 @@ def along_speeds(model, ws, g, rates):
 
 
 @kernel
-def along_arms(model, ws, g):
-    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations."""
-    return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1])
+def along_arms(model, ws, g, moving):
+    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations, or without `moving` those at u̇ = 0."""
+    return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1], moving)
 
 
 @kernel
-def accelerations_along(model, ws, first, last):
-    """Accelerations of points and spins of bodies, along the arms of one row."""
+def accelerations_along(model, ws, first, last, moving):
+    """The same of one row of arms."""
     total = 0.0
     for k in range(first, last):
         one = arm_at(model.l_arm, k)
-        a = point_acceleration(model, ws, one.body, one.point)
-        al = acceleration(ws, one.body * L.ROW + L.W_AL, one.body * L.ROW + L.W_DA)
+        row = one.body * L.ROW
+        r = arm(ws, one.body, one.point)
+        om = get3(ws.row, row + L.W_OM)
+        al = acceleration(ws, row + L.W_AL, row + L.W_DA) if moving else get3(ws.row, row + L.W_AL)
+        a = acceleration(ws, row + L.W_A0, row + L.W_DB) if moving else get3(ws.row, row + L.W_A0)
+        a = add3(add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r))))
         total += dot3(get3(ws.val, one.by_velocity), a) + dot3(get3(ws.val, one.by_spin), al)
     return total
 

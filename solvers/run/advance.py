@@ -4,10 +4,11 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
-from kinetree.solvers.contacts.projection import constrained, keep_closed
+from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_contacts
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
 from kinetree.solvers.run.corners import next_jump, side, turn_corner
 from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
@@ -161,7 +162,9 @@ def close_loops(mem, context):
     t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
-        status = keep_closed(model, ws, t)
+        status = project_near(model, ws, t) if model.l_kind.size > 0 else 0
+    if status == 0:
+        status = keep_contacts(model, ws, t)
     if status == 0:
         status = get_state(y, model, ws, t)
     if status == 0:

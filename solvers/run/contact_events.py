@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import change_modes
-from kinetree.solvers.contacts.impacts import collide
+from kinetree.solvers.contacts.impacts import any_slow, collide, let_go
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.contacts.rows import DEEP, OPEN, gap_of
 from kinetree.solvers.engine.evaluation import load
@@ -14,17 +14,25 @@ from kinetree.solvers.loops.solve import accelerations_of
 PENETRATES = int(L.Status.PENETRATES)
 
 
+@kernel
+def evaluate(model, ws, t):
+    """Accelerations and contact forces."""
+    status = load(model, ws, t)
+    return accelerations_of(model, ws) if status == 0 else status
+
+
 @boundary("state")
 def strike(model, ws, t):
     """Impulses of all contacts that touch, and the states in which they go on."""
     status = collide(model, ws, t)
+    if status == 0 and any_slow(ws):
+        status = evaluate(model, ws, t)
+        let_go(model, ws)
     if status == 0:
         status = keep_closed(model, ws, t)
     for _ in range(3 * model.c_law.size + 1):
         if status == 0:
-            status = load(model, ws, t)
-        if status == 0:
-            status = accelerations_of(model, ws)
+            status = evaluate(model, ws, t)
         if status != 0 or not change_modes(model, ws):
             break
     return status

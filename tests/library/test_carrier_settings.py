@@ -51,8 +51,28 @@ def test_hydraulic_jacks_carry_their_load_by_their_pressures():
     """p_a A_a - p_b A_b of the double-acting jack is its load."""
     rest = load("lib:carrier", modules=1, hydraulic=1).compile().equilibrium()
     for name in JACKS:
-        force = rest.outputs[f"jack_pressure_a_{name}"] * 0.0015 - rest.outputs[f"jack_pressure_b_{name}"] * 0.0008
+        force = rest.outputs[f"jack_pressure_a_{name}"] * 0.002 - rest.outputs[f"jack_pressure_b_{name}"] * 0.001
         assert force == pytest.approx(rest.outputs[f"jack_load_{name}"], rel=1e-9)
+
+
+def test_hydraulic_jacks_are_another_leg():
+    """The rod side is pulled to its vapour, and the piston side alone holds the carrier, higher than mechanical jacks do."""
+    system = load("lib:carrier", modules=1, hydraulic=1).compile()
+    rest, other = system.equilibrium(), load("lib:carrier", modules=1).compile().equilibrium()
+    assert rest.coordinates["heave"] - other.coordinates["heave"] > 0.01
+    for name in JACKS:
+        assert rest.outputs[f"jack_pressure_b_{name}"] == pytest.approx(2e4, rel=1e-12)
+
+
+def test_pin_and_band_carry_their_modules():
+    """At the defaults the weight of a module presses pin and band against their guides, at rest and while it travels; its tilt is the clearance's."""
+    result = load("lib:carrier", modules=1, contacts=1).compile().simulate(1.2, output_step=0.005, tolerance=1e-8)
+    travelling = (result.time > 0.55) & (result["s1"] < 2.3)  # the pin leaves its groove before the module leaves its rail
+    assert travelling.sum() > 20
+    for name in ("pin_load1", "bearing_load1"):
+        assert result[name][0] > 50.0 and result[name][travelling].min() > 10.0
+    free = load("lib:carrier", modules=1).compile().simulate(1.2, output_step=0.005, tolerance=1e-8)
+    assert np.abs(result["tilt1"] - free["tilt1"])[travelling].min() > 5e-4  # of a clearance of 1e-3 at 0.8 m
 
 
 def test_long_jacks_are_softer():
@@ -65,12 +85,24 @@ def test_long_jacks_are_softer():
 
 
 def test_soil_settles_under_heavy_jacks():
-    """Soil stronger than every load does not settle; weaker soil gives way until its strength has grown to the load."""
-    firm, soft = (load("lib:carrier", modules=1, soil=1, soil_strength=strength).compile().equilibrium() for strength in (7e4, 4e4))
+    """Soil stronger than every load only gives elastically; weaker soil gives way until its strength has grown to the load: k e = load of it."""
+    firm, soft = (load("lib:carrier", modules=1, soil=1, **strength).compile().equilibrium() for strength in ({"soil_strength": 7e4}, {}))
     for name in JACKS:
+        z, e, N = (soft.states[f"jack_{name}.settlement"], soft.states[f"jack_{name}.deflection"], soft.outputs[f"jack_load_{name}"])
         assert firm.states[f"jack_{name}.settlement"] == pytest.approx(0.0, abs=1e-12)
-        grown = (soft.outputs[f"jack_load_{name}"] - 4e4) / 5e6
-        assert soft.states[f"jack_{name}.settlement"] >= grown * (1 - 1e-6) > 0
+        assert firm.states[f"jack_{name}.deflection"] == pytest.approx(firm.outputs[f"jack_load_{name}"] / 2e7, rel=1e-9)
+        assert z >= (N - 3e4) / 5e6 * (1 - 1e-6) > 1e-3  # visible at the defaults
+        assert (2e7 + 2e8 * z) * e == pytest.approx(N, rel=1e-9)
+        assert soft.outputs[f"soil_sinkage_{name}"] == pytest.approx(z + e, rel=1e-12) and 4e-3 < z + e < 0.05
+
+
+def test_soil_settles_on_while_modules_leave():
+    """Pushes load some jacks more than ever before: their soil settles further, none heaves, and what they stand in stays."""
+    result = load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-7)
+    for name in JACKS:
+        z = result[f"jack_{name}.settlement"]
+        assert np.diff(z).min() > -1e-9
+    assert max(np.ptp(result[f"jack_{name}.settlement"]) for name in JACKS) > 1e-5
 
 
 def test_loss_of_contact_is_reported():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -13,10 +14,11 @@ from kinetree.models.description.number_checks import Path
 from kinetree.models.description.parts import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
-from kinetree.models.forces.soil import soil_states
+from kinetree.models.forces.shut_oil import PRESSURES, ShutOil, shut_oil
+from kinetree.models.forces.soil import check_soil, soil_states
 from kinetree.models.forces.table import DOWN, Sided, TableName
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ class JackForce(Sided):
     axis: Axis = Field(DOWN, description="Direction in which the jack extends, body axes")
     extension: Law = Field(0.0, description="Extension of the unloaded leg [m]")
     law: TableName | None = Field(None, description="Table: force of the leg over its compression, instead of the stiffness")
+    oil: ShutOil | None = Field(None, description="A shut cylinder as the leg, instead of the stiffness")
+
+
+def pressures(force: JackForce) -> dict[str, str]:
+    return PRESSURES if force.oil is not None else {}
 
 
 def states(force: JackForce) -> dict[str, OwnState]:
@@ -52,12 +59,13 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     own = axis.times(rate_of(builder, node, f"{key}.extension"))
     speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)
     ground = Ground(builder, label, force, place.plus(arm))
-    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed))
+    leg = None if force.oil is None else partial(shut_oil, builder, label, force.oil, E(node))
+    load = normal_force(builder, label, force, ground.depth, ground.sinking(speed), ground.soil, leg)
     axes = plane(ground.normal)
     sides = side_forces(builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes])
     across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
     add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
-    contact_book(builder, label, body, ground, across, speed, speed, own)
+    contact_book(builder, label, body, ground, Acting(across, speed, speed, own))
 
 
 def plane(normal: Vector) -> list[Vector]:
@@ -70,8 +78,12 @@ def plane(normal: Vector) -> list[Vector]:
 
 
 def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
-    if force.law is None and "stiffness" not in force.model_fields_set:
-        checker.complain((*path, "stiffness"), "nothing", "stiffness or law")
+    given = [key for key in ("stiffness", "law", "oil") if key in force.model_fields_set]
+    if not given:
+        checker.complain((*path, "stiffness"), "nothing", "stiffness, law or oil")
+    if "oil" in given and len(given) > 1:
+        checker.complain((*path, "oil"), " and ".join(given), "one law of the leg")
+    check_soil(checker, path, force)
 
 
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
@@ -94,9 +106,10 @@ def touch(force: JackForce, numbers: Any) -> tuple[Any, float]:
 FORCE = ForceKind(
     JackForce,
     add_jack,
-    says="N as `contact`, over the compression of the leg, by `stiffness` or by a table `law`; side forces as `tyre`, in both directions",
+    says="N as `contact`, over the compression of the leg, by `stiffness`, a table `law` or shut `oil`; side forces as `tyre`, in both directions",
     rank=8,
     measures={"penetration": "m"},
+    more=pressures,
     states=states,
     check=check_jack,
     clearance=True,

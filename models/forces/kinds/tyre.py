@@ -8,17 +8,19 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, larger, name
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import direction, position, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import NOWHERE, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.description.number_checks import Path
 from kinetree.models.description.parts import ORIGIN
 from kinetree.models.description.quantities import Axis, Number, Vector
-from kinetree.models.forces.contacts import add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
-from kinetree.models.forces.soil import soil_states
+from kinetree.models.forces.soil import check_soil, soil_states
 from kinetree.models.forces.table import Sided
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
 
 
 class TyreForce(Sided):
@@ -41,14 +43,20 @@ def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     key, body = f"forces.{label}", builder.body[force.body]
     point, radius = vector_of(builder, force.point, f"{key}.point"), E(builder.node(force.radius, f"{key}.radius"))
     place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
-    ground = Ground(builder, label, force, place)
-    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed))
+    ground = Ground(builder, label, force, place, radius)
+    rolling = NOWHERE if ground.soil is None else ground.soil.roll(speed.across(ground.normal), place)
+    load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed), ground.soil)
+    drag = NOWHERE if ground.soil is None else rolling.times(load)
     side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
     arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
     slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
     sides = side.times(side_forces(builder, label, force, ("travel",), load, [slip.dot(side)])[0])
-    add_load(builder, body, registers(builder, point), ground.away.times(load), sides, arm)
-    contact_book(builder, label, body, ground, sides, speed, slip)
+    add_load(builder, body, registers(builder, point), ground.away.times(load).plus(drag), sides, arm)
+    contact_book(builder, label, body, ground, Acting(sides, speed, slip, drag=drag))
+
+
+def check_tyre(checker: Checker, path: Path, force: TyreForce) -> None:
+    check_soil(checker, path, force, wheel=True)
 
 
 def parts(force: TyreForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
@@ -68,6 +76,7 @@ FORCE = ForceKind(
     rank=7,
     measures={"penetration": "m"},
     states=states,
+    check=check_tyre,
     clearance=True,
     parts=parts,
     touch=touch,
