@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 def check_followings(checker: Checker) -> None:
     seen: dict[str, Following] = {}
     for path, follow in followings(checker.description):
+        transform = (checker.description.joints[str(path[1])].transforms or ())[int(path[3])]
+        for key in ("by", "coordinate"):
+            if getattr(transform, key) is not None:
+                checker.complain(path, f"{key} and follow", "one of them")
         for key in ("input", "rate", "acceleration"):
             checker.known((*path, key), getattr(follow, key), checker.description.inputs, "input")
         rates = [key for key in ("rate", "acceleration") if getattr(follow, key) is not None]

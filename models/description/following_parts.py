@@ -9,6 +9,7 @@ from pydantic import Field
 
 from kinetree.models.description.parts import Part
 from kinetree.models.description.quantities import Number
+from kinetree.models.expressions.nodes import Name
 
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
@@ -27,6 +28,11 @@ class Following(Part):
 def amount_name(follow: Following) -> str:
     """What the amount is called in expressions: no name of a description holds a colon."""
     return f"{follow.input}:given"
+
+
+def amount_of(follow: Following) -> Name:
+    """The amount as a node of an expression."""
+    return Name(amount_name(follow))
 
 
 def filter_states(input_name: str) -> tuple[str, str]:

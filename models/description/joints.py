@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.following_parts import amount_name
+from kinetree.models.description.following_parts import amount_of
 from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
-from kinetree.models.expressions.nodes import Name
 from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.solvers.layout import Element
 
@@ -136,10 +135,8 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
     if transform.follow is not None:
-        if transform.by is not None:
-            raise JointProblem(key, "by and follow", "one of them")
-        kind = Element.SHIFT_T if transform.rotate is None else Element.ROTATE_T
-        return ElementForm(kind, axis=nonzero(axis, key), amount=Name(amount_name(transform.follow)))  # type: ignore[arg-type]
+        kind, amount = Element.SHIFT_T if transform.rotate is None else Element.ROTATE_T, amount_of(transform.follow)
+        return ElementForm(kind, axis=nonzero(axis, key), amount=amount)  # type: ignore[arg-type]
     given = depends_on_time(transform.by)
     if transform.rotate is not None:
         if transform.by is None:
@@ -154,9 +151,8 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
 def from_transforms(joint: JointSpec) -> JointForm:
     refuse(joint, ("axis", "pitch", "coordinates", "start", "speed"), "transforms")
     if any(joint.child_at) or joint.child_frame:
-        raise JointProblem(
-            "child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms"
-        )
+        key = "child_at" if any(joint.child_at) else "child_frame"
+        raise JointProblem(key, "an offset of the child", "no transforms", "write it as last transforms")
     elements, names, starts, speeds = placed(joint), [], [], []
     for index, transform in enumerate(joint.transforms or ()):
         key = f"transforms[{index}]"
@@ -166,8 +162,8 @@ def from_transforms(joint: JointSpec) -> JointForm:
                 raise JointProblem(f"{key}.{extra}", extra, "a coordinate beside it")
             elements.append(fixed_or_given(transform, key))
             continue
-        if transform.by is not None or transform.follow is not None:
-            raise JointProblem(key, f"{'by' if transform.by is not None else 'follow'} and coordinate", "one of them")
+        if transform.by is not None:
+            raise JointProblem(key, "by and coordinate", "one of them")
         if (transform.shift is None) == (transform.rotate is None):
             raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
         shared = coordinate in names

@@ -29,11 +29,11 @@ def where_it_rests() -> tuple[float, float]:
     """Place and load: free falls between impacts that take μ (1 + e) v from the speed, then sliding."""
     friction, e, v = 0.3, 0.4, math.sqrt(2 * G * 0.2)
     x, speed = 2.0 * v / G, 2.0
-    while v > 0.05:
+    while e * v > 0.05:
         speed -= friction * (1 + e) * v
         v *= e
         x += speed * 2 * v / G
-    speed -= friction * v
+    speed -= friction * (1 + e if v > 0.05 else 1.0) * v  # what would part slower than rest_speed stays
     return x + speed**2 / (2 * friction * G), G
 
 

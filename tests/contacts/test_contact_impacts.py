@@ -26,12 +26,12 @@ def ball(height: float, **keys) -> dict:
 
 
 def test_a_ball_bounces_ever_lower_and_rests():
-    """Impact k at √(2h/g) (1 + 2 e + ... + 2 e^k) with e^(k+1) of the first speed, until an approach is slower than rest_speed; then it rests."""
+    """Impact k at √(2h/g) (1 + 2 e + ... + 2 e^k) leaves e^(k+1) of the first speed; the first that would leave less than rest_speed ends in rest."""
     e, rest = 0.6, 1e-3
     made = system(ball(1.0, restitution=e, rest_speed=rest), outputs={"load": "floor.force", "blow": "floor.impulse", "closed": "floor.state"})
     result = made.simulate(stop_time=3.0, output_step=0.1, tolerance=1e-10)
     first, speed = math.sqrt(2.0 / G), math.sqrt(2.0 * G)
-    count = next(k for k in range(100) if speed * e**k <= rest) + 1
+    count = next(k for k in range(100) if speed * e ** (k + 1) <= rest) + 1
     expected = [first * (1 + 2 * sum(e**j for j in range(1, k + 1))) for k in range(count)]
     assert [event.time for event in result.events] == pytest.approx(expected, abs=ROUNDING)
     assert {event.cause for event in result.events} == {"contact 'floor'"}
