@@ -9,7 +9,8 @@ from kinetree.solvers.records import Record
 class Field(NamedTuple):
     name: str
     # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards,
-    # na actions, nk set speeds, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
+    # na actions, nk set speeds, nc contacts, ncr their rows, npot potentials, nd table data, nm nb nh block rows, nl... closed loops;
+    # dense, path, direct, sibling are 0 or 1
     size: str
     text: str
     record: Record | None = None  # the field is one such record
@@ -83,6 +84,13 @@ MODEL_INTS = (
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nlx, length of `loop_x`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
+    # contacts: nc of them, ncr rows; the gap along the normal and, with friction, the slip along two directions of the plane of touch
+    Field("c_row", "nc+1", "rows of contact k are c_row[k]:c_row[k+1]"),
+    Field("c_law", "nc", "Restitution hypothesis"),
+    Field("c_number", "3*nc", "registers of the coefficients of restitution and friction, and of the speed of rest"),
+    Field("c_guard", "2*nc", "registers of the guards: normal, slip or -1"),
+    Field("c_value", "ncr", "first of three registers: value, rate, second derivative at rest"),
+    Field("c_arm_at", "ncr+1", "arms of row r are those from c_arm_at[r] to c_arm_at[r+1] of l_arm"),
     Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
     Field("ghosts", "ngh", "bodies without mass that only the loops hold: they borrow inertia during the solution"),
 )
@@ -119,8 +127,8 @@ WORK = (
     Field("col", f"{R.COLUMN.size}*nu", "fast path per speed, records COLUMN"),
     Field("small", "64", "scratch of one joint"),
     # closed loops
-    Field("push", "6*(N+1)*min(nl+nk,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
-    Field("push_u", "nu*min(nl+nk,1)", "generalised force of the couplings, or along set speeds"),
+    Field("push", "6*(N+1)*min(nl+nk+nc,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
+    Field("push_u", "nu*min(nl+nk+nc,1)", "generalised force of the couplings, or along set speeds"),
     Field("loop_w", "36*nle", "unit wrenches of the rows of a group on their way to the ground, 6 per row"),
     Field("loop_x", "nlx", "X = L⁻ᵀ Jᵀ of the elimination M = LᵀDL, so that J M⁻¹ Jᵀ = Xᵀ D⁻¹ X: entry by entry, speed by speed"),
     Field("loop_z", "nlx", "Z = D⁻¹ X"),
@@ -156,6 +164,37 @@ WORK = (
     Field("set_lam", "nk", "impulses along the set speeds"),
     Field("set_change", "nu*min(nk,1)", "change under the constraints alone"),
     Field("set_rest", "nlr*min(nk,1)", "residual of accelerations at rest"),
+    # contacts; what is told per contact, then per row
+    Field("c_mode", "nc", "Contact state"),
+    Field("c_take", "nc", "1: it takes part in the present problem"),
+    Field("c_near", "nc", "1: it touches at the present impact"),
+    Field("c_begin", "nc", "first of its rows among those listed"),
+    Field("c_hold", "nc", "1: its normal row is held"),
+    Field("c_rub", "nc", "1: sticks, 2: slips"),
+    Field("c_turned", "nc", "how often its slip has been turned round"),
+    Field("c_forced", "nc", "1: slips in a direction that is known"),
+    Field("c_mu", "nc", "coefficient of friction"),
+    Field("c_base", "nc", "least normal force"),
+    Field("c_bounce", "nc", "coefficient of restitution that counts"),
+    Field("c_share", "nc", "part of the impulse of compression that expansion gives back"),
+    Field("c_slip", "2*nc", "direction of slip in the present problem"),
+    Field("c_dir", "2*nc", "direction of slip of sliding contacts at the last state that the run went on from"),
+    Field("c_margin", "2*nc", "what a closed contact lacks to open, and a sticking one to slide, m/s2"),
+    Field("c_out", "4*nc", "normal force, friction, normal impulse of the last impact, state"),
+    Field("c_at", "ncr", "rows that take part, listed"),
+    Field("c_lam", "ncr", "contact forces"),
+    Field("c_x", "ncr", "forces or impulses of the present problem"),
+    Field("c_b", "ncr", "motion along the rows without them"),
+    Field("c_rate", "ncr", "velocities along the rows during an impact"),
+    Field("c_plastic", "ncr", "impulses without restitution"),
+    Field("c_total", "ncr", "impulses of the whole impact"),
+    Field("c_sum", "ncr", "scratch of the sweeps"),
+    Field("c_g", "ncr*ncr", "G = N P M⁻¹ Nᵀ: motion along row r by a unit force along row s under the constraints"),
+    Field("c_h", "ncr*(ncr+1)", "equations of the guessed states"),
+    Field("c_kept", "(12*(N+1)+4*nu+6*ngh)*min(nc,1)", "what the elimination has found without contact forces"),
+    Field("c_goal", "nlr*min(nc,1)", "J u̇ that the loops keep"),
+    Field("c_increment", "nlr*min(nc,1)", "J u̇ without contact forces"),
+    Field("c_multiplier", "nlr*min(nc,1)", "multipliers of the loops without contact forces"),
     # literal forms, body axes; six-vectors are (linear, angular); matrices row by row unless said otherwise. Kinematics and loads:
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
     Field("Rg", "9*(N+1)", "rotation ground-from-body"),
@@ -198,6 +237,7 @@ WORK = (
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
 PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "loop_plane", "loop_even")
+PLAIN += ("c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_turned", "c_forced", "c_at")
 CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",

@@ -33,6 +33,8 @@ class Status(IntEnum):
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
     DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
+    NO_CONTACT_FORCE = 14  # rigid bodies with friction admit no contact force, or several; item = contact
+    PENETRATES = 15  # bodies overlap where a contact begins; item = contact
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -100,6 +102,22 @@ class Loop(IntEnum):
     COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
 
 
+class Contact(IntEnum):
+    """States of a contact."""
+
+    OPEN = 0
+    STICK = 1  # closed; with friction: without slip
+    SLIDE = 2
+
+
+class Restitution(IntEnum):
+    """Hypotheses of impact."""
+
+    NEWTON = 0  # the contact parts with e times the speed of approach
+    POISSON = 1  # expansion gives back e times the impulse of compression
+    ENERGETIC = 2  # expansion gives back e² times the work of the normal impulse during compression
+
+
 POSITIONS, SPEEDS = 2, 1  # l_level
 # metric of constraint rows: weights of the speeds; masses; masses, and what the free tree does along the rows joins ws.loop_r
 WEIGHTS, MASSES, MOTION = 0, 1, 2
@@ -132,6 +150,7 @@ class Sensor(IntEnum):
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
     MULTIPLIER = 15  # generalised force of a coupling
+    CONTACT = 16  # of contact a what `axis` says: normal force, friction, normal impulse of its last impact, state
 
 
 class Force(IntEnum):
@@ -157,6 +176,7 @@ class Guard(IntEnum):
 
     STAGE = 0  # the stage ends
     RESET = 1  # actions are carried out
+    CONTACT = 2  # a contact closes, opens, begins or ceases to slide; `action` is its number, `actions` 0 for the normal and 1 for the slip
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------

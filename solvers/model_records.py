@@ -29,6 +29,7 @@ HEADER = Record(
     Entry("quaternions", "number of quaternions"),
     Entry("given", "1 when some joint has a given motion"),
     Entry("own", "address of straight-line code for the right-hand side, written by the owner of the block; 0: there is none"),
+    Entry("sequence", "1 when impacts of one instant come one after another"),
     Entry("ints_size", "length of the ints block"),
     Entry("floats_size", "length of the floats block"),
     Entry("work_size", "length of the work block"),
@@ -133,8 +134,8 @@ KNOT = Record(
 
 ARM = Record(
     "arm",
-    "ints: how a coupling depends on the velocity of a point and the spin of a body",
-    Entry("entry", "of the body among the group's paths"),
+    "ints: how a coupling, or a row of a contact, depends on the velocity of a point and the spin of a body",
+    Entry("entry", "of the body among the group's paths; -1 for contacts"),
     Entry("body", "the body"),
     Entry("point", "register of the point, body axes"),
     Entry("by_velocity", "register of the derivative by the velocity of the point"),

@@ -82,6 +82,9 @@ class Builder:
         self.groups: list[Group] = []
         self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
         self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
+        self.given: set[str] = set()  # amounts of motions that inputs give
+        self.rates_given: dict[str, Node] = {}  # what is known of the motion of inputs that give motions
+        self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ class Builder:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
-            derivatives = time_derivatives(given)
+            derivatives = time_derivatives(given, self.rates_given)
             self.registers.motions += derivatives
             amount = self.vector(derivatives, key)
         c["e_amount"].append(amount)
@@ -274,6 +277,7 @@ class Builder:
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
         followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
         ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        ints |= self.contacts.arrays(ints["l_arm"])
         sensors = self.sorted_sensors(ints)
         ints["sensors"] = np.array([record for group in sensors for record in group], dtype=np.int64).reshape(-1)
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}

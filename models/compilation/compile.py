@@ -12,8 +12,10 @@ from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.computed_outputs import add_losses
+from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
+from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
@@ -46,6 +48,7 @@ def compile_structure(
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
     builder.starts |= starts or {}
+    builder.contacts = Contacts()
     try:
         return assemble(builder)
     except ExpressionError as error:
@@ -56,6 +59,7 @@ def assemble(builder: Builder) -> Compiled:
     """Register everything in the global order and pack it."""
     d = builder.description
     builder.add_names()
+    add_followings(builder)
     add_tables(builder)
     bodies = builder.add_bodies()
     joints = builder.add_joints()
@@ -71,7 +75,9 @@ def assemble(builder: Builder) -> Compiled:
     add_losses(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
+    add_contacts(builder)
     add_guards(builder)
+    add_contact_guards(builder)
     add_magnitudes(builder)
     add_rates(builder)
     if builder.later:
@@ -91,6 +97,7 @@ def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int
     if found is not None:
         builder.groups, ranks = live_groups(builder.groups, *found)
         parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
+        parts["ints"] |= builder.contacts.arrays(parts["ints"]["l_arm"])
         parts["ints"]["l_rank"] = ranks
         compiled = packed(builder, parts, starts)
     ghosts = find_ghosts(compiled)
@@ -186,6 +193,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
         "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // TABLE.size,
         "ng": len(builder.guards), "na": len(builder.actions), "nk": ints["set_speed"].size,
+        "nc": ints["c_law"].size, "ncr": ints["c_value"].size,
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
@@ -201,6 +209,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         "late_sensors": len(early), "idle_sensors": len(early) + len(late),
         "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late),
         "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": any(kind in given for kind in ints["e_kind"]),
+        "sequence": d.run.impacts == "sequential",
         "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,
         "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
     }  # fmt: skip
@@ -212,7 +221,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
-        guards=tuple(builder.guard_names), followed=tuple(sorted(builder.leaves.followed)),
+        guards=tuple(builder.guard_names), contacts=tuple(builder.contacts.names), followed=tuple(sorted(builder.leaves.followed)),
     )  # fmt: skip
 
 

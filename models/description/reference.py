@@ -12,8 +12,10 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
+from kinetree.models.description.following_parts import Following
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
@@ -51,9 +53,12 @@ TABLES: dict[str, type[BaseModel]] = {
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
+    "follow": Following,
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
+    "[contacts.NAME]": schema.Contact,
+    "against": Sphere,
     "[inputs]": value_parts.Input,
     "[outputs]": value_parts.Output,
     "[states.NAME]": value_parts.State,

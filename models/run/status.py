@@ -43,9 +43,17 @@ def message(status: int, head: Named, compiled: Compiled) -> str:
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+        Status.NO_CONTACT_FORCE: f"{contact_of(item, compiled)}: rigid bodies with Coulomb friction admit no force there, or several "
+        "(paradox of Painlevé): less friction, or a force element of kind contact, which yields",
+        Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins: change start values",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def contact_of(number: int, compiled: Compiled) -> str:
+    """A contact by its number."""
+    return f"contact '{compiled.contacts[number]}'" if 0 <= number < len(compiled.contacts) else "a contact"
 
 
 def loop_of(row: int, compiled: Compiled) -> str:

@@ -84,6 +84,8 @@ def refuse(unit: Unit) -> None:
     if unit.method in ("auto", "DEC"):
         return
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
+        if compiled.contacts:
+            raise ValueError(f"method '{unit.method}' knows no contacts, which '{unit.system.name}' has: use auto or DEC")
         if compiled.loops:
             where = f"'{unit.system.name}'" if len(unit.compiled) == 1 else f"'{unit.system.name}' in stage '{stage}'"
             raise ValueError(f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC")
@@ -145,9 +147,11 @@ def pack_unit(unit: Unit) -> None:
         floats_at += c.floats.size
     largest = {key: int(max(c.counts[key] for c in compiled)) for key in ("nq", "nu", "nx", "ng")}
     n = max(int(c.counts["nq"] + c.counts["nu"] + c.counts["nx"]) for c in compiled) + 1
+    events = len(unit.description.events) + 2 * len(unit.description.contacts)  # a contact has two guards
     sizes = {
         "stages": len(compiled), "columns": len(unit.columns), "states": len(unit.states), "guards": largest["ng"], "bodies": len(bodies),
-        "inputs": len(compiled[0].inputs), "parameters": len(compiled[0].parameters), "events": len(unit.description.events), "logged": EVENT_LOG,
+        "inputs": len(compiled[0].inputs), "parameters": len(compiled[0].parameters), "events": events,
+        "logged": EVENT_LOG,
         "memory": int(memory_size(U.KINDS[unit.integrator], n)), "locator": int(events_size(largest["ng"], n)), "n": n,
         "workspace": int(max(HEADER.of(block).work_size for block in blocks)),
     }  # fmt: skip

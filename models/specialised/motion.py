@@ -63,6 +63,8 @@ def motion(system: System) -> Motion:
         "inputs": [Place("val", c.registers[name]) for name in c.inputs],
         "held": [Place("val", register) for register in held_registers(system)],
     }
+    if c.counts["nc"]:
+        raise ValueError("contacts that open and close are switched by the engine")
     if c.counts["nfi"]:
         raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
     return Motion(trace, places, [(c.registers[name], value) for name, value in trace.values.items()])

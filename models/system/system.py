@@ -16,6 +16,7 @@ from kinetree.models.run.stages import Structure
 from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.contact_refusal import refuse_contacts
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
 from kinetree.models.system.traced import Traced
 
@@ -84,7 +85,7 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Rates of the speeds, u̇.
+        """Rates of the speeds, u̇; contacts are open, as a state alone does not tell which are closed.
 
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
@@ -111,6 +112,7 @@ class System(Analyses, Choice, Closure, Traced):
         """
         from kinetree.models.analysis.many import accelerations_many
 
+        refuse_contacts(self, "accelerations of many states")
         return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
@@ -125,6 +127,7 @@ class System(Analyses, Choice, Closure, Traced):
         """∂u̇ by q, u, forces along u, first-order states and inputs."""
         from kinetree.models.analysis.derivatives import derivatives
 
+        refuse_contacts(self, "derivatives")
         return derivatives(self, t, q, u, inputs, tau, loads)
 
     def point(

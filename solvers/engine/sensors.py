@@ -141,6 +141,8 @@ def measure(model, ws, first, last):
             ws.val[s.register] = ws.udot[s.a]
         elif s.kind == L.Sensor.MULTIPLIER:
             ws.val[s.register] = multiplier(model, ws, s.a)
+        elif s.kind == L.Sensor.CONTACT:
+            ws.val[s.register] = ws.c_out[4 * s.a + s.axis]
         elif s.kind == L.Sensor.KINETIC_ENERGY or s.kind == L.Sensor.POTENTIAL_ENERGY or s.kind == L.Sensor.ENERGY:
             ws.val[s.register] = energy(model, ws, s.kind)
         else:

@@ -4,9 +4,10 @@ import math
 
 from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.kernel import entry
+from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
+from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
 from kinetree.solvers.run.event_memory import arm, keep_signs
@@ -35,6 +36,13 @@ def unit_reset(ints, floats, work, option, t):
     return 0
 
 
+@kernel
+def close_all(model, ws, t):
+    """Loops and what touches, at the start of a motion."""
+    status = assemble(model, ws, t) if model.l_kind.size > 0 else 0
+    return touch(model, ws, t) if status == 0 and model.c_law.size > 0 else status
+
+
 @entry
 def unit_start(ints, floats, work, option, t):
     """Constants, inputs and state from their registers, loops closed, columns evaluated. Option 1: keep the state that is there."""
@@ -56,8 +64,7 @@ def unit_start(ints, floats, work, option, t):
             ws.x[k] = ws.val[I.start_x + k]
         ws.val[1 + I.parameters + I.inputs] = t
     unit_quaternions(model, ws)
-    if model.l_kind.size > 0:
-        status = assemble(model, ws, t)
+    status = close_all(model, ws, t)
     W.started = 0.0
     W.knot = W.turned = -math.inf
     W.next = math.inf
@@ -86,6 +93,8 @@ def unit_prepare(ints, floats, work, option, t):
     if W.started != 0.0:
         keep_signs(I, W, model, locator(I, W, model.header.guards, int(memory(I, W)[C.N])))
     status = prepare(model, ws)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, W.time)
     if status == 0:
         status = refresh(I, F, W, W.time)
     W.energy_residual = residual

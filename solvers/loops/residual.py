@@ -125,8 +125,14 @@ def along_speeds(model, ws, g, rates):
 @kernel
 def along_arms(model, ws, g, moving):
     """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations, or without `moving` those at u̇ = 0."""
+    return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1], moving)
+
+
+@kernel
+def accelerations_along(model, ws, first, last, moving):
+    """The same of one row of arms."""
     total = 0.0
-    for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+    for k in range(first, last):
         one = arm_at(model.l_arm, k)
         row = one.body * L.ROW
         r = arm(ws, one.body, one.point)

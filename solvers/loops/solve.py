@@ -9,6 +9,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import hold
 from kinetree.solvers.engine.dec import accelerate_all, apply_loads, dec, eliminate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import MOVING, factor, form_gram
@@ -26,8 +27,9 @@ ROUNDS = 6
 
 @boundary("solve")
 def accelerations_of(model, ws):
-    """u̇ after `load`: of the tree, or under its loop constraints."""
-    return constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
+    """u̇ after `load`: of the tree, or under its loop constraints, and under the forces of closed contacts."""
+    status = constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
+    return hold(model, ws) if status == 0 and model.c_law.size > 0 else status
 
 
 @kernel

@@ -4,10 +4,11 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_contacts
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project, project_near
+from kinetree.solvers.loops.projection import project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
 from kinetree.solvers.run.corners import next_jump, side, turn_corner
 from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
@@ -75,11 +76,9 @@ def pause(I, F, W, pending):
 
 @kernel
 def close_output(I, F, W, t):
-    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints."""
+    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
-    if model.l_kind.size > 0:
-        return project(model, ws, t)
-    return 0
+    return keep_closed(model, ws, t)
 
 
 @kernel
@@ -110,7 +109,7 @@ def run(I, W, model, ws, target):
             status = step_to(W, mem, model, ws, target)
             W.steps += 1.0
             W.used += 1.0
-        if status == 0 and model.l_kind.size > 0:
+        if status == 0 and constrained(model, ws):
             status = close_loops(mem, context)
     return arrive(I, W, mem, ev, model, ws, target, status)
 
@@ -157,13 +156,15 @@ def step_to(W, mem, model, ws, target):
 
 @kernel
 def close_loops(mem, context):
-    """Project the new state onto the loop constraints; the integrator takes the small change over."""
+    """Project the new state onto the loop constraints and closed contacts; the integrator takes the small change over."""
     model, ws = context
     y = C.state_of(mem)
     t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
-        status = project_near(model, ws, t)
+        status = project_near(model, ws, t) if model.l_kind.size > 0 else 0
+    if status == 0:
+        status = keep_contacts(model, ws, t)
     if status == 0:
         status = get_state(y, model, ws, t)
     if status == 0:

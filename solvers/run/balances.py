@@ -3,6 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, put3, scale, sv
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
+from kinetree.solvers.contacts.rows import power_of_contacts
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import power_of_couplings
@@ -40,7 +41,7 @@ def power(model, ws):
             carry(model, ws)
         for i in range(1, model.parent.size):
             total += given_power(model, ws, i)
-    return total + power_of_couplings(model, ws)
+    return total + power_of_couplings(model, ws) + power_of_contacts(model, ws)
 
 
 @kernel

@@ -17,6 +17,7 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
 from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.methods import turn
@@ -111,6 +112,8 @@ def jump(model, ws, knot):
         status = solve_momenta(model, ws)
     if status == 0 and model.l_kind.size > 0:
         status = project(model, ws, side(knot, 1.0))
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, side(knot, 1.0))
     return status
 
 

@@ -6,11 +6,13 @@ The literal forms are in a library of their own, which the hooks call.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary, hook
+from kinetree.solvers.contacts.forces import write_guards
+from kinetree.solvers.contacts.projection import keep_closed
+from kinetree.solvers.contacts.rows import any_closed
 from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import power
 from kinetree.solvers.run.own_code import own_rates
@@ -142,7 +144,7 @@ def rates(ydot, model, ws, t, y):
     if model.header.own != 0 and own_rates(ydot, model, ws, t, y):
         return 0
     if ws.head.on_constraints != 0.0:
-        project(model, ws, t)
+        keep_closed(model, ws, t)
     if status == 0:
         status = load(model, ws, t)
     if status == 0 and needs_engine(model, ws):
@@ -179,12 +181,13 @@ def conditions(out, model, ws, t, y):
     status = put_state(model, ws, t, y)
     if status == 0:
         status = load(model, ws, t)
-    if status == 0 and model.header.late_guards == 1:
+    if status == 0 and (model.header.late_guards == 1 or any_closed(ws)):
         status = accelerations_of(model, ws)
         if status == 0:
             if model.header.reactions == 1:
                 reactions(model, ws)
             status = finish(model, ws)
+    write_guards(model, ws)
     for k in range(model.header.guards):
         out[k] = ws.val[guard_at(model.guards, k).register]
     return status

@@ -9,15 +9,17 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import write_books
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
 from kinetree.solvers.views import event_at, guard_at
 
+ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 LINKS = 100  # of a chain of events at one instant; more are chatter
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
@@ -68,10 +70,10 @@ def happen_by_guards(I, F, W, t, option):
 
 @kernel
 def close_again(I, F, W, t):
-    """Bring the states of a host that integrates itself back onto the loop constraints."""
+    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    status = keep_closed(model, ws, t)
     return refresh(I, F, W, t) if status == 0 else status
 
 
@@ -91,7 +93,7 @@ def happens(I, W, model):
     fired = guard_part(W, model, I.at_fired)
     found = False
     for k in range(fired.size):
-        found = found or (fired[k] != 0.0 and guard_at(model.guards, k).kind == L.Guard.RESET)
+        found = found or (fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE)
     return found
 
 
@@ -112,16 +114,28 @@ def link(I, F, W, model, ws):
     fired = guard_part(W, model, I.at_fired)
     first, count = -1, 0
     for k in range(fired.size):
-        if fired[k] != 0.0 and guard_at(model.guards, k).kind == L.Guard.RESET:
+        if fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE:
             first = k if first < 0 else first
             count += 1
     event = log_event(I, W, U.E_RESET, first, count)
     write_books(event.before, model, ws)
     status = act(I, F, W, L.Guard.RESET)
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
     write_books(event.after, model, ws)
+    contacts_met(I, W, model)
     return status
+
+
+@kernel
+def contacts_met(I, W, model):
+    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened."""
+    met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    for k in range(met.size):
+        if guard_at(model.guards, k).kind == L.Guard.CONTACT:
+            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] != 0.0 else 0.0, ON_BOUND)
 
 
 @kernel

@@ -6,6 +6,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, put_state, sided
 from kinetree.solvers.run.methods import KIND, changed, restart
 
@@ -19,6 +20,8 @@ def follow_inputs(model, ws, t):
     before = energy_of_motion(model, ws)
     if status == 0:
         status = project(model, ws, t)
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, t)
     if status == 0:
         status = place_loops(model, ws, t)
     return status, energy_of_motion(model, ws) - before

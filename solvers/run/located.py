@@ -2,9 +2,9 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
@@ -20,7 +20,7 @@ def close_state(I, F, W):
     """The state at a located instant on the loop constraints, which the dense output misses by its error, and everything evaluated."""
     model, ws = structure(I, F, W)
     t = W.time
-    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    status = keep_closed(model, ws, t)
     return refresh(I, F, W, t) if status == 0 else status
 
 

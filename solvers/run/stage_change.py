@@ -17,6 +17,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.ghosts import lend
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.rank import survey_ranks
+from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
 from kinetree.solvers.views import locked_at, transition_at, unit_body_at
 
@@ -173,4 +174,6 @@ def change_structure(I, F, W, t):
         status = project(model, ws, t)
         if status == 0:
             status = survey_ranks(model, ws, t)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, t)
     return status

@@ -8,6 +8,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
@@ -72,6 +73,10 @@ def lay_out(I, F, W):
     clear(ws.extra)
     clear(ws.wrench)
     clear(ws.reaction)
+    clear(ws.c_mode)
+    clear(ws.c_dir)
+    clear(ws.c_lam)
+    clear(ws.c_out)
 
 
 @kernel
@@ -96,6 +101,7 @@ def refresh(I, F, W, t):
         status = finish(model, ws)
         tell(model, ws)
         weigh(model, ws)
+        write_guards(model, ws)
         W.energy = kinetic(model, ws) + potential(model, ws)
         W.energy_residual = energy_of_motion(model, ws) - W.energy_start - W.work
         W.constraint_residual = 0.0
