@@ -16,6 +16,7 @@ from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
 
@@ -63,6 +64,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
+    "shape of a contact": Outline,
+    "against": Opposite,
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,
