@@ -4,13 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kinetree.models.analysis.decay import free_decay
+    from kinetree.models.analysis.identification import identify
+    from kinetree.models.analysis.mode_matching import match_modes
     from kinetree.models.description.errors import ModelError
     from kinetree.models.result.result import Result
     from kinetree.models.run.inputs import Signal
     from kinetree.models.system.mechanism import Mechanism, load
     from kinetree.models.system.system import System
 
-__all__ = ["Mechanism", "ModelError", "Result", "Signal", "System", "load"]
+__all__ = ["Mechanism", "ModelError", "Result", "Signal", "System", "free_decay", "identify", "load", "match_modes"]
 
 HOMES = {
     "ModelError": "description.errors",
@@ -19,6 +22,9 @@ HOMES = {
     "Result": "result.result",
     "Signal": "run.inputs",
     "System": "system.system",
+    "free_decay": "analysis.decay",
+    "identify": "analysis.identification",
+    "match_modes": "analysis.mode_matching",
 }
 
 

@@ -4,6 +4,7 @@
 python3 scripts/dev.py setup      make .venv and install everything
 python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
+python3 scripts/dev.py docs       build the documentation as a site into out/site, without a warning (--renew: run the tutorials for their pictures)
 python3 scripts/dev.py platforms  install Wine and QEMU where that is possible, run the FMUs' binaries of every platform
 """
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "kinetree-setup.stamp"
-EXTRAS = "plots,tables,view,studio,control,studies,peers,robots,cross,dev"
+EXTRAS = "plots,tables,view,studio,control,studies,docs,peers,robots,cross,dev"
 FOLDERS = {"solvers": "solvers", "models": "models", "fmu": "fmu_src", "scripts": "scripts"}
 OLDEST = (3, 11)
 
@@ -228,6 +229,11 @@ def bench(options: argparse.Namespace) -> int:
     return run(program("kinetree"), "bench", *options.rest)
 
 
+def docs(options: argparse.Namespace) -> int:
+    setup()
+    return run(program("python"), "-m", "kinetree.scripts.site", *options.rest)
+
+
 def mutants(options: argparse.Namespace) -> int:
     setup()
     return run(program("python"), ROOT / "tests" / "mutation" / "mutants.py", *options.rest)
@@ -244,6 +250,7 @@ COMMANDS = {
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
     "wheel": (wheel, "make a wheel in dist/ that carries the engine for all platforms"),
+    "docs": (docs, "build the documentation as a site in out/site; --renew runs the tutorials for their pictures"),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
@@ -264,7 +271,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "bench", "mutants", "fuzz"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "fuzz"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

@@ -63,9 +63,13 @@ MODEL_INTS = (
     Field("l_at", "nl+1", "entries of group k are l_body[l_at[k]:l_at[k+1]], ascending"),
     Field("l_body", "nle", "body of entry e"),
     Field("l_up", "nle", "entry of its predecessor, or -1"),
-    Field("l_y", "nle", "first of the entry's numbers (rows by speeds) in `loop_y`"),
+    Field("l_x", "nle", "first of the entry's numbers (speeds by rows) in `loop_x` and `loop_z`"),
+    Field("l_columns", "nl", "speeds on the paths of group k"),
     Field("l_first", "nl", "first group that meets group k on some path"),
     Field("l_env", "nl+1", "row of blocks k of the envelope is loop_g[l_env[k]:l_env[k+1]], blocks l_first[k]..k one after another"),
+    Field("l_block", "nl+1", "number of the first block (k, l_first[k]) of group k, diagonal blocks counted"),
+    Field("l_shared_at", "number of blocks + 1", "pairs of block b are those from l_shared_at[b] to l_shared_at[b+1]"),
+    Field("l_shared", "2*(number of pairs)", "entries of two groups that belong to the same moving body: of the later group, of the earlier"),
     Field("l_k", "nl+1", "slopes of coupling k are those from l_k[k] to l_k[k+1]"),
     Field("l_speed", "number of slopes", "speed index"),
     Field("l_slope", "number of slopes", "register of the partial derivative"),
@@ -73,7 +77,7 @@ MODEL_INTS = (
     Field("l_arm", "5*(number of arms)", "records of ARM ints: how a coupling depends on the velocity of a point and the spin of a body"),
     Field("l_input", "3*(number of inputs)", "inputs that couplings follow: number of the input, registers of its first and second derivative"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
-    Field("l_size", "1", "nly, length of `loop_y`"),
+    Field("l_size", "1", "nlx, length of `loop_x`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
     Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
     Field("ghosts", "ngh", "bodies without mass that only the loops hold: they borrow inertia during the solution"),
@@ -114,14 +118,17 @@ WORK = (
     Field("push", "6*(N+1)*min(nl+nk,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
     Field("push_u", "nu*min(nl+nk,1)", "generalised force of the couplings, or along set speeds"),
     Field("loop_w", "36*nle", "unit wrenches of the rows of a group on their way to the ground, 6 per row"),
-    Field("loop_y", "nly", "Y = D^-½ Lᵀ Jᵀ, so that J M⁻¹ Jᵀ = Yᵀ Y: rows by speeds, entry by entry"),
+    Field("loop_x", "nlx", "X = L⁻ᵀ Jᵀ of the elimination M = LᵀDL, so that J M⁻¹ Jᵀ = Xᵀ D⁻¹ X: entry by entry, speed by speed"),
+    Field("loop_z", "nlx", "Z = D⁻¹ X"),
+    Field("loop_plane", "nl", "1, 2, 3 where group k lies in a plane across the ground's x, y, z, else 0"),
+    Field("loop_even", "nl", "1 where the last factorisation kept the three rows of group k in their own order"),
     Field("loop_g", "nlg", "envelope of J M⁻¹ Jᵀ and of its pivoted factor"),
     Field("loop_pivot", "nlr", "rows of a group in the order in which they became pivots"),
     Field("loop_found", "nl", "rank of group k in the last factorisation"),
     Field("loop_rank", "nl", "largest rank group k may have"),
     Field("loop_r", "nlr", "residual of the rows: positions, velocities or accelerations"),
     Field("loop_b", "nlr", "scratch of the solution"),
-    Field("loop_d", "nlr", "J u̇ that the repayment of borrowed inertia must keep"),
+    Field("loop_d", "nlr", "J u̇ of a change, or that the repayment of borrowed inertia must keep"),
     Field("ghost_w", "6*ngh", "increments of acceleration of a ghost, angular and linear, for which its borrowed inertia has been repaid"),
     Field("loop_lam", "nlr", "multipliers: force and moment of the twin's weld, ground axes; force of a coupling"),
     Field("loop_free", "nlr", "multipliers of the loops as they are, while they are pulled closed"),
@@ -186,7 +193,7 @@ WORK = (
     Field("ydot", "nq+nu+nx", "its rate"),
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
-PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank")
+PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "loop_plane", "loop_even")
 CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",

@@ -103,6 +103,8 @@ class Loop(IntEnum):
 
 ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
 POSITIONS, SPEEDS = 2, 1  # l_level
+# metric of constraint rows: weights of the speeds; masses; masses, and what the free tree does along the rows joins ws.loop_r
+WEIGHTS, MASSES, MOTION = 0, 1, 2
 
 
 class Column(IntEnum):
@@ -217,4 +219,6 @@ K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
 K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
 K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level
 K_SWEEPS = 20  # ITR multiplies by M by two sweeps (1) or by rows of blocks (0)
+K_CARRIED = 21  # 1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it
+K_FACTORED = 22  # 1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions
 K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)

@@ -171,11 +171,27 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {
         name: []
-        for name in ("l_kind", "l_a", "l_b", "l_level", "l_from", "l_body", "l_up", "l_y", "l_first", "l_speed", "l_slope", "l_part", "l_arm")
+        for name in (
+            "l_kind",
+            "l_a",
+            "l_b",
+            "l_level",
+            "l_from",
+            "l_body",
+            "l_up",
+            "l_x",
+            "l_columns",
+            "l_first",
+            "l_speed",
+            "l_slope",
+            "l_part",
+            "l_arm",
+            "l_shared",
+        )
     }
-    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0], "l_arm_at": [0]}
-    y = 0
-    moving = []
+    c |= {"l_row": [0], "l_at": [0], "l_k": [0], "l_env": [0], "l_arm_at": [0], "l_block": [0], "l_shared_at": [0]}
+    x = 0
+    moving: list[dict[int, int]] = []
     for k, group in enumerate(groups):
         at = len(c["l_body"])
         place = {body: at + e for e, body in enumerate(group.bodies)}
@@ -191,10 +207,16 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
         for body in group.bodies:
             c["l_body"].append(body)
             c["l_up"].append(place.get(parent[body - 1], -1))
-            c["l_y"].append(y)
-            y += group.rows * (u_at[body + 1] - u_at[body])
-        moving.append({body for body in group.bodies if u_at[body + 1] > u_at[body]})
-        first = next(m for m in range(k + 1) if m == k or moving[m] & moving[k])
+            c["l_x"].append(x)
+            x += group.rows * (u_at[body + 1] - u_at[body])
+        c["l_columns"].append(sum(u_at[body + 1] - u_at[body] for body in group.bodies))
+        moving.append({body: entry for body, entry in place.items() if u_at[body + 1] > u_at[body]})
+        first = next(m for m in range(k + 1) if m == k or moving[m].keys() & moving[k].keys())
+        for m in range(first, k + 1):
+            shared = sorted(moving[m].keys() & moving[k].keys()) if m < k else ()
+            c["l_shared"] += [entry for body in shared for entry in (moving[k][body], moving[m][body])]
+            c["l_shared_at"].append(len(c["l_shared"]) // 2)
+        c["l_block"].append(len(c["l_shared_at"]) - 1)
         c["l_first"].append(first)
         c["l_env"].append(c["l_env"][-1] + group.rows * (c["l_row"][-1] + group.rows - c["l_row"][first]))
         c["l_row"].append(c["l_row"][-1] + group.rows)
@@ -205,7 +227,7 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
     arrays = {name: np.array(values, dtype=np.int64) for name, values in c.items()}
     arrays["l_rank"] = np.array([group.rows for group in groups], dtype=np.int64)
     arrays["u_held"] = np.array(held, dtype=np.int64)
-    arrays["l_size"] = np.array([y], dtype=np.int64)
+    arrays["l_size"] = np.array([x], dtype=np.int64)
     return arrays
 
 
@@ -243,7 +265,7 @@ def loop_counts(arrays: dict[str, np.ndarray]) -> dict[str, int]:
         "nl": arrays["l_kind"].size,
         "nlr": int(arrays["l_row"][-1]),
         "nle": arrays["l_body"].size,
-        "nly": int(arrays["l_size"][0]),
+        "nlx": int(arrays["l_size"][0]),
         "nlg": int(arrays["l_env"][-1]),
         "ngh": arrays["ghosts"].size,
     }

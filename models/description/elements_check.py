@@ -200,6 +200,10 @@ def check_output_cycles(checker: Checker) -> None:
 
 def check_table(checker: Checker, path: Path) -> None:
     table = checker.description.tables[str(path[1])]
+    for key in ("x", "y"):
+        if not getattr(table, key):
+            checker.complain((*path, key), "nothing", "at least two numbers, or a file")
+            return
     for key, grid in (("x", table.x), ("y", table.y if table.z is not None else ())):
         numbers = checker.numbers(grid)
         fall = next((k for k, (a, b) in enumerate(zip(numbers or (), (numbers or ())[1:], strict=False)) if b <= a), None)

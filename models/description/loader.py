@@ -20,6 +20,7 @@ from kinetree.models.description.parameters import as_parameter_value, evaluate_
 from kinetree.models.description.schema import Description
 from kinetree.models.description.si import in_si
 from kinetree.models.description.source import Source, foreign_reader, is_foreign, library_entry, plain, read
+from kinetree.models.description.table_files import fill_tables
 from kinetree.models.description.validation import validate
 from kinetree.models.description.value_parts import PARAMETER_NUMBERS
 
@@ -36,6 +37,7 @@ def describe(source: Source, **overrides: float | str) -> Description:
     parameters = raw.get("parameters", {})
     problems += override(parameters if isinstance(parameters, dict) else {}, rest, origin, structural)
     values, _ = evaluate_parameters(readable(parameters))
+    problems += fill_tables(raw, origin)
     raw, found = expand_copies(raw, values, origin)
     problems += found
     lost = {(problem.key.split(".")[0].split("[")[0], "") for problem in problems if problem.key}

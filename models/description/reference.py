@@ -15,6 +15,7 @@ from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
+from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
@@ -35,6 +36,7 @@ WORDS = {
     schema.Numbers: "numbers",
     schema.Values: "numbers",
     Couplings: "numbers or rows",
+    Texts: "text or texts",
     Rows: "rows of numbers",
     str: "text",
     bool: "true/false",
@@ -61,6 +63,9 @@ TABLES: dict[str, type[BaseModel]] = {
     "[run]": schema.Run,
     "tolerances": schema.Tolerances,
     "prepare": schema.Preparation,
+    "[events.NAME]": schema.Event,
+    "[report.tables.NAME]": ReportTable,
+    "[report.plots.NAME]": ReportPlot,
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
@@ -162,7 +167,7 @@ def default(field: FieldInfo) -> str:
     if value is None or field.default_factory is not None or value in ((), ""):
         return ""
     if isinstance(value, tuple):
-        return "[" + ", ".join(f"{number:g}" for number in value) + "]"
+        return "[" + ", ".join(each if isinstance(each, str) else f"{each:g}" for each in value) + "]"
     return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 

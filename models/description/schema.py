@@ -18,6 +18,7 @@ from kinetree.models.description.errors import Problem
 from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
+from kinetree.models.description.report_parts import Report
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.models.forces.kinds import Force
 from kinetree.solvers.integrate.kinds import NAMES
@@ -64,11 +65,14 @@ Values = Annotated[tuple[Number, ...], Field(min_length=2)]
 class Table(Named):
     """A function given by points: y over x, or z over x and y (z has a row per x)."""
 
-    x: Values = Field(description="Ascending points")
-    y: Values = Field(description="Values at x, or ascending points of the second variable")
+    x: Values = Field((), description="Ascending points; left out only where a file has them")
+    y: Values = Field((), description="Values at x, or ascending points of the second variable")
     z: tuple[Values, ...] | None = Field(None, description="Values, one row per x")
     method: Literal["linear", "cubic"] = Field("linear", description="Interpolation; cubic is smooth and does not overshoot")
     outside: Literal["clamped", "extrapolated"] = Field("clamped", description="Beyond the points")
+    file: str = Field("", description="Table of points in the place of x and y (.csv, .parquet, .h5, .mat), beside the description")
+    columns: tuple[str, str] | None = Field(None, description="Columns of the file for x and y; left out: its first two")
+    units: tuple[str, str] | None = Field(None, description="Units of both columns, converted to SI; left out: those that the file tells")
 
 
 class Chambers(Part):
@@ -190,6 +194,7 @@ class Description(Part):
     events: dict[str, Event] = section("Sudden changes of coordinates, speeds, states or parameters, such as impacts")
     stages: tuple[Stage, ...] = Field((), description="Stretches of the run with structures of their own")
     run: Run = Field(default_factory=Run, description="Defaults of a run")
+    report: Report = Field(default_factory=Report, description="Tables and plots of a run")
     chain: Chain | None = Field(None, description="A linear multi-mass chain in the place of bodies and joints")
 
     _file: str = PrivateAttr("")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,29 +18,63 @@ DEFAULT_COLUMNS = 8  # drawn when nothing is asked for
 
 
 def plot(
-    result: Result, path: str | Path | None = None, names: Iterable[str] | None = None, *, per_page: int = 4, deviation: bool = False, title: str = ""
+    result: Result,
+    path: str | Path | None = None,
+    names: Iterable[str] | None = None,
+    *,
+    per_page: int = 4,
+    deviation: bool = False,
+    title: str = "",
+    window: Sequence[float] | None = None,
+    stages: Sequence[str] = (),
 ):
-    """Draw columns over time. One file per page when there are several: FILE.png, FILE-2.png, ...; returns the figures."""
+    """Draw columns over time. One file per page when there are several: FILE.png, FILE-2.png, ...; returns the figures.
+
+    `window` from and to, `stages` by name, * for any text: what is drawn of the run.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ValueError("plots need matplotlib: pip install kinetree[plots]") from None
     wanted = tuple(names) if names else default_columns(result)
+    rows = drawn_rows(result, window, stages)
     pages = [wanted[k : k + per_page] for k in range(0, len(wanted), per_page)] or [()]
     figures = []
     for page in pages:
         figure = Figure(figsize=(9.0, 0.8 + 1.9 * max(len(page), 1)), layout="constrained")
         axes = np.atleast_1d(np.array(figure.subplots(max(len(page), 1), 1, sharex=True)))
         for axis, name in zip(axes, page, strict=False):
-            draw(axis, result, name, deviation)
+            draw(axis, result, name, deviation, rows)
         axes[-1].set_xlabel("time [s]")
         figure.suptitle(title or result.name or "")
         figures.append(figure)
     if path is not None:
         target = Path(path)
-        for k, figure in enumerate(figures):
-            figure.savefig(target if k == 0 else target.with_name(f"{target.stem}-{k + 1}{target.suffix}"), dpi=130)
+        for place, figure in zip(page_paths(target, len(figures)), figures, strict=True):
+            figure.savefig(place, dpi=130)
     return figures
+
+
+def page_paths(path: Path, pages: int) -> list[Path]:
+    """FILE.png, FILE-2.png, ..."""
+    return [path if k == 0 else path.with_name(f"{path.stem}-{k + 1}{path.suffix}") for k in range(pages)]
+
+
+def drawn_rows(result: Result, window: Sequence[float] | None, stages: Sequence[str]) -> np.ndarray:
+    """Which rows are drawn."""
+    found = np.ones(result.time.size, dtype=bool)
+    if window is not None:
+        found &= (result.time >= window[0]) & (result.time <= window[1])
+    if stages:
+        from kinetree.models.result.stage_rows import label, matching
+
+        number = result["stage"].astype(int)
+        names = {k: label(result, k) for k in dict.fromkeys(number.tolist())}
+        chosen = set(matching(stages, list(names.values()), "stage"))
+        found &= np.isin(number, [k for k, name in names.items() if name in chosen])
+    if not found.any():
+        raise ValueError("nothing to draw: the run has no rows in this window and these stages")
+    return found
 
 
 def default_columns(result: Result) -> tuple[str, ...]:
@@ -59,15 +93,17 @@ def moves(result: Result, name: str) -> bool:
     return bool(values.size) and float(np.ptp(values)) > max(STILL * float(np.abs(values).max()), DUST.get(result.unit(name), 0.0))
 
 
-def draw(axis, result: Result, name: str, deviation: bool) -> None:
-    """One column, with the stages shaded in turn."""
-    values = result[name] - (result[name][0] if deviation else 0.0)
+def draw(axis, result: Result, name: str, deviation: bool, rows: np.ndarray) -> None:
+    """One column, with the beginnings of stages marked; what is left out between rows is a gap."""
+    time = result.time
+    values = np.where(rows, result[name] - (result[name][rows][0] if deviation else 0.0), np.nan)
     values, unit = as_read(result, name, values, difference=deviation)
-    axis.plot(result.time, values, linewidth=1.2, color="#1f5f8b")
+    axis.plot(time, values, linewidth=1.2, color="#1f5f8b")
     axis.set_ylabel(f"{'Δ ' if deviation else ''}{name}" + (f"\n[{unit}]" if unit not in ("", "1") else ""))
     axis.grid(True, linewidth=0.4, alpha=0.6)
     axis.margins(x=0.0)
+    axis.set_xlim(time[rows][0], time[rows][-1] if rows.sum() > 1 else None)
     for event in result.events:
-        if event.kind == "stage":
+        if event.kind == "stage" and time[rows][0] <= event.time <= time[rows][-1]:
             axis.axvline(event.time, color="#b03030", linewidth=0.8, linestyle="--")
             axis.annotate(event.stage, (event.time, 1.0), xycoords=("data", "axes fraction"), fontsize=7, color="#b03030", va="top", rotation=90)

@@ -18,8 +18,13 @@ SCALED = {
     "J": ("M", "k", ""),
     "W": ("M", "k", ""),
     "s": ("", "m"),
+    "N/m": ("M", "k", ""),
+    "N/s": ("M", "k", ""),
+    "N.s/m": ("M", "k", ""),
+    "N.m/rad": ("M", "k", ""),
 }
 BAR = 1e5
+LITRE_PER_MINUTE = 1e-3 / 60.0  # m3/s
 DUST = {"m": 1e-9, "rad": 1e-9, "m/s": 1e-9, "rad/s": 1e-9, "m/s2": 1e-8, "rad/s2": 1e-8, "N": 1e-6, "N.m": 1e-6, "Pa": 1e-3}  # rounding of runs
 
 
@@ -30,12 +35,14 @@ def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:
     largest = float(known.max(initial=0.0))
     if unit == "Pa":
         return (1.0 / BAR, "bar") if largest >= 0.01 * BAR else (1.0, unit)
+    if unit == "m3/s":
+        return 1.0 / LITRE_PER_MINUTE, "l/min"
     if unit not in SCALED or largest == 0.0:
         return 1.0, unit
     allowed = SCALED[unit]
     for size, prefix in PREFIXES:
         if prefix in allowed and (
-            largest >= size * (0.1 if prefix == "" and unit in ("m", "rad", "m/s", "rad/s", "s") else 1.0) or prefix == allowed[-1]
+            largest >= size * (0.1 if prefix in ("", "m") and unit in ("m", "rad", "m/s", "rad/s", "s") else 1.0) or prefix == allowed[-1]
         ):
             return 1.0 / size, prefix + unit
     return 1.0, unit
@@ -63,3 +70,10 @@ def written(value: float, digits: int = 5) -> str:
     if "e" in text and 1e-4 <= abs(value) < 1e7:
         text = f"{value:.0f}"
     return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
+def written_column(values: np.ndarray, digits: int = 5) -> list[str]:
+    """Numbers of one column: what is below two places after those of its largest number is rounding to who reads it."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    places = digits + 1 - math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
+    return [written(round(float(value), places) + 0.0, digits) for value in values]

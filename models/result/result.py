@@ -63,6 +63,11 @@ def turn_continuously(table: np.ndarray, columns: list[int]) -> None:
     table[1:, columns] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]
 
 
+def shape_of(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Names that a pattern stands for: * for any text, ? for any letter."""
+    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), flags)
+
+
 class Result:
     """Numbers of a run: `result["name"]` and `result.time` are numpy arrays.
 
@@ -177,7 +182,7 @@ class Result:
         return name in self._index or name == "time" or name in self.derived
 
     def select(self, wanted: str | Iterable[str] | None) -> tuple[str, ...]:
-        """Names of columns: None for the recorded ones, "all" for every one, else names in which * stands for any text."""
+        """Names of columns: None for the recorded ones, "all" for every one, else names in which * stands for any text, ? for a letter."""
         if wanted is None:
             return self.names
         every = (*self.names, *self.derived)
@@ -185,8 +190,8 @@ class Result:
             return every
         found: dict[str, None] = {}
         for pattern in (wanted,) if isinstance(wanted, str) else wanted:
-            if "*" in pattern:
-                shape = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+            if "*" in pattern or "?" in pattern:
+                shape = shape_of(pattern)
                 matches = [name for name in every if shape.fullmatch(name)]
                 if not matches:
                     raise KeyError(f"no column matches '{pattern}'")
@@ -271,14 +276,15 @@ class Result:
 
     def to_dataframe(self, names: str | Iterable[str] | None = None):
         """The columns that `select(names)` finds as a pandas DataFrame over the time; units stand in its `attrs`."""
-        try:
-            from pandas import DataFrame, Index
-        except ImportError:
-            raise ValueError("data frames need pandas: pip install kinetree[tables]") from None
-        chosen = self.select(names)
-        frame = DataFrame({name: self[name] for name in chosen}, index=Index(self.time, name="time"))
-        frame.attrs["units"] = {"time": "s", **{name: self.unit(name) for name in chosen}}
-        return frame
+        from kinetree.models.result.frames import to_dataframe
+
+        return to_dataframe(self, self.select(names))
+
+    def to_xarray(self, names: str | Iterable[str] | None = None):
+        """The columns that `select(names)` finds as an xarray Dataset over the time; every variable has its unit in `attrs["units"]`."""
+        from kinetree.models.result.frames import to_xarray
+
+        return to_xarray(self, self.select(names))
 
     def table(self, kind: str = "max_deviation") -> dict:
         """Summary per stage: values at its "start", at its "end", or the largest deviations from the start of the run ("max_deviation")."""

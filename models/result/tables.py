@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,19 +46,33 @@ def summarise(parts: Sequence[np.ndarray], first: np.ndarray, kind: str) -> Summ
     return Summary(values, values.mean(axis=0), values.std(axis=0), np.sqrt((away**2).mean(axis=0)), np.ptp(values, axis=0))
 
 
-def samples(result: Result, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
-    """The stages of a run and their samples, as they are shown: just after the stage began, the recorded rows inside, just before it ended."""
-    rows, stage = result.as_shown(names, result.array(names)), result["stage"].astype(int)
-    found: dict[int, list[np.ndarray]] = {int(stage[0]): []}
-    for change in result.stage_changes:
-        found.setdefault(change.stage, []).append(result.as_shown(names, result.picked(change.before, names)))
-        found[change.stage + 1] = [result.as_shown(names, result.picked(change.after, names))]
+def stage_samples(result: Any, names: Sequence[str]) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """Number, instants and rows in SI of every stage: just after the stage began, the recorded rows inside, just before it ended."""
+    rows, stage = result.array(names), result["stage"].astype(int) if "stage" in result else np.zeros(result.time.size, dtype=int)
+    begins: dict[int, tuple[float, np.ndarray]] = {}
+    ends: dict[int, tuple[float, np.ndarray]] = {}
+    for change in getattr(result, "stage_changes", ()):
+        ends[change.stage] = change.time, result.picked(change.before, names)
+        begins[change.stage + 1] = change.time, result.picked(change.after, names)
     parts = []
-    for number, edges in found.items():
-        inside = rows[stage == number]
-        begins, ends = [] if number == stage[0] else edges[:1], edges[-1:] if number in {c.stage for c in result.stage_changes} else []
-        parts.append(np.vstack([*begins, *inside, *ends]))
-    return list(found), parts
+    for number in dict.fromkeys([*stage.tolist(), *ends, *begins]) if ends else dict.fromkeys(stage.tolist()):
+        inside = stage == number
+        edges = [begins[number]] if number in begins else [], [ends[number]] if number in ends else []
+        time = [[at for at, _ in edges[0]], result.time[inside], [at for at, _ in edges[1]]]
+        parts.append((number, np.concatenate(time), np.vstack([*(row for _, row in edges[0]), *rows[inside], *(row for _, row in edges[1])])))
+    return sorted(parts, key=lambda part: part[0])
+
+
+def samples(result: Any, names: Sequence[str]) -> tuple[list[int], list[np.ndarray]]:
+    """The stages of a run and their samples in the units in which they are shown."""
+    parts = stage_samples(result, names)
+    return [number for number, _, _ in parts], [result.as_shown(names, rows) for _, _, rows in parts]
+
+
+def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
+    """Coordinates that move in the last stage too: those of joints that let go keep their last values."""
+    last = result["stage"] == result["stage"][-1] if "stage" in result else np.ones(result.time.size, dtype=bool)
+    return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
 
 
 def table(result: Result, kind: str) -> dict:

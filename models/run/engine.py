@@ -5,6 +5,7 @@ KINETREE_ENGINE=library|jit forces one of them.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -69,6 +70,15 @@ def quick(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray, opt
         return partial(held_function(name), ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option)
     call = bind(name, ints, floats, work)
     return lambda t: call(option, t)
+
+
+def held_address(name: str, ints: np.ndarray) -> int | None:
+    """Address of an entry for calls that keep other Python threads waiting, as `quick` does; None where that does not pay or there is no library."""
+    if kind() != "library" or ints.size >= LONG_WORK:
+        return None
+    from kinetree.solvers.library.load import held_function
+
+    return ctypes.cast(held_function(name), ctypes.c_void_p).value
 
 
 def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray) -> Call:

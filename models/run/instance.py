@@ -8,11 +8,13 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import allocate, with_groups
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.run.engine import Call, bind, quick
+from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
+from kinetree.models.run.engine import Call, bind, held_address, quick
 from kinetree.models.run.status import check_status
 from kinetree.solvers import layout as L
 
 FINITE = 1  # option of `accelerations`: refuse states that are not finite
+OFTEN = 16  # calls after which the direct way, which takes a tenth of a second to make, is wanted
 
 Numbers = Sequence[float] | np.ndarray
 
@@ -28,7 +30,17 @@ class Instance:
         self._calls: dict[str, Call] = {}
         self._wide: dict[int, list[np.ndarray]] = {}
         self.ws.added[:] = 0.0
-        self._quick: Callable[[float], int] | None = None
+        self._direct: Direct | None = None
+        self._pushed: Direct | None = None
+        self._solved = 0
+        c, val = compiled, self.ws.val
+        first = int(self.ints[L.H_R_INPUTS])
+        self._inputs = val[first : first + len(c.inputs)]
+        self._x_start = val[c.start_x : c.start_x + self.ws.x.size]
+        self._place = {name: k for k, name in enumerate(c.inputs)}
+        self._starts = np.empty(len(c.inputs))
+        self._given = np.empty(len(c.inputs))
+        self._nu = self.ws.u.size
         self.call("prepare")
         self.set_inputs(None)
 
@@ -43,37 +55,57 @@ class Instance:
         status = self.entry(name)(option, t)
         if status != 0:
             check_status(status, self.ws.head, self.compiled)
+        if name == "prepare":
+            c, count = self.compiled, len(self.compiled.inputs)
+            given, preset = (self.ws.val[first : first + count] for first in (c.start_inputs, c.preset_inputs))
+            self._starts[:] = np.where(np.isnan(given), preset, given)
+            self._given[:] = self._starts
 
-    def solve(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
-        """u̇ of a state without inputs and extra loads; the result is the workspace's own array. The engine itself looks for what is not finite."""
-        ws = self.ws
-        if self._quick is None:
-            self._quick = quick("accelerations", self.ints, self.compiled.floats, self.work, FINITE)
+    def solve(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None) -> np.ndarray:
+        """u̇ of a state without extra wrenches: plain arrays go the direct way, all else becomes arrays; the engine looks for what is not finite."""
+        if self._direct is not None:
+            udot = np.empty(self._nu)
+            done = self._direct(t, q, u, udot) if not inputs and tau is None else self._solve_given(t, q, u, inputs or {}, tau, udot)
+            if done is None:
+                return udot
+        else:
+            self._solved += 1
+            if self._solved == OFTEN:
+                self._direct, self._pushed = self.direct(EVERYTHING), self.direct(ALL_BUT_FORCES)
+        self.set_state(q, u, inputs, None, tau)
+        self.call("accelerations", 0, t)
+        return self.ws.udot.copy()
+
+    def _solve_given(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float], tau: Numbers | None, udot: np.ndarray) -> bool | int | None:
+        """The direct way with inputs, and forces along the speeds."""
+        self.ws.added[:] = 0.0 if tau is None else shaped(tau, self._nu, "tau")
         try:
-            fits = len(q) == ws.q.size and len(u) == ws.u.size
-            ws.q[:] = q
-            ws.u[:] = u
-        except (ValueError, TypeError):
-            fits = False
-        if not fits:
-            ws.q[:], ws.u[:] = shaped(q, ws.q.size, "q"), shaped(u, ws.u.size, "u")
-        ws.added[:] = 0.0
-        ws.head[L.K_EXTRA] = 0.0
-        if ws.x.size:
-            ws.x[:] = ws.val[self.compiled.start_x : self.compiled.start_x + ws.x.size]
-        status = self._quick(t)
-        if status != 0:
-            shaped(q, ws.q.size, "q"), shaped(u, ws.u.size, "u")
-            check_status(status, ws.head, self.compiled)
-        return ws.udot
+            self.place_inputs(self._given, inputs)
+            return self._pushed(t, q, u, udot) if self._pushed is not None else False
+        finally:
+            self._given[:] = self._starts
+
+    def direct(self, resets: int) -> Direct | None:
+        """The accelerations as a direct call, which resets states, inputs and loads to their start or leaves them."""
+        entry = held_address("accelerations", self.ints)
+        if entry is None:
+            return None
+        ws = self.ws
+        memory = {"ints": self.ints, "floats": self.compiled.floats, "work": self.work, "q": ws.q, "u": ws.u, "udot": ws.udot, "added": ws.added}
+        memory |= {"loaded": ws.head[L.K_EXTRA :], "x": ws.x, "x_start": self._x_start, "inputs": self._inputs, "given": self._given}
+        sizes = {"nq": ws.q.size, "nu": ws.u.size, "nx": ws.x.size, "ni": self._starts.size}
+        return direct(entry=entry, resets=resets, **sizes, **{name: field.ctypes.data for name, field in memory.items()})
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
         """evaluate(t, q, u, udot) on this workspace, whose inputs, states and loads stay as they are."""
         ws, compiled = self.ws, self.compiled
         own_q, own_u, result, head = ws.q, ws.u, ws.udot, ws.head
         call = quick("accelerations", self.ints, compiled.floats, self.work, FINITE)
+        at_once = self.direct(NOTHING) or (lambda t, q, u, udot: False)
 
         def evaluate(t: float, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> None:
+            if at_once(t, q, u, udot) is None:
+                return
             own_q[:] = q
             own_u[:] = u
             status = call(t)
@@ -99,19 +131,19 @@ class Instance:
 
     def input_starts(self) -> np.ndarray:
         """Start values of the inputs: given ones, else those of the description."""
-        c, val, count = self.compiled, self.ws.val, len(self.compiled.inputs)
-        given, preset = (val[first : first + count] for first in (c.start_inputs, c.preset_inputs))
-        return np.where(np.isnan(given), preset, given)
+        return self._starts.copy()
 
     def set_inputs(self, inputs: Mapping[str, float] | None) -> None:
         """Write inputs to their registers; those not given keep their start value."""
-        c, val = self.compiled, self.ws.val
-        for name, start in zip(c.inputs, self.input_starts(), strict=True):
-            val[c.registers[name]] = start
-        for name, value in (inputs or {}).items():
-            if name not in c.inputs:
-                raise KeyError(f"'{name}' is not an input; inputs: {', '.join(c.inputs) or 'none'}")
-            val[c.registers[name]] = value
+        self._inputs[:] = self._starts
+        self.place_inputs(self._inputs, inputs or {})
+
+    def place_inputs(self, values: np.ndarray, inputs: Mapping[str, float]) -> None:
+        """Write inputs to their places."""
+        for name, value in inputs.items():
+            if name not in self._place:
+                raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self._place) or 'none'}")
+            values[self._place[name]] = value
 
     def set_state(self, q: Numbers, u: Numbers | None, inputs: Mapping[str, float] | None = None, loads=None, tau: Numbers | None = None) -> None:
         """Write a state, inputs, extra loads and extra forces along the speeds."""

@@ -66,15 +66,19 @@ class Animation:
         """The whole page."""
         return page(self.data)
 
-    def save(self, path: str | Path) -> Path:
-        """Write .html, .mp4 or .gif."""
+    def save(self, path: str | Path, at: float | None = None) -> Path:
+        """Write .html, .mp4, .gif, or as .png the picture of one instant: `at` seconds, else the start."""
         target = Path(path)
+        if target.suffix.lower() == ".png":
+            from kinetree.models.scene.video import instant, write_picture
+
+            return write_picture(self.data, target, instant(self.data, at))
         if target.suffix.lower() in VIDEOS:
             from kinetree.models.scene.video import write_video
 
             return write_video(self.data, target)
         if target.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{target.name}: expected a name that ends in .html, {', '.join(VIDEOS)}")
+            raise ValueError(f"{target.name}: expected a name that ends in .html, .png, {', '.join(VIDEOS)}")
         target.write_text(self.html(), encoding="utf-8")
         return target
 

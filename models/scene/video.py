@@ -166,6 +166,16 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
     return path
 
 
+def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
+    """The part of a clip that has passed at a time; the start where none is given."""
+    time = unpacked(data["clips"][clip]["time"], "<f8")
+    if at is None or time.size < 2:
+        return 0.0
+    if not time[0] <= at <= time[-1]:
+        raise ValueError(f"a picture at {at:g} s: the run goes from {time[0]:g} to {time[-1]:g} s")
+    return float(np.abs(time - at).argmin()) / (time.size - 1)
+
+
 def write_picture(data: Mapping[str, Any], path: Path, part: float = 0.0, clip: int = 0, size: tuple[int, int] = SIZES[".png"]) -> Path:
     """One instant of a clip as .png."""
     painter = Painter(data, size, clip)

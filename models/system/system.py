@@ -30,7 +30,8 @@ class Workspaces(threading.local):
     """What evaluations write into: every thread that asks a system has workspaces of its own."""
 
     def __init__(self, compiled: Compiled):
-        self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: Instance(compiled)}
+        self.fast = Instance(compiled)
+        self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: self.fast}
 
 
 class System(Analyses, Choice, Closure, Traced):
@@ -64,7 +65,7 @@ class System(Analyses, Choice, Closure, Traced):
     @property
     def _fast(self) -> Instance:
         """The calling thread's workspace of the default engine."""
-        return self._own.by_groups[NO_GROUPS]
+        return self._own.fast
 
     def _with(self, groups: frozenset[str]) -> Instance:
         """The calling thread's instance whose workspace has the arrays that a literal form needs."""
@@ -88,8 +89,8 @@ class System(Analyses, Choice, Closure, Traced):
 
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
-        if inputs is None and loads is None and tau is None and method in ("auto", "DEC") and not self.compiled.inputs:
-            return self._fast.solve(t, q, u).copy()
+        if loads is None and (method == "auto" or method == "DEC"):
+            return self._own.fast.solve(t, q, u, inputs, tau)
         return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
 
     def accelerations_many(

@@ -17,6 +17,7 @@ from kinetree.scripts.commands.linearize import linearize
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.optimize import optimize
 from kinetree.scripts.commands.run import run
+from kinetree.scripts.commands.schema import schema
 from kinetree.scripts.commands.statics import statics
 from kinetree.scripts.commands.studio import studio
 from kinetree.scripts.commands.study import study
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Callable] = {
     "new": new,
     "import": import_robot,
     "explain": explain,
+    "schema": schema,
     "list": library,
     "bench": bench,
 }

@@ -1,30 +1,58 @@
 """`kinetree check`: is this description a mechanism?"""
 
+from dataclasses import asdict
+from typing import Any
+
 import typer
+from typer.exceptions import Exit
 
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
+from kinetree.scripts.terminal.as_json import Json, show_json
 
 
-def check(file: Source, settings: Settings = None) -> None:
+def check(file: Source, settings: Settings = None, json: Json = False) -> None:
     """Read a description and report everything that is wrong with it, and what may be a slip: unused parameters, angles in degrees, ..."""
+    from kinetree.models.description.errors import ModelError
+
+    try:
+        told = examined(file, numbers(settings))
+    except ModelError as error:
+        if not json:
+            raise
+        show_json({"file": file, "good": False, "problems": [asdict(problem) | {"text": str(problem)} for problem in error.problems]})
+        raise Exit(2) from None
+    if json:
+        return show_json({"file": file, "good": True} | told)
+    for warning in told["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
+    if "masses" in told:
+        typer.echo(f"{file}: good. A chain of {counted(told['masses'], 'mass', 'masses')}")
+    else:
+        parts = [counted(told["bodies"], "body", "bodies"), counted(told["freedoms"], "freedom", "freedoms")]
+        if "controllers" in told:
+            parts.append("controllers " + ", ".join(f"{name} ({kind})" for name, kind in told["controllers"].items()))
+        typer.echo(f"{file}: good. {', '.join(parts)}")
+    for each in told["left_out"]:
+        typer.echo(f"left out: {each}")
+    return None
+
+
+def counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
+    """Counts and warnings of a good description."""
     from kinetree.models import load
     from kinetree.models.run.unit import later
 
-    mechanism = load(file, **numbers(settings))
-    for warning in mechanism.description.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    mechanism = load(file, **settings)
+    told: dict[str, Any] = {"warnings": [str(warning) for warning in mechanism.description.warnings]}
+    told["left_out"] = list(mechanism.description.left_out)
     if mechanism.description.chain is not None:
-        masses = mechanism.chain().n
-        typer.echo(f"{file}: good. A chain of {masses} {'mass' if masses == 1 else 'masses'}")
-        return
+        return told | {"masses": mechanism.chain().n}
     system = mechanism.compile()
     later(system)  # mistakes of later stages show here, not in the middle of a run
-    bodies, freedoms = len(system.bodies), system.freedoms
-    parts = [f"{bodies} {'body' if bodies == 1 else 'bodies'}", f"{freedoms} {'freedom' if freedoms == 1 else 'freedoms'}"]
-    controllers = mechanism.description.controllers
-    parts += [f"controllers {', '.join(f'{name} ({each.kind})' for name, each in controllers.items())}"] if controllers else []
-    typer.echo(f"{file}: good. {', '.join(parts)}")
-    for warning in system.warnings:
-        typer.echo(f"warning: {warning}", err=True)
-    for each in mechanism.description.left_out:
-        typer.echo(f"left out: {each}")
+    told["warnings"] += [*map(str, system.warnings)]
+    controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
+    return told | {"bodies": len(system.bodies), "freedoms": system.freedoms} | ({"controllers": controllers} if controllers else {})

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 FUNCTIONS = {
@@ -22,7 +23,7 @@ FUNCTIONS = {
 
 def explain(
     words: Annotated[list[str], typer.Argument(metavar="KEY|MESSAGE", help="A key (bodies.arm.inertia), table, function, or a message in quotes.")],
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Tell what a key of a description, a function or an error message is about."""
     asked = " ".join(words).strip()
@@ -33,9 +34,7 @@ def explain(
         near = get_close_matches(asked.lower(), known(), 3, 0.6)
         raise BadInput(f"'{asked}' is neither a key, a table nor a function" + (f"; did you mean {', '.join(near)}?" if near else ""))
     if json:
-        from json import dumps
-
-        typer.echo(dumps([{"place": place, "what": what} for place, what in found], indent=2))
+        show_json([{"place": place, "what": what} for place, what in found])
         return
     width = max(len(place) for place, _ in found)
     for place, what in found:

@@ -60,13 +60,14 @@ def show(record: "Record") -> None:
 
     from kinetree.scripts.commands.identify import table
     from kinetree.scripts.hil.report import margin_rows, sentences, times
+    from kinetree.scripts.reports.summary import show_table
 
     console = Console(highlight=False, soft_wrap=True)
     for line in sentences(record):
         console.print(line, markup=False)
     if record.computing:
         rows = [(name, *(f"{value:.4g}" for value in values)) for name, *values in times(record)]
-        console.print(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
+        show_table(table("Times [µs]", ("", "50 %", "99 %", "99.9 %", "largest"), rows))
     for name, delay, word, gain, phase, wait, modulus in margin_rows(record):
         text = (
             f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, delay margin {wait:.3g} ms, modulus {modulus:.3g}"

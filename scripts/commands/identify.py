@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, held, numbers, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def identify(
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of measured and fitted columns: .png, .pdf or .svg.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
@@ -44,7 +46,7 @@ def identify(
     if len(files) == 1:
         if wanted:
             raise BadInput("--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ...")
-        return tell_decay(decay_of(data, chosen, order), output, plot, quiet)
+        return tell_decay(decay_of(data, chosen, order), output, plot, quiet, json)
     from kinetree.models import load
 
     mechanism = load(files[0], **numbers(settings))
@@ -56,9 +58,9 @@ def identify(
 
         decay = decay_of(data, chosen, order)
         values = match_modes(mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input"))
-        return tell_decay(decay, output, plot, quiet, mechanism, values)
+        return tell_decay(decay, output, plot, quiet, json, mechanism, values)
     given = held(inputs, mechanism.compile().compiled.inputs)
-    tell_fit(fit(mechanism, data, wanted, chosen, limits, given, robust, quiet), output, plot, quiet)
+    tell_fit(fit(mechanism, data, wanted, chosen, limits, given, robust, quiet or json), output, plot, quiet, json)
 
 
 def fit(
@@ -104,14 +106,19 @@ def decay_of(data: "Recorded", columns: list[str], order: int | None) -> "Decay"
     return free_decay(data.time, {name: data[name] for name in columns or data.names}, order)
 
 
-def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool) -> None:
+def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool) -> None:
     """Tables of parameters and of columns."""
-    keep(found.to_dict(), output)
+    content = found.to_dict()
+    keep_json(content, output)
     if plot:
         found.plot(plot)
+    if json:
+        return show_json(content)
     if quiet:
-        return
+        return None
     from rich.console import Console
+
+    from kinetree.scripts.reports.summary import show_table
 
     console = Console(highlight=False, soft_wrap=True)
     rows = [
@@ -126,9 +133,9 @@ def tell_fit(found: "Identification", output: Path | None, plot: Path | None, qu
         )
         for e in found.estimates
     ]
-    console.print(table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
+    show_table(table(found.name, ("parameter", "start", "found", "± 1σ", "", "", ""), rows))
     columns = [(f.name, str(f.rows), f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
-    console.print(table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns))
+    show_table(table("", ("column", "rows", "rms left", "mean deviation", "correlation"), columns))
     for first, second, value in found.alike:
         console.print(f"{first} and {second} are hardly told apart by these data: correlation {value:.3f}")
     if not found.converged:
@@ -137,7 +144,13 @@ def tell_fit(found: "Identification", output: Path | None, plot: Path | None, qu
 
 
 def tell_decay(
-    found: "Decay", output: Path | None, plot: Path | None, quiet: bool, mechanism: "Mechanism | None" = None, values: "Matched | None" = None
+    found: "Decay",
+    output: Path | None,
+    plot: Path | None,
+    quiet: bool,
+    json: bool,
+    mechanism: "Mechanism | None" = None,
+    values: "Matched | None" = None,
 ) -> None:
     """Table of modes, and the parameters that were matched to them."""
     from dataclasses import asdict
@@ -145,12 +158,17 @@ def tell_decay(
     rows = [asdict(mode) | {"damping": mode.damping} for mode in found.modes]
     matched = {} if values is None else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
     notes = [*found.notes, *(values.notes if values is not None else ())]
-    keep({"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched, output)
+    content = {"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched
+    keep_json(content, output)
     if plot:
         found.plot(plot)
+    if json:
+        return show_json(content)
     if quiet:
-        return
+        return None
     from rich.console import Console
+
+    from kinetree.scripts.reports.summary import show_table
 
     console = Console(highlight=False, soft_wrap=True)
     lines = []
@@ -159,12 +177,12 @@ def tell_decay(
         spread = (f"{mode.frequency_deviation:.1g}", f"{mode.decay:.4g}", f"{mode.decay_deviation:.1g}")
         lines.append((f"{mode.frequency:.6g}", *spread, f"{mode.damping:.4g}", f"{100 * mode.left:.2g} %", sizes, mode.note))
     headings = ("frequency [Hz]", "± 1σ", "decay [1/s]", "± 1σ", "damping ratio", "left beside", "amplitude and phase [rad]", "")
-    console.print(table("Free decay", headings, lines))
+    show_table(table("Free decay", headings, lines))
     columns = [(f.name, f"{f.rms:.4g}", f"{100 * f.mean_deviation:.2g} %", f"{f.correlation:.6f}") for f in found.fits]
-    console.print(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
+    show_table(table("", ("column", "rms left", "mean deviation", "correlation"), columns))
     if mechanism is not None and values:
         lines = [(e.name, f"{e.start:.6g}", f"{e.value:.8g}", f"{e.deviation:.2g}", e.unit, e.note) for e in values.estimates]
-        console.print(table(mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines))
+        show_table(table(mechanism.description.name, ("parameter", "start", "found", "± 1σ", "", ""), lines))
     for note in notes:
         console.print(note, markup=False)
 
@@ -179,10 +197,3 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
     for row in rows:
         made.add_row(*map(escape, row))
     return made
-
-
-def keep(content: dict[str, Any], output: Path | None) -> None:
-    if output:
-        from json import dumps
-
-        output.write_text(dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -1,10 +1,9 @@
 """`kinetree info`: what a mechanism is made of."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
+from kinetree.scripts.terminal.as_json import Json, show_json
 
 ROWS = 60  # bodies and parameters beyond this many are counted, not shown
 
@@ -12,7 +11,7 @@ ROWS = 60  # bodies and parameters beyond this many are counted, not shown
 def info(
     file: Source,
     settings: Settings = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Show tree, joints, freedoms, cut joints, inputs, outputs, cost of every method, the one that runs and the cheapest by count."""
     from kinetree.models import load
@@ -22,9 +21,7 @@ def info(
     chain = mechanism.chain() if mechanism.description.chain is not None else None
     content = chain.anatomy() if chain is not None else anatomy(mechanism.compile())
     if json:
-        from json import dumps
-
-        typer.echo(dumps(content, indent=2))
+        show_json(content)
     elif chain is not None:
         show_chain(content)
     else:

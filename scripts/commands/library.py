@@ -6,23 +6,27 @@ from typing import Annotated, Literal
 
 import typer
 
+from kinetree.scripts.terminal.as_json import Json, show_json
+
 
 def library(
     what: Annotated[Literal["library", "forces"], typer.Argument(help="Mechanisms that ship, or kinds of force elements.")] = "library",
+    json: Json = False,
 ) -> None:
     """List the mechanisms of the library, for use as lib:NAME, or the kinds of force elements."""
     if what == "forces":
         from kinetree.models.forces.kinds import KINDS
 
-        for name, kind in KINDS.items():
-            typer.echo(f"{name:<{max(map(len, KINDS))}}  {(kind.table.__doc__ or '').splitlines()[0]}")
-        return
-    from kinetree.models.description.source import library_names
+        rows = {name: (kind.table.__doc__ or "").splitlines()[0] for name, kind in KINDS.items()}
+    else:
+        from kinetree.models.description.source import library_names
 
-    names = library_names()
-    width = max(map(len, names), default=0)
-    for name in names:
-        typer.echo(f"lib:{name:<{width}}  {title(name)}")
+        rows = {f"lib:{name}": title(name) for name in library_names()}
+    if json:
+        return show_json(rows)
+    for name, text in rows.items():
+        typer.echo(f"{name:<{max(map(len, rows))}}  {text}")
+    return None
 
 
 def title(name: str) -> str:

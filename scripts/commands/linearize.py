@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def linearize(
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Matrices and names: .npz, .mat, .json or .csv.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Linearise about rest or an instant of a run, exactly: A, B, C, D, modes, zeros, what moves and what sees them, margins, pictures."""
@@ -81,9 +82,7 @@ def linearize(
     if output:
         write(linear, ins, outputs, plain, output)
     if json:
-        from json import dumps
-
-        typer.echo(dumps(plain, indent=2))
+        show_json(plain)
     elif not quiet:
         show(system.name, linear, facts, at)
 
@@ -204,9 +203,7 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
 
         savemat(path, arrays | {key: np.array(value, dtype=object) for key, value in names.items()})
     elif suffix == ".json":
-        from json import dumps
-
-        path.write_text(dumps(plain, indent=2) + "\n", encoding="utf-8")
+        keep_json(plain, path)
     else:
         write_responses(linear, ins, outputs, path)
 

@@ -1,11 +1,13 @@
 """`kinetree optimize`: parameters that make measures of runs small, under bounds and constraints."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.optimise import Found
@@ -16,6 +18,7 @@ def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What may change, what is made small, what is kept.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Search for parameters by SLSQP, trust regions or differential evolution; Ctrl-C ends with the best so far.
@@ -44,14 +47,12 @@ def optimize(
     task = read_task(file)
     with progress(f"optimize {file.stem}", 0.0, quiet, "evaluations") as told:
         found = optimise(task, lambda done, best: told(done))
-    if output:
-        from dataclasses import asdict
-        from json import dumps
-
-        output.write_text(dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+    keep_json(asdict(found), output)
     if report:
         tell(file, task, found, report)
-    if not quiet:
+    if json:
+        show_json(asdict(found))
+    elif not quiet:
         show(file.stem, task, found)
 
 

@@ -1,13 +1,16 @@
 """`kinetree run`: motion in time."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.exceptions import Exit
 
-from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.inputs import Driven, Maps, given
 from kinetree.scripts.terminal.progress import progress
 from kinetree.solvers.integrate.kinds import NAMES
 
@@ -29,17 +32,26 @@ def run(
     step_size: Annotated[float | None, typer.Option("--step-size", help="Step of a fixed-step integrator in s.")] = None,
     step_limit: Annotated[float | None, typer.Option("--step-limit", help="Steps of the integrator that one output interval may take.")] = None,
     settings: Settings = None,
-    inputs: Inputs = None,
+    inputs: Driven = None,
+    maps: Maps = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Result file: .csv, .parquet, .h5 or .mat.")] = None,
     columns: Annotated[
         str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each.")] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="ROWS:COLUMNS:STAGES:REFERENCE", help="Table over the stages: end:slew,luff:swing*:stage; may be repeated."),
+    ] = None,
+    tables: Annotated[Path | None, typer.Option("--tables", help="Tables of --table, else of [report.tables]: .html, .csv or .tex.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Simulate a mechanism; print a summary, write a table and a picture."""
+    """Simulate a mechanism; print a summary, write tables and pictures."""
     from kinetree.models import load
     from kinetree.models.description.schema import METHODS
+    from kinetree.scripts.reports import stage_report
 
     options: dict[str, Any] = {
         "stop_time": stop_time,
@@ -52,23 +64,82 @@ def run(
     }
     writable(output, TABLES, "--output")
     writable(plot, PICTURES, "--plot")
-    wanted = None if columns is None else "all" if columns == "all" else tuple(name.strip() for name in columns.split(","))
+    writable(tables, stage_report.ENDINGS, "--tables")
+    wanted = None if columns is None else "all" if columns == "all" else tuple(stage_report.listed(columns))
     mechanism = load(file, **numbers(settings))
     if mechanism.description.chain is not None:
         chain = mechanism.chain()
-        return run_chain(chain, stop_time, output_interval, tolerance, held(inputs, chain.compiled.inputs), output, plot, wanted, quiet)
+        return run_chain(chain, stop_time, output_interval, tolerance, held(inputs, chain.compiled.inputs), output, plot, wanted, quiet, json)
     system = mechanism.compile()
-    options["inputs"] = held(inputs, system.compiled.inputs)
-    check_columns(system, wanted)
+    options["inputs"] = given(inputs, maps, system)
+    asked = stage_report.wanted_tables(system.description, table or ())
+    if tables and not asked:
+        raise BadInput(f"--tables {tables}: the description has no [report.tables], and there is no --table")
+    check_columns(system, wanted, asked, plots)
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
     try:
-        with progress(system.name, end_of(system, stop_time), quiet) as told:
+        with progress(system.name, end_of(system, stop_time), quiet or json) as told:
             result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
+    written = pictures_and_table(system, result, output, plot, wanted) + saved_plots(system, result, plots)
+    made = stage_report.made_tables(result, asked, system.coordinates)
+    if tables:
+        written.append(stage_report.write_tables(tables, made, system.name))
+    if json:
+        show_json(told_of(system, result, written, made))
+    elif not quiet:
+        show(system, result, written, made, () if wanted in (None, "all") else result.select(wanted))
+    if result.interrupted:
+        raise Exit(130)
+    return None
+
+
+def show(system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]) -> None:
+    """Summary, and the tables that are asked for; staged runs without any have the three usual ones and the books."""
+    from kinetree.scripts.reports import stage_tables
+    from kinetree.scripts.reports.summary import summary
+
+    summary(system, result, written, chosen)
+    if made:
+        stage_tables.show({each.title: each.rows() for each in made})
+    elif stage_tables.staged(result):
+        stage_tables.show(stage_tables.tables(result, system.coordinates))
+    if stage_tables.staged(result):
+        stage_tables.show({stage_tables.BOOKS: stage_tables.books(result)})
+
+
+def told_of(system: "System", result: "Result", written: list[Path], made: list[Any]) -> dict[str, Any]:
+    """The same for programs: numbers in SI."""
+    from dataclasses import asdict
+
+    from kinetree.scripts.reports.summary import extremes
+
+    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    return {
+        "name": system.name,
+        "start_time": float(result.time[0]),
+        "stop_time": float(result.time[-1]),
+        "interrupted": result.interrupted,
+        "variables": {name: extremes(result, name) for name in names},
+        "events": [asdict(event) for event in result.events],
+        "unreached": list(result.unreached),
+        "tables": [
+            {"title": each.title, "columns": each.names, "units": each.units, "rows": each.labels, "values": each.values, "sums": each.sums}
+            for each in made
+        ],
+        "statistics": result.statistics,
+        "written": written,
+    }
+
+
+def pictures_and_table(
+    system: "System", result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None"
+) -> list[Path]:
+    """Result file and picture; a staged run has a picture of its own where no columns are chosen."""
     from kinetree.scripts.reports import stage_tables
 
     if plot and wanted is None and stage_tables.staged(result):
@@ -76,17 +147,24 @@ def run(
 
         written = write(result, output, None, wanted)
         draw_stages(system, result, plot)
-        written.append(plot)
-    else:
-        written = write(result, output, plot, wanted)
-    if not quiet:
-        from kinetree.scripts.reports.summary import summary
+        return [*written, plot]
+    return write(result, output, plot, wanted)
 
-        summary(system, result, written)
-        if stage_tables.staged(result):
-            stage_tables.show(stage_tables.tables(result, system.coordinates) | {stage_tables.BOOKS: stage_tables.books(result)})
-    if result.interrupted:
-        raise Exit(130)
+
+def saved_plots(system: "System", result: "Result", folder: Path | None) -> list[Path]:
+    """The sets of plots of the description."""
+    if folder is None:
+        return []
+    from kinetree.models.result.plots import page_paths, plot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, each in system.description.report.plots.items():
+        path = folder / f"{name}.png"
+        chosen = result.select(each.columns) if each.columns else None
+        options = {"window": each.window, "stages": each.stages, "deviation": each.deviation, "per_page": each.per_page}
+        written += page_paths(path, len(plot(result, path, chosen, title=each.title, **options)))  # pyright: ignore[reportArgumentType]
+    return written
 
 
 def end_of(system: "System", stop_time: float | None) -> float:
@@ -108,36 +186,48 @@ def run_chain(
     plot: Path | None,
     wanted: "str | tuple[str, ...] | None",
     quiet: bool,
+    json: bool,
 ) -> None:
     """A linear chain steps by the matrix method, whatever integrator is asked for."""
     result = system.simulate(stop_time, None, output_interval, tolerance, inputs=inputs)
     written = write(result, output, plot, wanted)
-    if not quiet:
+    if json:
+        show_json(told_of(system, result, written, []))  # pyright: ignore[reportArgumentType]
+    elif not quiet:
         from kinetree.scripts.reports.summary import summary
 
         summary(system, result, written)
 
 
-def check_columns(system: "System", wanted: "str | tuple[str, ...] | None") -> None:
-    """Refuse names of columns before the run instead of after it."""
-    if wanted is not None:
-        import numpy as np
+def check_columns(system: "System", wanted: "str | Iterable[str] | None", asked: dict[str, Any], plots: Path | None) -> None:
+    """Refuse names of columns and stages before the run instead of after it."""
+    sets = system.description.report.plots if plots is not None else {}
+    if plots is not None and not sets:
+        raise BadInput(f"--plots {plots}: the description has no [report.plots]")
+    if wanted is None and not asked and not sets:
+        return
+    import numpy as np
 
-        from kinetree.models.run.simulation import blank
-        from kinetree.models.run.unit import make_unit
+    from kinetree.models.run.simulation import blank
+    from kinetree.models.run.unit import make_unit
+    from kinetree.scripts.reports.stage_report import check_tables
 
+    empty = blank(make_unit(system), None, np.zeros(0))
+    check_tables(empty, asked, system.coordinates)
+    for place, names in {"--columns": wanted, **{f"report.plots.{name}": each.columns or None for name, each in sets.items()}}.items():
         try:
-            blank(make_unit(system), None, np.zeros(0)).select(wanted)
+            empty.select(names)
         except KeyError as error:
-            raise BadInput(f"--columns: {error.args[0]}") from None
+            raise BadInput(f"{place}: {error.args[0]}") from None
 
 
 def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> list[Path]:
     """Table and picture; a picture of many columns has several pages: FILE.png, FILE-2.png, ..."""
+    from kinetree.models.result.plots import page_paths
+
     written = [output] if output else []
     if output:
         result.save(output, wanted)
     if plot:
-        pages = result.plot(plot, wanted)
-        written += [plot if k == 0 else plot.with_name(f"{plot.stem}-{k + 1}{plot.suffix}") for k in range(len(pages))]
+        written += page_paths(plot, len(result.plot(plot, wanted)))
     return written

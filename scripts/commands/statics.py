@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear, Mode
+    from kinetree.models.result.result import Result
+    from kinetree.models.system.system import System
 
 
 def statics(
@@ -22,7 +25,7 @@ def statics(
         list[str] | None, typer.Option("--then", metavar="NAME=VALUE,...", help="Go on from there with other values; may be repeated.")
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Page with the mechanism at rest and its small motions in three dimensions.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find the state of rest downhill from the start: coordinates, loads, reactions, stability and small motions."""
     from kinetree.models import load
@@ -39,33 +42,36 @@ def statics(
 
         Animation(rest_data(system, found, ["at rest", *(then or ())])).save(html)
     if json:
-        from json import dumps
-
         plain = [each.to_dict() for each in found]
-        typer.echo(dumps(plain if then else plain[0], indent=2))
+        show_json(plain if then else plain[0])
         return
 
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
     for step, each in zip(("", *(then or ())), found, strict=True):
-        show(console, f"{system.name} {step}".strip(), each)
+        show(console, f"{system.name} {step}".strip(), each, system)
     if html is not None:
         console.print(f"written: {html}")
 
 
-def show(console: "Console", title: str, found: "Equilibrium") -> None:
+def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
     """Print a state of rest."""
+    import numpy as np
     from rich.markup import escape
 
+    from kinetree.models.run.simulation import blank
+    from kinetree.models.run.unit import make_unit
     from kinetree.scripts.commands.info import grid
 
-    effort = f"{found.iterations} iterations, residual {found.residual:.1e} of the weight"
+    empty = blank(make_unit(system), None, np.zeros(0))
+    effort = f"{found.iterations} iterations, residual {found.residual:.1e} of the weight" if found.residual else f"{found.iterations} iterations"
     console.print(f"[bold]{escape(title)}[/bold]: {found.stability} rest after {effort}")
     tables = {"Coordinates": found.coordinates, "States": found.states, "Outputs": found.outputs, "Force elements": found.forces}
     for heading, values in tables.items():
         if values:
-            console.print(grid(heading, [(name, f"{value + 0.0:.9g}") for name, value in values.items()]))
+            columns = {name: f"force('{name}')" if values is found.forces else name for name in values}
+            console.print(grid(heading, [(name, *as_rest(empty, columns[name], value)) for name, value in values.items()]))
     rows = []
     for mode in found.modes:
         moving = sorted(((name, mode.shape[name]) for name in found.linear.local), key=lambda item: -abs(item[1]))[:3]
@@ -82,6 +88,18 @@ def show(console: "Console", title: str, found: "Equilibrium") -> None:
         console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
     wrenches = [(name, *(f"{round(x, 9) + 0.0:.6g}" for x in wrench)) for name, wrench in found.reactions.items()]
     console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))
+
+
+def as_rest(empty: "Result", name: str, value: float) -> tuple[str, str]:
+    """A value at rest and its unit, rounding left out."""
+    import numpy as np
+
+    from kinetree.models.result.readable import DUST, as_read, written
+
+    unit = empty.unit(name) if name in empty else ""
+    value = 0.0 if abs(value) < DUST.get(unit, 0.0) else value
+    number, shown = as_read(empty, name, np.array(value)) if name in empty else (value, "")
+    return written(float(number), 9), "" if shown == "1" else shown
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
 
@@ -30,6 +31,7 @@ def study(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the --output file of a study that was interrupted.")] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a mechanism over many parameter values and report a row of numbers per run.
@@ -74,7 +76,9 @@ def study(
         from kinetree.scripts.studies.study_report import write_report
 
         write_report(wanted, rows, report)
-    if not quiet:
+    if json:
+        show_json([dict(zip(wanted.columns(), row, strict=True)) for row in rows])
+    elif not quiet:
         show(wanted.columns(), rows)
         if output:
             typer.echo(f"written: {output}")

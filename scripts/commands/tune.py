@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.designs import Design
@@ -18,6 +19,7 @@ def tune(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Everything found (.json), or the [controllers] blocks (.toml).")] = None,
     into: Annotated[Path | None, typer.Option("--into", help="The mechanism with the controllers in it: .toml.")] = None,
     by: Annotated[str, typer.Option("--by", metavar="pid|lqr|lqg", help="Which design is written (default: the first there is).")] = "",
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the fastest P, PI, PD or PID of every loop that keeps its margins with the dead time of the exchange; state feedback by [lqr], an observer
@@ -37,7 +39,9 @@ def tune(
     found = design(scenario)
     if by and by not in found.blocks:
         raise BadInput(f"--by {by}: {file} asks for {', '.join(found.blocks) or 'nothing'}")
-    if not quiet:
+    if json:
+        show_json(plain(found))
+    elif not quiet:
         show(found)
     if output or into:
         write(found, by or next(iter(found.blocks)), file, output, into)
@@ -76,14 +80,12 @@ def listed(values: Any) -> str:
 
 def write(found: "Design", way: str, file: Path, output: Path | None, into: Path | None) -> None:
     """Files."""
-    from json import dumps
-
     from kinetree.models.foreign.toml_text import toml_text
     from kinetree.scripts.studies.blocks import block_text, with_blocks
 
     remark = f"Controllers that kinetree tune {file.name} found for {found.scenario.mechanism} ({WAYS[way]})."
     if output and output.suffix.lower() == ".json":
-        output.write_text(dumps(plain(found), indent=2) + "\n", encoding="utf-8")
+        keep_json(plain(found), output)
     elif output:
         note = "The actuators they drive give no force of their own: force = 0."
         output.write_text(block_text(found.blocks[way], [remark, note]), encoding="utf-8")

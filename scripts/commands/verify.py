@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -15,10 +16,9 @@ def verify(
     host: Annotated[
         str, typer.Option("--host", help="Run it in hosts of their own too: bare (a C program), wine, qemu, several with commas, or all.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Validate an FMU, run it against the same model in this process, vary steps, save and restore. Its binary is run: verify what you trust."""
-    import json
     from zipfile import is_zipfile
 
     from rich.console import Console
@@ -37,7 +37,7 @@ def verify(
     in_hosts(report, file, names)
     if as_json:
         rows = [{"what": row.what, "result": row.result, "good": row.good} for row in report.checks]
-        typer.echo(json.dumps({"file": str(file), "good": report.good, "checks": rows}, indent=1))
+        show_json({"file": str(file), "good": report.good, "checks": rows})
     else:
         table = Table(box=None, padding=(0, 2), show_header=False)
         for row in report.checks:

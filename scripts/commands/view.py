@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.scripts.terminal.arguments import Settings, numbers, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
 
@@ -20,13 +21,15 @@ def view(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Variables, * stands for any text; left out: all of them.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Page with the moving mechanism and its plots, one file.")] = None,
     video: Annotated[Path | None, typer.Option("--video", help="The motion as .mp4 or .gif.")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="One instant of the mechanism as .png, with its plots.")] = None,
+    at: Annotated[float | None, typer.Option("--at", help="Instant of --picture in s (default: the start).")] = None,
     model: Annotated[str | None, typer.Option("--model", help="The description that a result file belongs to.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the variables: .png, .pdf or .svg.")] = None,
     deviation: Annotated[bool, typer.Option("--deviation", help="Draw deviations from the start.")] = False,
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the run of a description in s.")] = None,
     settings: Settings = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print start, end and extremes as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
     from kinetree.scripts.reports.recorded import READERS
@@ -34,19 +37,20 @@ def view(
     writable(plot, PICTURES, "--plot")
     writable(html, (".html", ".htm"), "--html")
     writable(video, (".mp4", ".gif"), "--video")
+    writable(picture, (".png",), "--picture")
     recorded = None
     if Path(file).suffix.lower() in READERS:
         recorded = read(Path(file), names, plot, deviation, json)
-        if html is None and video is None and not show:
+        if not (html or video or picture or show):
             return
         if model is None:
             raise BadInput(f"{file}: a result file holds columns only; --model FILE names the description that moves by them")
     elif names or plot or deviation or json:
         raise BadInput(f"{file}: variables are shown of a result file; kinetree run {file} -o result.csv makes one")
     source = model or file
-    target = html or (None if video else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
+    target = html or (None if video or picture else Path(f"{Path(source.removeprefix('lib:')).stem}.html"))
     data = scene(source, numbers(settings), stop_time, recorded)
-    write(data, target, video)
+    write(data, target, video, picture, at)
     if show and target:
         import webbrowser
 
@@ -61,10 +65,8 @@ def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: b
     recorded = Recorded(path)
     wanted = recorded.select(patterns)
     if json:
-        from json import dumps
-
-        typer.echo(dumps({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]),
-                          "variables": {name: extremes(recorded, name) for name in wanted}}, indent=2))  # fmt: skip
+        variables = {name: extremes(recorded, name) for name in wanted}
+        show_json({"file": str(path), "start_time": float(recorded.time[0]), "stop_time": float(recorded.time[-1]), "variables": variables})
     else:
         show_table(columns_table(recorded, wanted, f"{path}: {recorded.time[0]:.6g} to {recorded.time[-1]:.6g} s"))
     if plot:
@@ -113,10 +115,10 @@ def recorded_data(system: Any, recorded: "Recorded") -> dict[str, Any]:
     return Scene(system.description, of_columns(system, recorded.time, known), recorded).data()  # type: ignore[arg-type]
 
 
-def write(data: dict[str, Any], html: Path | None, video: Path | None) -> None:
+def write(data: dict[str, Any], html: Path | None, video: Path | None, picture: Path | None, at: float | None) -> None:
     from kinetree.models.scene.show import Animation
 
     made = Animation(data)
-    for path in filter(None, (html, video)):
-        made.save(path)
+    for path in filter(None, (html, video, picture)):
+        made.save(path, at)
         typer.echo(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB)")

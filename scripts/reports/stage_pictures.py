@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.scripts.reports.stage_tables import lasting
+from kinetree.models.result.tables import lasting
 
 PANELS = 16  # at most
 NAMED = 8  # lines of a panel that a legend names

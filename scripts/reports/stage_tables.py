@@ -8,28 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.result.tables import Summary, samples, summarise
+from kinetree.models.result.readable import DUST, fitting, written
+from kinetree.models.result.tables import Summary, lasting, samples, summarise
 
 TITLES = {"start": "At the start of each stage", "end": "At the end of each stage", "max_deviation": "Largest deviation within each stage"}
 BOOKS = "Books: mass, momentum and energy after each change of stage, and what went with it"
 BESIDE = 160  # characters of a line where the terminal does not say
+ROUNDING = 1e-12  # of what moves: smaller differences are rounding
 FEWEST = 3  # stages from which the tables say something
 
 
-def lasting(result: Any, coordinates: Sequence[str]) -> list[str]:
-    """Coordinates that move in the last stage too: those of joints that let go keep their last values."""
-    last = result["stage"] == result["stage"][-1]
-    return [name for name in coordinates if last.sum() > 1 and np.ptp(result[name][last]) > 0.0]
-
-
-def rows_of(head: Sequence[str], labels: Sequence[str], first: np.ndarray, found: Summary, kind: str) -> list[list[str]]:
+def rows_of(
+    head: Sequence[str], labels: Sequence[str], first: np.ndarray, found: Summary, kind: str, scale: np.ndarray | float = 1.0
+) -> list[list[str]]:
     """Head, the start of the run, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread."""
     sums = {"mean": found.mean, "standard deviation": found.standard_deviation, "deviation from the start": found.deviation}
     if kind == "max_deviation":
         sums["spread"] = found.spread
     begin = "value at the start" if kind == "max_deviation" else "start of the run"
     lines = [(begin, first), *zip(labels, found.values, strict=True), *sums.items()]
-    return [["", *head], *([label, *(f"{value:.6g}" for value in values)] for label, values in lines)]
+    return [["", *head], *([label, *(written(float(value), 6) for value in values * scale)] for label, values in lines)]
 
 
 def stage_table(stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str) -> list[list[str]]:
@@ -40,14 +38,32 @@ def stage_table(stages: np.ndarray, names: Sequence[str], columns: dict[str, np.
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:
-    """The three tables of a result by title."""
+    """The three tables of a result by title; every column in a unit that fits it."""
     names = lasting(result, coordinates)
     if not names:
         return {}
     stages, parts = samples(result, names)
-    head = [f"{name} [{unit}]" if unit else name for name, unit in zip(names, result.shown_units(names), strict=True)]
+    parts = [np.where(np.abs(part) < dust_of(result, names), 0.0, part) for part in parts]
     labels, first = [result.stage_names[stage] for stage in stages], result.as_shown(names, result.array(names)[0])
-    return {title: rows_of(head, labels, first, summarise(parts, first, kind), kind) for kind, title in TITLES.items()}
+    made = {}
+    for kind, title in TITLES.items():
+        found = summarise(parts, first, kind)
+        fits = [fitted(result, name, found.values[:, k]) for k, name in enumerate(names)]
+        head = [f"{name} [{unit}]" if unit else name for name, (_, unit) in zip(names, fits, strict=True)]
+        made[title] = rows_of(head, labels, first, found, kind, np.array([factor for factor, _ in fits]))
+    return made
+
+
+def fitted(result: Any, name: str, values: np.ndarray) -> tuple[float, str]:
+    """Factor and unit of a column: the one it asks for, else one that fits its values."""
+    asked = result.display_unit(name)
+    return (1.0, asked) if asked else fitting(result.unit(name), values)
+
+
+def dust_of(result: Any, names: Sequence[str]) -> np.ndarray:
+    """What is rounding in the columns, in the units in which they are shown."""
+    units = result.shown_units(names)
+    return np.array([DUST.get(unit, 0.0) for unit in units])
 
 
 def books(result: Any) -> list[list[str]]:
@@ -56,10 +72,14 @@ def books(result: Any) -> list[list[str]]:
     rows = [["", "time [s]", *totals, "mass gone [kg]", "momentum gone [N.s]", "energy gone [J]", "energy balance [J]"]]
     for event in result.events:
         if event.kind == "stage":
-            gone = np.subtract(event.before[:5], event.after[:5])
+            before, after = np.array(event.before[:5]), np.array(event.after[:5])
+            moved = float(np.linalg.norm(before[1:4]))
+            size = np.array([before[0], moved, moved, moved, abs(before[4])])
+            gone = np.where(np.abs(before - after) < ROUNDING * size, 0.0, before - after)
+            after = np.where(np.abs(after) < ROUNDING * size, 0.0, after)
             row = min(int(np.searchsorted(result.time, event.time, side="right")), result.time.size) - 1
             sums = (gone[0], float(np.linalg.norm(gone[1:4])), gone[4], result["energy_residual"][row])
-            rows.append([event.stage, *(f"{value:.6g}" for value in (event.time, *event.after[:5], *sums))])
+            rows.append([event.stage, *(written(float(value), 6) for value in (event.time, *after, *sums))])
     return rows
 
 

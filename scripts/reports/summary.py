@@ -55,11 +55,11 @@ def extremes(result: Any, name: str) -> dict[str, float | str]:
     return {"start": float(column[0]), "end": float(column[-1]), "smallest": low, "largest": high, "unit": result.unit(name)}
 
 
-def summary(system: Any, result: Any, written: list[Path]) -> None:
-    """Outputs and coordinates at start and end with their extremes, events, cost, files."""
+def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str] = ()) -> None:
+    """Outputs and coordinates, or chosen columns, at start and end with their extremes, events, cost, files."""
     from rich.markup import escape
 
-    names = (*(column.name for column in system.compiled.outputs), *system.coordinates)
+    names = tuple(chosen) or (*(column.name for column in system.compiled.outputs), *system.coordinates)
     end = f"{result.time[-1]:.6g} s" + (" (interrupted)" if result.interrupted else "")
     table = columns_table(result, names[:COLUMNS], f"{system.name}: {end}")
     console = show_table(table)

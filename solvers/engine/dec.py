@@ -17,14 +17,28 @@ from kinetree.solvers.kernel import kernel
 def dec(model, ws):
     """u̇ from the rows of `motion`, ws.wrench, ws.extra and ws.tau; overwrites W_J..W_DB and the second half of ws.col."""
     apply_loads(model, ws)
+    status = eliminate_all(model, ws)
+    if status == 0:
+        accelerate_all(model, ws)
+    return status
+
+
+@kernel
+def eliminate_all(model, ws):
+    """Leaves to root; head[K_ITEM] is the body whose freedom meets no inertia."""
     for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
         status = eliminate(model, ws, i)
         if status != 0:
             ws.head[L.K_ITEM] = i
             return status
-    for i in range(1, model.parent.size):  # root -> leaves
-        accelerate(model, ws, i)
     return 0
+
+
+@kernel
+def accelerate_all(model, ws):
+    """Root to leaves."""
+    for i in range(1, model.parent.size):
+        accelerate(model, ws, i)
 
 
 @kernel

@@ -11,6 +11,7 @@ from kinetree.solvers.algebra.vectors import add3, dot3, get3, get9, mm, mv, put
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.plane import find_planes
 
 
 @kernel
@@ -39,6 +40,8 @@ def prepare(model, ws):
         ws.rotor[j] = ws.val[model.u_rotor[j]] if model.u_rotor[j] >= 0 else 0.0
     for k in range(model.l_kind.size):
         ws.loop_rank[k] = model.l_rank[k]
+    ws.head[L.K_FACTORED] = 0.0
+    find_planes(model, ws)
     return 0
 
 

@@ -7,6 +7,7 @@ from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.vectors import add3, dot3, get3, get6, get9, mtv, mv, put3, scale, sub3, sv
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.response import carry
 
 
 @boundary("solve")
@@ -17,7 +18,9 @@ def reactions(model, ws):
 
 @kernel
 def react(model, ws):
-    """Fill ws.reaction after `dec`."""
+    """Fill ws.reaction after `dec`, or after the solution of closed loops."""
+    if model.l_kind.size > 0:
+        carry(model, ws)
     for i in range(1, model.parent.size):
         at = i * L.ROW
         da = get3(ws.row, at + L.W_DA)

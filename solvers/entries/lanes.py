@@ -11,8 +11,7 @@ from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.layout import WIDTH
-from kinetree.solvers.loops.ghosts import lend
-from kinetree.solvers.loops.solve import constrain
+from kinetree.solvers.loops.solve import constrained
 from kinetree.solvers.numbers import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
 from kinetree.solvers.numbers.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
 from kinetree.solvers.numbers.primitive import lanes_of
@@ -119,11 +118,7 @@ def solve_duals(model, duals, t, rest):
     """Accelerations with slopes, and everything that follows from them where it is wanted."""
     status = loaded(model, duals, t)
     if status == 0:
-        if model.ghosts.size > 0:
-            lend(model, duals)
-        status = dec(model, duals)
-    if status == 0 and model.l_kind.size > 0:
-        status = constrain(model, duals)
+        status = constrained(model, duals) if model.l_kind.size > 0 else dec(model, duals)
     if status == 0 and rest:
         react(model, duals)
         velocities(model, duals)

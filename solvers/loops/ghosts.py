@@ -8,9 +8,9 @@ It ends in nothing where nothing holds the body; that is said. Cost: two sweeps 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, get3, put3, scale, sub3
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import solve_factor
 from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import place_multipliers, push_nothing, respond
+from kinetree.solvers.loops.substitution import solve_factor
 
 LEAST, ROUNDS = 8, 200  # slopes settle a little later than values, and at rest the values have nothing to settle
 SETTLED = 1e-14  # relative change of the ghosts' accelerations in one round

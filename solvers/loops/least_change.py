@@ -9,16 +9,17 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
 from kinetree.solvers.algebra.vectors import add_to3, get3, mtv, mv, put3, sub3
-from kinetree.solvers.engine.dec import eliminate
+from kinetree.solvers.engine.dec import accelerate_all, eliminate_all
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import factor, form_gram, solve_factor
+from kinetree.solvers.loops.envelope import factor, form_gram
 from kinetree.solvers.loops.ghosts import lend, repay
 from kinetree.solvers.loops.residual import velocity_residual
-from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
+from kinetree.solvers.loops.response import along, forget_bias, yield_to
 from kinetree.solvers.loops.rows import spread_rows
+from kinetree.solvers.loops.substitution import solve_factor
 
 
 @kernel
@@ -36,24 +37,35 @@ def least_change(model, ws, damping, inertia, use):
     """Write the change that takes ws.loop_r away to ws.udot; `inertia`: least in kinetic energy, else by ws.loop_weight; `use`: rows of `factor`."""
     if inertia:
         lend(model, ws)
-        for i in range(model.parent.size - 1, 0, -1):
-            status = eliminate(model, ws, i)
-            if status != 0:
-                ws.head[L.K_ITEM] = i
-                return status
-    spread_rows(model, ws, inertia)
+        status = eliminate_all(model, ws)
+        if status != 0:
+            return status
+    spread_rows(model, ws, L.MASSES if inertia else L.WEIGHTS)
     form_gram(model, ws)
     factor(model, ws, damping, use)
+    if inertia:
+        answer_residual(model, ws)
+        return repay(model, ws) if model.ghosts.size > 0 else 0
+    solve_residual(model, ws)
+    gather_change(model, ws)
+    return 0
+
+
+@kernel
+def solve_residual(model, ws):
+    """Multipliers that take ws.loop_r away, by the factor that is there."""
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     solve_factor(model, ws, ws.loop_lam)
-    if inertia:
-        forget_bias(model, ws)
-        place_multipliers(model, ws)
-        respond(model, ws)
-        return repay(model, ws) if model.ghosts.size > 0 else 0
-    gather_change(model, ws)
-    return 0
+
+
+@kernel
+def answer_residual(model, ws):
+    """The change of least kinetic energy that takes ws.loop_r away in ws.udot, by the rows, the factor and the elimination that are there."""
+    solve_residual(model, ws)
+    forget_bias(model, ws)
+    yield_to(model, ws)
+    accelerate_all(model, ws)
 
 
 @kernel
@@ -82,10 +94,9 @@ def gather_change(model, ws):
         own = model.l_row[g]
         for e in range(model.l_at[g], model.l_at[g + 1]):
             first = model.u_at[model.l_body[e]]
-            n = model.u_at[model.l_body[e] + 1] - first
-            for r in range(model.l_row[g + 1] - own):
-                for k in range(n):
-                    ws.udot[first + k] += math.sqrt(ws.loop_weight[first + k]) * ws.loop_y[model.l_y[e] + r * n + k] * ws.loop_lam[own + r]
+            rows = model.l_row[g + 1] - own
+            for k in range(model.u_at[model.l_body[e] + 1] - first):
+                ws.udot[first + k] += along(ws, model.l_x[e] + rows * k, own, rows)
 
 
 @kernel

@@ -4,8 +4,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import ALL, PLACING
-from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.residual import largest, opening, position_residual, velocity_residual
+from kinetree.solvers.loops.least_change import answer_residual, least_change, place_loops, retract
+from kinetree.solvers.loops.residual import increments, largest, opening, position_residual, velocity_residual
 
 # residual that needs no correction, in units of the reach: fifty roundings. At an angle δ from a singular position a residual r leaves the speeds
 # wrong by r ω/δ² across the constraints, so that anything above rounding would be felt
@@ -13,6 +13,7 @@ CLOSED = 1e-14
 DRIFT = 1e-9  # m, rad: residual after projection that still counts as closed
 DAMPING = 1e-9  # squared sine below which a direction is left alone: a correction there would be rounding divided by 1e-5
 ITERATIONS = 12
+SLOW = 0.01  # part of a residual that may be left of it where the factor of a neighbour serves: more, and the factor is made anew
 
 
 @kernel
@@ -84,3 +85,57 @@ def project(model, ws, t):
     if status == 0:
         status = project_velocity(model, ws, t)
     return status
+
+
+@boundary("state")
+def project_near(model, ws, t):
+    """`project` for a state next to the one whose accelerations were evaluated last, as after a step: its factor serves, and no new one is made."""
+    return 0 if familiar(model, ws) and positions_near(model, ws, t) and speeds_near(model, ws) else project(model, ws, t)
+
+
+@kernel
+def familiar(model, ws):
+    """Whether rows and factor of the last evaluation say how positions move: all rows hold positions, no blocks of inertia are needed again."""
+    last = model.l_kind.size - 1
+    plain = model.header[L.H_QUATERNIONS] == 0 and model.ghosts.size == 0
+    return plain and ws.head[L.K_FACTORED] != 0.0 and model.l_level[last] == L.POSITIONS
+
+
+@kernel
+def positions_near(model, ws, t):
+    """Close the loops by simplified Newton steps; False where they do not converge at once."""
+    before = 0.0
+    for n in range(3):
+        if place_loops(model, ws, t) != 0:
+            return False
+        position_residual(model, ws)
+        worst = largest(model, ws)
+        if worst <= CLOSED * reach(model, ws):
+            return opening(ws) <= DRIFT * reach(model, ws)
+        if n > 0 and not worst <= SLOW * before:
+            return worst <= 10.0 * CLOSED * reach(model, ws) and opening(ws) <= DRIFT * reach(model, ws)
+        before = worst
+        answer_residual(model, ws)
+        retract(model, ws, ws.udot, 1.0)
+    return False
+
+
+@kernel
+def speeds_near(model, ws):
+    """Make the speeds agree, after `positions_near`: residuals are linear in them, so that what is left follows without placing again."""
+    velocity_residual(model, ws)
+    worst = largest(model, ws)
+    for _ in range(3):
+        if worst <= CLOSED * speed_scale(ws):
+            return True
+        answer_residual(model, ws)
+        increments(model, ws, ws.loop_d)
+        before, worst = worst, 0.0
+        for j in range(ws.u.size):
+            ws.u[j] += ws.udot[j]
+        for r in range(ws.loop_r.size):
+            ws.loop_r[r] += ws.loop_d[r]
+            worst = max(worst, abs(ws.loop_r[r]))
+        if not worst <= SLOW * before:
+            return worst <= 10.0 * CLOSED * speed_scale(ws)
+    return False

@@ -20,7 +20,7 @@ SEEN, STUCK = 0.05, 0.1  # size of a tangent speed that is judged; part of its s
 @kernel
 def find_ranks(model, ws):
     """Ranks at the placed position join ws.loop_rank when they are larger."""
-    spread_rows(model, ws, False)
+    spread_rows(model, ws, L.WEIGHTS)
     form_gram(model, ws)
     for k in range(model.l_kind.size):
         rows = model.l_row[k + 1] - model.l_row[k]
@@ -70,7 +70,7 @@ def mark(model, ws):
 @kernel
 def dead_point(model, ws):
     """INCONSISTENT position of the second order: a group all of whose movable speeds are stuck; needs the rows at the start."""
-    spread_rows(model, ws, False)
+    spread_rows(model, ws, L.WEIGHTS)
     for g in range(model.l_kind.size):
         stuck = False
         free = False
@@ -81,7 +81,7 @@ def dead_point(model, ws):
             for k in range(n):
                 felt = False
                 for r in range(rows):
-                    felt = felt or abs(ws.loop_y[model.l_y[e] + r * n + k]) > CLOSED
+                    felt = felt or abs(ws.loop_x[model.l_x[e] + rows * k + r]) > CLOSED
                 stuck = stuck or (felt and ws.loop_mark[first + k] == 1.0)
                 free = free or (felt and ws.loop_mark[first + k] == 2.0)
         if stuck and not free:

@@ -10,7 +10,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
-from kinetree.solvers.engine.sensors import arm, point_acceleration
+from kinetree.solvers.engine.sensors import arm
 from kinetree.solvers.kernel import kernel
 
 
@@ -86,12 +86,30 @@ def acceleration_residual(model, ws):
     for g in range(model.l_kind.size):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
-            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g)
+            ws.loop_r[r] = ws.val[model.l_a[g] + 2] + along_speeds(model, ws, g, ws.udot) + along_arms(model, ws, g, True)
         else:
             a = model.l_a[g] * L.ROW
             b = model.l_b[g] * L.ROW
             w = sub3(acceleration(ws, b + L.W_A0, b + L.W_DB), acceleration(ws, a + L.W_A0, a + L.W_DB))
             keep_rows(model, ws, g, w, sub3(acceleration(ws, b + L.W_AL, b + L.W_DA), acceleration(ws, a + L.W_AL, a + L.W_DA)))
+
+
+@kernel
+def residual_at_rest(model, ws):
+    """Fill ws.loop_r from accelerations at u̇ = 0; needs `motion`."""
+    for g in range(model.l_kind.size):
+        if model.l_kind[g] == L.Loop.COUPLING:
+            ws.loop_r[model.l_row[g]] = ws.val[model.l_a[g] + 2] + along_arms(model, ws, g, False)
+        else:
+            a = model.l_a[g] * L.ROW
+            b = model.l_b[g] * L.ROW
+            keep_rows(model, ws, g, difference(ws, a + L.W_A0, b + L.W_A0), difference(ws, a + L.W_AL, b + L.W_AL))
+
+
+@kernel
+def difference(ws, a, b):
+    """What the vector at b of the rows has more than the one at a."""
+    return sub3(get3(ws.row, b), get3(ws.row, a))
 
 
 @kernel
@@ -104,13 +122,17 @@ def along_speeds(model, ws, g, rates):
 
 
 @kernel
-def along_arms(model, ws, g):
-    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations."""
+def along_arms(model, ws, g, moving):
+    """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations, or without `moving` those at u̇ = 0."""
     total = 0.0
     for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
         body = model.l_arm[at + 1]
-        a = point_acceleration(model, ws, body, model.l_arm[at + 2])
-        al = acceleration(ws, body * L.ROW + L.W_AL, body * L.ROW + L.W_DA)
+        row = body * L.ROW
+        r = arm(ws, body, model.l_arm[at + 2])
+        om = get3(ws.row, row + L.W_OM)
+        al = acceleration(ws, row + L.W_AL, row + L.W_DA) if moving else get3(ws.row, row + L.W_AL)
+        a = acceleration(ws, row + L.W_A0, row + L.W_DB) if moving else get3(ws.row, row + L.W_A0)
+        a = add3(add3(a, get3(ws.val, model.header[L.H_GRAVITY])), add3(cross(al, r), cross(om, cross(om, r))))
         total += dot3(get3(ws.val, model.l_arm[at + 3]), a) + dot3(get3(ws.val, model.l_arm[at + 4]), al)
     return total
 

@@ -1,13 +1,11 @@
 """Factors of J M⁻¹ Jᵀ: the unit wrench of every constraint row travels from the loop's ends to the ground through the eliminated joints.
 
-With M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ of the elimination in `engine.dec`, Y = D^-½ L⁻ᵀ Jᵀ has entries only on the two paths of a loop; J M⁻¹ Jᵀ = Yᵀ Y.
-With `inertia` 0 nothing is taken off on the way and Y = W^½ Jᵀ for the weights W of `loop_weight`. Cost: rows times path length.
+With M = LᵀDL of the elimination in `engine.dec`, X = L⁻ᵀ Jᵀ lives on the two paths of a loop; with Z = D⁻¹ X the matrix is J M⁻¹ Jᵀ = Xᵀ Z,
+and what the free tree does along the rows comes along: J u̇ = Xᵀ g with g of the bias sweep. By WEIGHTS nothing is taken off on the way: X = Jᵀ and
+Z = W Jᵀ for the weights W of `loop_weight`. Cost: rows times path length. Numbers of an entry stand speed by speed, row after row.
 """
 
-import math
-
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.small_symmetric import cholesky3, lower_transposed
 from kinetree.solvers.algebra.vectors import (
     add3,
     add_to3,
@@ -31,43 +29,54 @@ from kinetree.solvers.algebra.vectors import (
     transpose,
 )
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.plane import spread_in_plane
 from kinetree.solvers.loops.residual import arm_wrench
 
 
 @kernel
-def spread_rows(model, ws, inertia):
-    """Fill ws.loop_y of all groups."""
+def spread_rows(model, ws, metric):
+    """Fill ws.loop_x and ws.loop_z of all groups; in MOTION ws.loop_r, the residual at u̇ = 0, becomes that of the free tree."""
+    ws.head[L.K_FACTORED] = 0.0
     for g in range(model.l_kind.size):
-        first = model.l_at[g]
-        last = model.l_at[g + 1]
-        rows = model.l_row[g + 1] - model.l_row[g]
-        for e in range(first, last):
-            for k in range(36 * e, 36 * e + 6 * rows):
-                ws.loop_w[k] = 0.0
-        if model.l_kind[g] == L.Loop.WELD:
-            for r in range(rows):
-                part = model.l_part[model.l_row[g] + r]
-                ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
-                if model.l_from[g] >= 0:
-                    ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
-        for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-            f, n = arm_wrench(model, ws, at)
-            add_to3(ws.loop_w, 36 * model.l_arm[at], f)
-            add_to3(ws.loop_w, 36 * model.l_arm[at] + 3, n)
-        for e in range(last - 1, first - 1, -1):
-            spread_entry(model, ws, g, e, rows, inertia)
+        if ws.loop_plane[g] != 0.0:
+            spread_in_plane(model, ws, g, int(ws.loop_plane[g]) - 1, metric)
+        else:
+            spread_in_space(model, ws, g, metric)
 
 
 @kernel
-def spread_entry(model, ws, g, e, rows, inertia):
+def spread_in_space(model, ws, g, metric):
+    """Rows of one group of any kind."""
+    first = model.l_at[g]
+    last = model.l_at[g + 1]
+    rows = model.l_row[g + 1] - model.l_row[g]
+    for e in range(first, last):
+        for k in range(36 * e, 36 * e + 6 * rows):
+            ws.loop_w[k] = 0.0
+    if model.l_kind[g] == L.Loop.WELD:
+        for r in range(rows):
+            part = model.l_part[model.l_row[g] + r]
+            ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
+            if model.l_from[g] >= 0:
+                ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
+    for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
+        f, n = arm_wrench(model, ws, at)
+        add_to3(ws.loop_w, 36 * model.l_arm[at], f)
+        add_to3(ws.loop_w, 36 * model.l_arm[at] + 3, n)
+    for e in range(last - 1, first - 1, -1):
+        spread_entry(model, ws, g, e, rows, metric)
+
+
+@kernel
+def spread_entry(model, ws, g, e, rows, metric):
     """Rows of one body on the path; the rest of the wrenches goes to its predecessor."""
     i = model.l_body[e]
-    if inertia and model.joint[i] == L.Joint.SPHERICAL:
-        spread_ball(model, ws, g, e, i, rows)
-    elif inertia and model.joint[i] == L.Joint.FREE:
-        spread_free(model, ws, g, e, i, rows)
+    if metric != L.WEIGHTS and model.joint[i] == L.Joint.SPHERICAL:
+        spread_ball(model, ws, g, e, i, rows, metric)
+    elif metric != L.WEIGHTS and model.joint[i] == L.Joint.FREE:
+        spread_free(model, ws, g, e, i, rows, metric)
     else:
-        spread_columns(model, ws, g, e, i, rows, inertia)
+        spread_columns(model, ws, g, e, i, rows, metric)
     up = model.l_up[e]
     if up >= 0:
         d = get3(ws.row, i * L.ROW + L.W_D)
@@ -96,47 +105,54 @@ def slopes_in_ground(model, ws, g, i, j):
 
 
 @kernel
-def spread_columns(model, ws, g, e, i, rows, inertia):
+def spread_columns(model, ws, g, e, i, rows, metric):
     """One rank-one step per freedom, last first."""
-    n = model.u_at[i + 1] - model.u_at[i]
-    for k in range(n - 1, -1, -1):
+    own = model.l_row[g]
+    for k in range(model.u_at[i + 1] - model.u_at[i] - 1, -1, -1):
         j = model.u_at[i] + k
+        at = model.l_x[e] + k * rows
         c = j * L.COLUMN
         a = get3(ws.col, c + L.C_A)
         el = get3(ws.col, c + L.C_L)
         given = slope(model, ws, g, j) if model.l_kind[g] == L.Loop.COUPLING else 0.0
-        if not inertia:
-            s = math.sqrt(ws.loop_weight[j])
-            for r in range(rows):
-                w = 36 * e + 6 * r
-                ws.loop_y[model.l_y[e] + r * n + k] = s * (dot3(el, get3(ws.loop_w, w)) + dot3(a, get3(ws.loop_w, w + 3)) + given)
-            continue
-        un = get3(ws.col, c + L.C_UN)
-        uf = get3(ws.col, c + L.C_UF)
-        inv = ws.col[c + L.C_INV]
-        s = math.sqrt(inv)
+        inv = ws.loop_weight[j] if metric == L.WEIGHTS else ws.col[c + L.C_INV]
         for r in range(rows):
             w = 36 * e + 6 * r
             x = dot3(el, get3(ws.loop_w, w)) + dot3(a, get3(ws.loop_w, w + 3)) + given
-            ws.loop_y[model.l_y[e] + r * n + k] = s * x
-            add_to3(ws.loop_w, w, scale(-inv * x, uf))
-            add_to3(ws.loop_w, w + 3, scale(-inv * x, un))
+            ws.loop_x[at + r] = x
+            ws.loop_z[at + r] = inv * x
+            if metric == L.MOTION:
+                ws.loop_r[own + r] += x * ws.col[c + L.C_G]
+            if metric != L.WEIGHTS:
+                add_to3(ws.loop_w, w, scale(-inv * x, get3(ws.col, c + L.C_UF)))
+                add_to3(ws.loop_w, w + 3, scale(-inv * x, get3(ws.col, c + L.C_UN)))
 
 
 @kernel
-def spread_ball(model, ws, g, e, i, rows):
+def put_rows(ws, at, rows, x, z):
+    """Three numbers of one row, one for each of three speeds."""
+    for k in range(3):
+        ws.loop_x[at + k * rows] = x[k]
+        ws.loop_z[at + k * rows] = z[k]
+
+
+@kernel
+def spread_ball(model, ws, g, e, i, rows, metric):
     """Three turning freedoms as a block; of moments only the opposite of what acts along the joint's own speeds goes on."""
     at = i * L.ROW
     K = get6(ws.row, at + L.W_INV)
     H = get9(ws.row, at + L.W_H)
-    c = cholesky3(K)
     s = slopes_in_ground(model, ws, g, i, model.u_at[i])
+    bias = get3(ws.col, model.u_at[i] * L.COLUMN + L.C_UN)
     for r in range(rows):
         w = 36 * e + 6 * r
         n = add3(get3(ws.loop_w, w + 3), s)
-        put3(ws.loop_y, model.l_y[e] + 3 * r, lower_transposed(c, n))
-        add_to3(ws.loop_w, w, scale(-1.0, mtv(H, sv(K, n))))
+        z = sv(K, n)
+        put_rows(ws, model.l_x[e] + r, rows, n, z)
+        add_to3(ws.loop_w, w, neg3(mtv(H, z)))
         put3(ws.loop_w, w + 3, neg3(s))
+        if metric == L.MOTION:
+            ws.loop_r[model.l_row[g] + r] += dot3(n, bias)
 
 
 @kernel
@@ -151,18 +167,20 @@ def free_blocks(ws, at):
 
 
 @kernel
-def spread_free(model, ws, g, e, i, rows):
+def spread_free(model, ws, g, e, i, rows, metric):
     """Six freedoms; only the opposite of what acts along the joint's own speeds goes on."""
-    K, HK, Q = free_blocks(ws, i * L.ROW)
-    ck = cholesky3(K)
-    cq = cholesky3(Q)
+    at = i * L.ROW
+    K, HK, Q = free_blocks(ws, at)
     force = slopes_in_ground(model, ws, g, i, model.u_at[i])
     torque = slopes_in_ground(model, ws, g, i, model.u_at[i] + 3)
     for r in range(rows):
         w = 36 * e + 6 * r
         f = add3(get3(ws.loop_w, w), force)
         n = add3(get3(ws.loop_w, w + 3), torque)
-        put3(ws.loop_y, model.l_y[e] + 6 * r, lower_transposed(ck, f))
-        put3(ws.loop_y, model.l_y[e] + 6 * r + 3, lower_transposed(cq, sub3(n, mv(HK, f))))
+        if metric == L.MOTION:
+            ws.loop_r[model.l_row[g] + r] += dot3(f, get3(ws.row, at + L.W_DB)) + dot3(n, get3(ws.row, at + L.W_DA))
+        n = sub3(n, mv(HK, f))
+        put_rows(ws, model.l_x[e] + r, rows, f, sv(K, f))
+        put_rows(ws, model.l_x[e] + 3 * rows + r, rows, n, sv(Q, n))
         put3(ws.loop_w, w, neg3(force))
         put3(ws.loop_w, w + 3, neg3(torque))

@@ -10,14 +10,15 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.engine.dec import eliminate
+from kinetree.solvers.engine.dec import eliminate_all
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import ALL, PLACING, solve_factor
+from kinetree.solvers.loops.envelope import ALL, PLACING
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
 from kinetree.solvers.loops.projection import CLOSED, DAMPING, DRIFT, ITERATIONS, project_position, project_velocity, reach, speed_scale
 from kinetree.solvers.loops.residual import acceleration_residual, largest, position_residual, velocity_residual
 from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
+from kinetree.solvers.loops.substitution import solve_factor
 
 DEPENDENT = 1e-7  # share of its own mobility below which a set speed is determined by the rest: damped constraints leave 1e-9 of it
 REACHED = 1e-8  # difference from the value asked for, relative to the largest speed or coordinate, that counts as none
@@ -28,14 +29,10 @@ def free_change(model, ws, damping, use):
     """Least change under the constraints alone in ws.udot; leaves the factors of the elimination and of the constraints."""
     if model.l_kind.size > 0:
         return least_change(model, ws, damping, True, use)
-    for i in range(model.parent.size - 1, 0, -1):
-        status = eliminate(model, ws, i)
-        if status != 0:
-            ws.head[L.K_ITEM] = i
-            return status
+    status = eliminate_all(model, ws)
     for j in range(ws.udot.size):
         ws.udot[j] = 0.0
-    return 0
+    return status
 
 
 @kernel

@@ -1,21 +1,23 @@
 """Accelerations of a mechanism with closed loops: M u̇ = f + Jᵀλ, J u̇ + bias = 0 ([SC24] (17)).
 
-The tree is solved by elimination, the multipliers from J M⁻¹ Jᵀ λ = -(residual of the free tree) in envelope storage, the tree once more for its
-response. Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine:
-there the direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
+The tree is eliminated, the multipliers follow from J M⁻¹ Jᵀ λ = -(residual of the free tree) in envelope storage, and one sweep from the root
+gives the accelerations: what the free tree does along the rows, and what multipliers do to the tree, is known where the rows cross its joints.
+Redundant rows are dropped. Near a singular position, where a direction of the constraints fades, rounding would be divided by its sine: there the
+direction is let go smoothly within BLUR and comes back on the other side, so that the motion stays on its branch.
 Cost: linear in the bodies and, for a bounded envelope, in the loops.
 """
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.engine.dec import dec
+from kinetree.solvers.engine.dec import accelerate_all, apply_loads, dec, eliminate_all
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import MOVING, factor, form_gram, solve_factor
+from kinetree.solvers.loops.envelope import MOVING, factor, form_gram
 from kinetree.solvers.loops.ghosts import lend, repay
-from kinetree.solvers.loops.residual import acceleration_residual
-from kinetree.solvers.loops.response import place_multipliers, respond
+from kinetree.solvers.loops.residual import residual_at_rest
+from kinetree.solvers.loops.response import carry, yield_to
 from kinetree.solvers.loops.rows import spread_rows
 from kinetree.solvers.loops.stabilisation import pull_closed
+from kinetree.solvers.loops.substitution import solve_factor
 
 NEAR_SINGULAR = 1e-5  # squared sine below which the filter is on; (BLUR/NEAR_SINGULAR)^ROUNDS = 1e-18, so that nothing jumps
 BLUR = 1e-8  # squared sine at which a direction is let go: an angle of 1e-4, where rounding of the positions makes relative speeds of 1e-7
@@ -25,31 +27,36 @@ ROUNDS = 6
 @boundary("solve")
 def accelerations_of(model, ws):
     """u̇ after `load`: of the tree, or under its loop constraints."""
-    if model.ghosts.size > 0:
-        lend(model, ws)
-    status = dec(model, ws)
-    if status == 0 and model.l_kind.size > 0:
-        status = constrain(model, ws)
-    return status
+    return constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
 
 
 @kernel
-def constrain(model, ws):
-    """Multipliers and the accelerations that keep the loops closed, after `dec`."""
-    spread_rows(model, ws, True)
+def constrained(model, ws):
+    """Multipliers and the accelerations that keep the loops closed, after `load`."""
+    if model.ghosts.size > 0:
+        lend(model, ws)
+    apply_loads(model, ws)
+    status = eliminate_all(model, ws)
+    if status != 0:
+        return status
+    residual_at_rest(model, ws)
+    spread_rows(model, ws, L.MOTION)
     form_gram(model, ws)
     clear = factor(model, ws, 0.0, MOVING)
-    acceleration_residual(model, ws)
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = -ws.loop_r[r]
     if clear > NEAR_SINGULAR:
         solve_factor(model, ws, ws.loop_lam)
+        ws.head[L.K_FACTORED] = 1.0
     else:
         form_gram(model, ws)
         factor(model, ws, BLUR, MOVING)
         solve_filtered(model, ws)
-    place_multipliers(model, ws)
-    respond(model, ws)
+    yield_to(model, ws)
+    accelerate_all(model, ws)
+    ws.head[L.K_CARRIED] = 0.0
+    if ws.head[L.K_STABILISED] != 0.0 or model.ghosts.size > 0:
+        carry(model, ws)
     if ws.head[L.K_STABILISED] != 0.0:
         pull_closed(model, ws)
     return repay(model, ws) if model.ghosts.size > 0 else 0

@@ -11,9 +11,9 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import dot3, get3
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.envelope import solve_factor
 from kinetree.solvers.loops.residual import position_residual, velocity_residual
 from kinetree.solvers.loops.response import place_multipliers, respond
+from kinetree.solvers.loops.substitution import solve_factor
 
 HASTE = 3.0  # 1/τ in units of the rate of the motion: gaps stay within the host's tolerance, explicit hosts take twice the steps
 

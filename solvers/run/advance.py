@@ -7,7 +7,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
+from kinetree.solvers.loops.projection import project, project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
 from kinetree.solvers.run.corners import next_jump, side, turn_corner
 from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
@@ -163,7 +163,7 @@ def close_loops(mem, context):
     t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
-        status = project(model, ws, t)
+        status = project_near(model, ws, t)
     if status == 0:
         status = get_state(y, model, ws, t)
     if status == 0:

@@ -6,6 +6,7 @@ from kinetree.solvers.algebra.vectors import get6 as get_symmetric
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import power_of_couplings
+from kinetree.solvers.loops.response import carry
 
 
 @kernel
@@ -37,6 +38,8 @@ def power(model, ws):
             at = i * L.ROW
             total += dot3(get3(ws.wrench, 6 * i), get3(ws.row, at + L.W_V)) + dot3(get3(ws.wrench, 6 * i + 3), get3(ws.row, at + L.W_OM))
     if model.header[L.H_GIVEN] == 1:
+        if model.l_kind.size > 0:
+            carry(model, ws)
         for i in range(1, model.parent.size):
             total += given_power(model, ws, i)
     return total + power_of_couplings(model, ws)

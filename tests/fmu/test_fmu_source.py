@@ -18,6 +18,9 @@ from kinetree.solvers.library.tools import compiler
 
 # the same operations in the same order, contracted or not: some roundings per step, which a regular motion of a second keeps below 1e-12
 SAME = 1e-12
+FAR = {
+    "andrews": 1e-11
+}  # its crank turns through 1000 rad: the rounding of that angle, 2e-13, times 20 per radian, how steeply the other bars' speeds follow
 MODELS = ("regulator", "puma560", "four-bar", "andrews", "bouncing-ball", "pendulum-stop", "chain6", "mobile-robot")
 DEFINITION = {
     "format": "kinetree/1",
@@ -77,7 +80,7 @@ def compare(engine: ctypes.CDLL, monkeypatch, model, integrator: str, bound_: fl
 @pytest.mark.parametrize("name", MODELS)
 def test_translated_engine_moves_as_the_compiled_one(name: str, engine, monkeypatch):
     """Trees, loops, contacts, impacts: rk4 by both engines."""
-    compare(engine, monkeypatch, f"lib:{name}", "rk4", SAME)
+    compare(engine, monkeypatch, f"lib:{name}", "rk4", FAR.get(name, SAME))
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "semi-implicit"])

@@ -20,7 +20,7 @@ ALLOCATING = {  # by what they are called on
     "": {"list", "dict", "set", "sorted", "print"},
 }
 TEXTS = {".py", ".md", ".toml", ".json", ".yaml", ".c", ".h", ".mo", ".txt", ".html", ".cfg", ""}
-OPTIONAL = {"scripts/studio": "studio"}  # rooms that are nothing without an extra
+OPTIONAL = {"scripts/studio": "studio", "scripts/site": "docs"}  # rooms that are nothing without an extra
 HERE = "tests/house/test_architecture.py"
 HOME = re.compile("|".join((r"/home/\w", r"/root/", r"/Users/\w", r"[A-Z]:\\Users", "/wo" + "rk/", r"(\.\./|/|\s|`)" + "shared" + "/")))
 

@@ -1,0 +1,31 @@
+"""Columns of a result as the data frames of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+
+def to_dataframe(result: Result, names: Sequence[str]):
+    """pandas: the time is the index, units stand in `attrs`."""
+    try:
+        from pandas import DataFrame, Index
+    except ImportError:
+        raise ValueError("data frames need pandas: pip install kinetree[tables]") from None
+    frame = DataFrame({name: result[name] for name in names}, index=Index(result.time, name="time"))
+    frame.attrs["units"] = {"time": "s", **{name: result.unit(name) for name in names}}
+    return frame
+
+
+def to_xarray(result: Result, names: Sequence[str]):
+    """xarray: one dimension, the time; the name of the mechanism and the names of its stages stand in `attrs`."""
+    try:
+        from xarray import Dataset
+    except ImportError:
+        raise ValueError("data sets need xarray: pip install kinetree[tables]") from None
+    variables = {name: ("time", result[name], {"units": result.unit(name)}) for name in names}
+    attributes = {"name": result.name, "stages": list(result.stage_names)}
+    return Dataset(variables, coords={"time": ("time", result.time, {"units": "s"})}, attrs=attributes)

@@ -1,0 +1,104 @@
+"""Tables over stages that a description or a command line asks for: shown, and written as CSV, HTML or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kinetree.models.description.report_parts import ROWS, ReportTable
+from kinetree.models.result.stage_rows import StageTable, stage_table
+from kinetree.scripts.terminal.arguments import one_of
+from kinetree.scripts.terminal.failure import BadInput
+
+ENDINGS = (".html", ".csv", ".tex")
+LATEX = {"\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}
+
+
+def asked(spec: str) -> ReportTable:
+    """A table from a text ROWS[:COLUMNS[:STAGES[:REFERENCE]]], lists with commas: end:slew,luff:swing*:stage."""
+    kind, columns, stages, reference, *more = [*(part.strip() for part in spec.split(":")), "", "", ""][: max(4, spec.count(":") + 1)]
+    if more:
+        raise BadInput(f"--table {spec}: expected ROWS:COLUMNS:STAGES:REFERENCE")
+    values: dict[str, Any] = {"rows": one_of(kind, ROWS, "--table"), "columns": listed(columns), "stages": listed(stages), "title": spec}
+    if reference:
+        values["reference"] = number_or_text(reference)
+    try:
+        return ReportTable.model_validate(values)
+    except ValidationError:
+        raise BadInput(f"--table {spec}: REFERENCE is start, stage or an instant in s, found '{reference}'") from None
+
+
+def listed(text: str) -> list[str]:
+    """Names between commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def number_or_text(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def wanted_tables(description: Any, specs: Sequence[str]) -> dict[str, ReportTable]:
+    """Those of the command line; without them those of the description."""
+    return {spec: asked(spec) for spec in specs} if specs else dict(description.report.tables)
+
+
+def made_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()) -> list[StageTable]:
+    """The tables of a run; a column or stage that is not there is bad input, named with its table."""
+    made = []
+    for name, table in wanted.items():
+        try:
+            made.append(stage_table(result, table, name, coordinates))
+        except KeyError as error:
+            raise BadInput(f"table '{name}': {error.args[0]}") from None
+    return made
+
+
+def check_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()) -> None:
+    """Refuse names before the run: of columns by a result without rows, of stages by the description."""
+    from kinetree.models.result.stage_rows import chosen_columns, matching
+
+    for name, table in wanted.items():
+        try:
+            if table.columns:
+                chosen_columns(result, table.columns, coordinates)
+            if table.stages and any(result.stage_names):
+                matching(table.stages, result.stage_names, "stage")
+        except KeyError as error:
+            raise BadInput(f"table '{name}': {error.args[0]}") from None
+
+
+def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
+    """All tables in one file; CSV in SI with all digits, the others as they are read."""
+    if path.suffix.lower() == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            for k, each in enumerate(tables):
+                writer.writerows([*([[]] if k else []), [each.title], *each.plain_rows()])
+    elif path.suffix.lower() == ".tex":
+        path.write_text("\n".join(map(latex, tables)), encoding="utf-8")
+    else:
+        from kinetree.scripts.reports.html import table, write_report
+
+        write_report(path, title or "Tables", [table(each.rows(), each.title) for each in tables])
+    return path
+
+
+def latex(table: StageTable) -> str:
+    """A table of booktabs."""
+    head, *lines = [[re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], cell) for cell in row] for row in table.rows()]
+    title = re.sub(r"[\\_%&#${}^~]", lambda found: LATEX[found[0]], table.title)
+    body = [" & ".join(row) + r" \\" for row in lines]
+    rule = [r"\midrule"] if table.sums else []
+    cut = len(body) - len(table.sums)
+    return "\n".join([
+        r"\begin{table}", rf"\caption{{{title}}}", rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", " & ".join(head) + r" \\",
+        r"\midrule", *body[:cut], *rule, *body[cut:], r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
+    ])  # fmt: skip

@@ -1,0 +1,79 @@
+"""Everything that moves, run and drawn: a page with a picture of each, and the scenes themselves."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.site.blocks import EXAMPLES
+
+SHOWN = 0.4  # part of the run at which the picture is taken
+SIZE = (640, 400)
+SHOWN_EXAMPLES = ("pendulum/pendulum.toml", "excavator/excavator.toml", "crane/crane.toml", "identification/lever.toml", "robot/reach.toml")
+WITHOUT = ("servo-drive",)  # nothing but oil: there is nothing to see
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A mechanism with its scene and its picture."""
+
+    name: str
+    source: str
+    title: str
+    text: str
+    page: str
+    picture: bytes
+
+
+def sources() -> dict[str, str]:
+    """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
+    from kinetree.models.description.source import library_names
+
+    examples = {f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES}
+    return examples | {name: f"lib:{name}" for name in library_names() if name not in WITHOUT}
+
+
+def see(name: str, source: str) -> Seen:
+    """Run a mechanism as its file says and draw it."""
+    from kinetree.models import load
+    from kinetree.models.scene.page import page
+    from kinetree.models.scene.show import run_data
+
+    mechanism = load(source)
+    run = mechanism.description.run
+    stop = {} if run is not None and run.stop_time is not None else {"stop_time": 3.0}
+    result = mechanism.chain().simulate(**stop) if mechanism.description.chain is not None else mechanism.compile().simulate(**stop)
+    data = run_data(result)
+    shown = source if source.startswith("lib:") else Path(source).relative_to(EXAMPLES.parent).as_posix()
+    return Seen(name, shown, mechanism.description.name or name, mechanism.description.text or "", page(data), picture(data))
+
+
+def picture(data: dict[str, Any]) -> bytes:
+    """One instant of a scene as PNG with few colours."""
+    from kinetree.models.scene.plates import tools
+    from kinetree.models.scene.video import Painter
+
+    painter = Painter({**data, "clips": [{**data["clips"][0], "plots": []}]}, SIZE)
+    stream = io.BytesIO()
+    tools().fromarray(painter.frame(int(round(SHOWN * (painter.time.size - 1))))).quantize(128).save(stream, "PNG", optimize=True)
+    return stream.getvalue()
+
+
+def gallery(seen: list[Seen]) -> str:
+    """Cards: a picture that opens the moving scene, what it is, how it is run."""
+    lines = [
+        "# Gallery",
+        "",
+        "Every mechanism of the tutorials and of the [library](library.md), run when this site was built. A picture opens the moving scene.",
+        "",
+        '<div class="cards">',
+    ]
+    for one in seen:
+        image = f'<img src="scenes/{one.name}.png" alt="{one.title}" loading="lazy">'
+        lines.append(
+            f'<figure><a href="scenes/{one.name}.html">{image}</a><figcaption><b>{one.title}</b><br>{one.text}<br>'
+            f"<code>kinetree view {one.source}</code></figcaption></figure>"
+        )
+    return "\n".join([*lines, "</div>", ""])

@@ -1,0 +1,64 @@
+"""What MkDocs asks for while it builds: pages and scenes made from the code, moving scenes in the place of `<!-- scene: NAME -->`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mkdocs.structure.files import File
+
+from kinetree.scripts.site import gallery, generated
+from kinetree.scripts.site.blocks import DOCS
+
+SLOTS = ("tutorials/control.md", "contacts.md")
+SCENE = re.compile(r"<!-- scene: ([\w-]+) -->")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Generated files join those of docs/."""
+    seen = [gallery.see(name, source) for name, source in gallery.sources().items()]
+    made: dict[str, str | bytes] = {
+        "api.md": generated.api(),
+        "commands.md": generated.commands(),
+        "changes.md": generated.changes(),
+        "gallery.md": gallery.gallery(seen),
+    }
+    for one in seen:
+        made |= {f"scenes/{one.name}.html": one.page, f"scenes/{one.name}.png": one.picture}
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_config(config: Any) -> Any:
+    """Slots of the navigation whose page is still being written stay out of it."""
+    config["nav"] = without_missing(config["nav"])
+    return config
+
+
+def without_missing(nav: list[Any]) -> list[Any]:
+    """A navigation without the slots that have no page."""
+    kept = []
+    for entry in nav:
+        title, inner = next(iter(entry.items())) if isinstance(entry, dict) else ("", entry)
+        if isinstance(inner, list):
+            kept.append({title: without_missing(inner)})
+        elif inner not in SLOTS or (DOCS / inner).exists():
+            kept.append(entry)
+    return kept
+
+
+def decisions() -> str:
+    """Links to all notes."""
+    lines = []
+    for path in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+        lines.append(f"* [{path.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}]({path.name})")
+    return "\n".join(["", "## All of them", "", *lines, ""])
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """A moving scene where a page asks for one."""
+    if page.file.src_uri == "decisions/README.md":
+        return markdown + decisions()
+    up = "../" * page.file.src_uri.count("/")
+    return SCENE.sub(lambda found: f'<iframe class="scene" src="{up}scenes/{found[1]}.html" title="Moving scene" loading="lazy"></iframe>', markdown)

@@ -1,0 +1,57 @@
+"""Links inside a built site: every one must lead to a file, every mark in a page to a place in it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+LINKS = {"a": "href", "img": "src", "iframe": "src", "link": "href", "script": "src"}
+TABLE = re.compile(r"<p>[^<]*\|\s*-{3}|<p>\|")  # a table that was not understood
+
+
+class Reader(HTMLParser):
+    """Links and marks of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.marks: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        if told.get("id"):
+            self.marks.add(str(told["id"]))
+        if tag in LINKS and told.get(LINKS[tag]):
+            self.links.append(str(told[LINKS[tag]]))
+
+
+@cache
+def read(path: Path) -> Reader:
+    reader = Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    return reader
+
+
+def broken(site: Path) -> list[str]:
+    """What leads nowhere, what is fetched from elsewhere when a page opens, and tables that became text."""
+    wrong = []
+    for page in sorted(site.rglob("*.html")):
+        name = page.relative_to(site).as_posix()
+        if name.startswith("scenes/") or name == "404.html":
+            continue
+        if TABLE.search(page.read_text(encoding="utf-8")):
+            wrong.append(f"{name}: a table that is not drawn as one")
+        for link in read(page).links:
+            address, mark = urldefrag(link)
+            if urlparse(address).scheme or address.startswith("//"):
+                continue
+            target = (page.parent / unquote(address)).resolve() if address else page
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists():
+                wrong.append(f"{name}: {link} leads nowhere")
+            elif mark and target.suffix == ".html" and "scenes" not in target.parts and mark not in read(target).marks:
+                wrong.append(f"{name}: {link}: no such place")
+    return wrong

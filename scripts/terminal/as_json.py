@@ -1,0 +1,40 @@
+"""`--json`: what a command found, for programs; numbers that are none are null."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+
+
+def plain(value: Any) -> Any:
+    """Dicts, lists, texts and finite numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if value - value == 0.0 else None
+    return str(value) if isinstance(value, Path) else value
+
+
+def text(content: Any) -> str:
+    return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def show_json(content: Any) -> None:
+    """Print it."""
+    typer.echo(text(content))
+
+
+def keep_json(content: Any, path: Path | None) -> None:
+    """Write it, where a file is asked for."""
+    if path is not None:
+        path.write_text(text(content) + "\n", encoding="utf-8")

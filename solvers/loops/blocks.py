@@ -1,0 +1,129 @@
+"""Blocks of three rows, the size of a plane loop: everything in registers, no search for pivots where none is close to nothing."""
+
+import math
+
+from kinetree.solvers.algebra.vectors import get3, put3
+from kinetree.solvers.kernel import inline, kernel
+
+EVEN = 1e-4  # squared sine above which rows are taken in their own order: far from what is redundant or let go
+
+
+@kernel
+def square_of_three(ws, at, first, columns):
+    """Lower half of the block at `at` of ws.loop_g: Xᵀ Z over the columns that begin at `first`."""
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(first, first + 3 * columns, 3):
+        x, y, z = get3(ws.loop_x, k)
+        p, q, r = get3(ws.loop_z, k)
+        a += p * x
+        b += q * x
+        c += q * y
+        d += r * x
+        e += r * y
+        f += r * z
+    ws.loop_g[at] = a
+    ws.loop_g[at + 3] = b
+    ws.loop_g[at + 4] = c
+    put3(ws.loop_g, at + 6, (d, e, f))
+
+
+@inline
+def row_by_three(p, b):
+    """p times the three columns of a block of rows b."""
+    return (
+        p[0] * b[0][0] + p[1] * b[0][1] + p[2] * b[0][2],
+        p[0] * b[1][0] + p[1] * b[1][1] + p[2] * b[1][2],
+        p[0] * b[2][0] + p[1] * b[2][1] + p[2] * b[2][2],
+    )
+
+
+@inline
+def rows_of(ws, at):
+    """Block of three rows."""
+    return (get3(ws.loop_g, at), get3(ws.loop_g, at + 3), get3(ws.loop_g, at + 6))
+
+
+@inline
+def less(ws, at, p):
+    """Take three numbers off a row of a block."""
+    a = get3(ws.loop_g, at)
+    put3(ws.loop_g, at, (a[0] - p[0], a[1] - p[1], a[2] - p[2]))
+
+
+@kernel
+def subtract_threes(ws, at, a, b):
+    """Block at `at` minus block a times block b transposed."""
+    A, B = rows_of(ws, a), rows_of(ws, b)
+    less(ws, at, row_by_three(A[0], B))
+    less(ws, at + 3, row_by_three(A[1], B))
+    less(ws, at + 6, row_by_three(A[2], B))
+
+
+@inline
+def solved_row(p, F):
+    """p times the inverse transposed factor F, whose diagonal holds reciprocals."""
+    a = p[0] * F[0][0]
+    b = (p[1] - a * F[1][0]) * F[1][1]
+    return (a, b, (p[2] - a * F[2][0] - b * F[2][1]) * F[2][2])
+
+
+@kernel
+def divide_three(ws, at, factor):
+    """Block at `at` times the inverse transposed factor."""
+    F, A = rows_of(ws, factor), rows_of(ws, at)
+    put3(ws.loop_g, at, solved_row(A[0], F))
+    put3(ws.loop_g, at + 3, solved_row(A[1], F))
+    put3(ws.loop_g, at + 6, solved_row(A[2], F))
+
+
+@kernel
+def factor_three(ws, at, s):
+    """Overwrite a diagonal block by its factor, reciprocals on the diagonal; the least pivot relative to scales s, or 0 and nothing done."""
+    a = ws.loop_g[at]
+    if not a > EVEN * s[0]:
+        return 0.0
+    i = 1.0 / math.sqrt(a)
+    p, q = ws.loop_g[at + 3] * i, ws.loop_g[at + 6] * i
+    b = ws.loop_g[at + 4] - p * p
+    if not b > EVEN * s[1]:
+        return 0.0
+    j = 1.0 / math.sqrt(b)
+    r = (ws.loop_g[at + 7] - q * p) * j
+    c = ws.loop_g[at + 8] - q * q - r * r
+    if not c > EVEN * s[2]:
+        return 0.0
+    put3(ws.loop_g, at, (i, 0.0, 0.0))
+    put3(ws.loop_g, at + 3, (p, j, 0.0))
+    put3(ws.loop_g, at + 6, (q, r, 1.0 / math.sqrt(c)))
+    return min(a / s[0], min(b / s[1], c / s[2]))
+
+
+@kernel
+def pass_three(ws, x, at, block, b):
+    """Take a block times three solved numbers off the right-hand side."""
+    p, q = row_by_three(get3(ws.loop_b, b), rows_of(ws, block)), get3(x, at)
+    put3(x, at, (q[0] - p[0], q[1] - p[1], q[2] - p[2]))
+
+
+@kernel
+def lower_three(ws, x, at, factor):
+    """ws.loop_b = L⁻¹ x of one group."""
+    put3(ws.loop_b, at, solved_row(get3(x, at), rows_of(ws, factor)))
+
+
+@kernel
+def upper_three(ws, x, at, factor):
+    """x = L⁻ᵀ ws.loop_b of one group."""
+    F, p = rows_of(ws, factor), get3(ws.loop_b, at)
+    c = p[2] * F[2][2]
+    b = (p[1] - F[2][1] * c) * F[1][1]
+    put3(x, at, ((p[0] - F[1][0] * b - F[2][0] * c) * F[0][0], b, c))
+
+
+@kernel
+def back_three(ws, x, at, block, b):
+    """Take a block transposed times three numbers of the solution off what is left of an earlier group."""
+    A, p, q = rows_of(ws, block), get3(x, at), get3(ws.loop_b, b)
+    one = q[0] - (A[0][0] * p[0] + A[1][0] * p[1] + A[2][0] * p[2])
+    two = q[1] - (A[0][1] * p[0] + A[1][1] * p[1] + A[2][1] * p[2])
+    put3(ws.loop_b, b, (one, two, q[2] - (A[0][2] * p[0] + A[1][2] * p[1] + A[2][2] * p[2])))

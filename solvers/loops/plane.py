@@ -1,0 +1,107 @@
+"""Loops that move in a plane: wrenches of three numbers, two forces and the moment about the normal, instead of six.
+
+A loop lies in a plane when its live rows are those of the plane and every joint on its paths turns about the normal or shifts across it; that is
+looked at whenever constants are derived, so that a parameter that tilts an axis makes the loop one of space.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import add_to3, axpy3, cross, dot3, get3, get9, mtv, put3, scale
+from kinetree.solvers.kernel import kernel
+
+TILTED = 1e-14  # sine of an angle out of the plane that is no rounding of an axis
+
+
+@kernel
+def find_planes(model, ws):
+    """ws.loop_plane of all groups: 1, 2, 3 for a plane across the ground's x, y, z, else 0."""
+    for g in range(model.l_kind.size):
+        ws.loop_plane[g] = 0.0
+        if model.l_kind[g] == L.Loop.WELD and model.l_row[g + 1] - model.l_row[g] == 3:
+            axis = model.l_part[model.l_row[g] + 2] - 3
+            if axis >= 0 and parts_of_plane(model, g, axis) and stays_in_plane(model, ws, g, axis):
+                ws.loop_plane[g] = axis + 1.0
+
+
+@kernel
+def parts_of_plane(model, g, axis):
+    """Whether the other two rows are the shifts across the axis."""
+    first, second = model.l_part[model.l_row[g]], model.l_part[model.l_row[g] + 1]
+    return second < 3 and first != axis and second != axis
+
+
+@kernel
+def stays_in_plane(model, ws, g, axis):
+    """Whether all joints on the paths of a group keep the plane across an axis of the ground; loop_w keeps the normal in the axes of every body."""
+    for e in range(model.l_at[g], model.l_at[g + 1]):
+        up = model.l_up[e]
+        n = (1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
+        if up >= 0:
+            n = get3(ws.loop_w, 36 * up)
+        i = model.l_body[e]
+        for k in range(model.e_at[i], model.e_at[i + 1]):
+            kind = model.e_kind[k]
+            a = get3(ws.elem, k * L.ELEMENT + L.E_AXIS)
+            if kind == L.Element.ROTATE:
+                n = mtv(get9(ws.elem, k * L.ELEMENT + L.E_MATRIX), n)
+            elif kind == L.Element.ROTATE_Q:
+                out = cross(a, n)
+                if dot3(out, out) > TILTED * TILTED:
+                    return False
+            elif kind == L.Element.SHIFT_Q:
+                if abs(dot3(a, n)) > TILTED:
+                    return False
+            elif kind != L.Element.SHIFT:
+                return False
+        put3(ws.loop_w, 36 * e, n)
+    return True
+
+
+@kernel
+def spread_in_plane(model, ws, g, axis, metric):
+    """Rows of a group in the plane across `axis`, as `rows.spread_rows` says."""
+    first = model.l_at[g]
+    last = model.l_at[g + 1]
+    for e in range(first, last):
+        for k in range(36 * e, 36 * e + 9):
+            ws.loop_w[k] = 0.0
+    for r in range(3):
+        part = model.l_part[model.l_row[g] + r]
+        k = 3 * r + (2 if part >= 3 else (part - axis + 2) % 3)
+        ws.loop_w[36 * (last - 1) + k] = 1.0
+        if model.l_from[g] >= 0:
+            ws.loop_w[36 * model.l_from[g] + k] -= 1.0
+    for e in range(last - 1, first - 1, -1):
+        plane_entry(model, ws, g, e, axis, metric)
+
+
+@kernel
+def plane_entry(model, ws, g, e, axis, metric):
+    """Rows of one body on the path: force along the next two axes and moment about this one, three rows at once."""
+    i = model.l_body[e]
+    one, two = (axis + 1) % 3, (axis + 2) % 3
+    w, own = 36 * e, model.l_row[g]
+    p, q, s = get3(ws.loop_w, w), get3(ws.loop_w, w + 3), get3(ws.loop_w, w + 6)
+    for j in range(model.u_at[i + 1] - 1, model.u_at[i] - 1, -1):
+        c, at = j * L.COLUMN, model.l_x[e] + 3 * (j - model.u_at[i])
+        a = (ws.col[c + L.C_L + one], ws.col[c + L.C_L + two], ws.col[c + L.C_A + axis])
+        x = (dot3(a, p), dot3(a, q), dot3(a, s))
+        z = scale(ws.loop_weight[j] if metric == L.WEIGHTS else ws.col[c + L.C_INV], x)
+        put3(ws.loop_x, at, x)
+        put3(ws.loop_z, at, z)
+        if metric != L.WEIGHTS:
+            v = (ws.col[c + L.C_UF + one], ws.col[c + L.C_UF + two], ws.col[c + L.C_UN + axis])
+            p, q, s = axpy3(-z[0], v, p), axpy3(-z[1], v, q), axpy3(-z[2], v, s)
+        if metric == L.MOTION:
+            add_to3(ws.loop_r, own, scale(ws.col[c + L.C_G], x))
+    up = model.l_up[e]
+    if up >= 0:
+        d = (ws.row[i * L.ROW + L.W_D + one], ws.row[i * L.ROW + L.W_D + two])
+        hand_up(ws, 36 * up, p, d)
+        hand_up(ws, 36 * up + 3, q, d)
+        hand_up(ws, 36 * up + 6, s, d)
+
+
+@kernel
+def hand_up(ws, to, w, d):
+    """Add a plane wrench, referred to the predecessor's origin."""
+    add_to3(ws.loop_w, to, (w[0], w[1], w[2] + (d[0] * w[1] - d[1] * w[0])))
