@@ -86,16 +86,11 @@ def on_ground(builder: Builder, label: str, force: Standing, first: Placed) -> l
     return spots
 
 
-def on_plane(first: Placed, second: Placed) -> list[Spot]:
-    """Spots of an outline on the plane of a body."""
-    normal = second.z
-    points, radius = corners(first, normal)
-    found = []
-    for point in points:
-        arm = point if is_zero(radius) else point.minus(normal.times(radius))
-        reach = first.centre.plus(arm).minus(second.centre)
-        found.append(spot(first, second, arm, reach, normal, -reach.dot(normal)))
-    return found
+def sphere_plane(first: Placed, second: Placed) -> list[Spot]:
+    """The lowest point over the plane of a body; of other outlines see `patch`."""
+    arm = second.z.times(-first.sizes()[0])
+    reach = first.centre.plus(arm).minus(second.centre)
+    return [spot(first, second, arm, reach, second.z, -reach.dot(second.z))]
 
 
 def spot(first: Placed, second: Placed, arm: Vector, reach: Vector, normal: Vector, depth: E) -> Spot:
@@ -197,9 +192,13 @@ PAIRS = {
     ("sphere", "box"): sphere_box,
     ("sphere", "cylinder"): sphere_cylinder,
     ("capsule", "capsule"): capsule_capsule,
-} | {(shape, "plane"): on_plane for shape in ("sphere", "capsule", "box", "cylinder")}
+    ("sphere", "plane"): sphere_plane,
+}
+ON_PLANES = ("capsule", "box", "cylinder")  # whose contact with a plane is a patch
 
 
 def pair(first: str, second: str) -> tuple[bool, bool]:
     """Whether two shapes can touch, and whether they have to change places for it."""
+    if second == "plane" and first in ON_PLANES:
+        return True, False
     return ((first, second) in PAIRS or (second, first) in PAIRS), (first, second) not in PAIRS

@@ -249,3 +249,10 @@ def test_mistakes_are_named(change: dict, says: str):
     force = {"kind": "contact", "body": "b1", "stiffness": 1e3} | change
     with pytest.raises(ModelError, match=says):
         load(d | {"forces": {"f": {key: value for key, value in force.items() if value is not None}}})
+
+
+def test_rest_of_a_box_on_its_corners():
+    """Statics: four corners carry a quarter each; where it lies and how it is turned about the vertical is free."""
+    rest = load(box(0.5)).compile().equilibrium()
+    assert rest.outputs["load"] == pytest.approx(2.0 * G, rel=1e-9)
+    assert rest.coordinates[load(box(0.5)).compile().coordinates[2]] == pytest.approx(0.1 - 2.0 * G / 8e4, abs=1e-9)

@@ -75,6 +75,8 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
         checker.complain((*path, "stiffness"), "nothing", "stiffness, law or oil")
     if "oil" in given and len(given) > 1:
         checker.complain((*path, "oil"), " and ".join(given), "one law of the leg")
+    if "exponent" in force.model_fields_set and "stiffness" not in given:
+        checker.complain((*path, "exponent"), "exponent", "a stiffness, of whose law it is a part")
     check_soil(checker, path, force)
 
 
