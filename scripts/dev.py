@@ -141,15 +141,14 @@ FOREIGN = {"wine64": ("wine64", "wine"), "qemu-user-static": ("qemu-aarch64-stat
 
 
 def wheel(options: argparse.Namespace) -> int:
-    """A wheel that carries the engine for all platforms: who installs it needs no compiler and waits for nothing."""
+    """Wheel and sdist in dist/, and the wheel tried in an empty environment without a compiler."""
     setup()
-    built = ROOT / "solvers" / "library" / "built"
-    try:
-        if run(program("python"), "-m", "kinetree.fmu.archive.ship"):
-            return 1
-        return run(program("python"), "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
-    finally:
-        shutil.rmtree(built, ignore_errors=True)
+    return run(program("python"), "-m", "kinetree.scripts.distribution", "build", "installed")
+
+
+def dependencies(options: argparse.Namespace) -> int:
+    """The wheel with the oldest dependencies that it allows, and with the newest Python that is here."""
+    return wheel(options) or run(program("python"), "-m", "kinetree.scripts.distribution", "oldest", "newest")
 
 
 def platforms(options: argparse.Namespace) -> int:
@@ -249,7 +248,8 @@ COMMANDS = {
     "demo": (demo, "run the product's main job, ending with a summary and a picture"),
     "test": (test, "lint, check types and run the tests; further arguments go to pytest"),
     "platforms": (platforms, "run the FMUs' binaries of every platform, under Wine and QEMU"),
-    "wheel": (wheel, "make a wheel in dist/ that carries the engine for all platforms"),
+    "wheel": (wheel, "make a wheel that carries the engine for all platforms and the sdist; try the wheel without a compiler"),
+    "dependencies": (dependencies, "the same, then the oldest dependencies and the newest Python (long)"),
     "docs": (docs, "build the documentation as a site in out/site; --renew runs the tutorials for their pictures"),
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),

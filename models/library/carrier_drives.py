@@ -46,6 +46,8 @@ OIL: Rows = {
     "slew_gain": (2.0, "1/rad", "opening of the slewing valves per error of the angle; 0 keeps them shut"),
     "luff_gain": (12.0, "1/rad", "opening of the luffing valve per error of the angle; 0 keeps it shut"),
     "advance": (0.0, "1", "part of the known load of the departures that the valves compensate"),
+    "slew_advance": (1.0, "1", "the same for the slewing drive, on top"),
+    "luff_advance": (1.0, "1", "the same for the luffing drive"),
     "known_lag": (0.02, "s", "lag of that compensation"),
 }
 LUFF: Rows = {
@@ -178,13 +180,14 @@ def circuit_of(drive: Drive, known: str) -> Table:
     """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
+    ahead = f"advance*{axis}_advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})"
     sag = f"hold_stiffness*({drive.length(f'{axis}_command')} - {now})"
     found: Table = {
         a: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": f"{middle}*{axis}_area_b/{axis}_area_a"},
         b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},
         f"{label}_valve": {
             "supply": "supply_line", "tank": "return_line", "a": a, "b": b, "rated_flow": "rated_flow", "time_constant": "valve_lag",
-            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + advance*({known})/if({known} > 0, {', '.join(open_rates(drive))})",
+            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + {ahead}",
         },
         f"{label}_held_a": {"pressure": f"(hold*{sag} + {middle}*{axis}_area_b)/{axis}_area_a"},
         f"{label}_held_b": {"pressure": middle},

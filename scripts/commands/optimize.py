@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,10 +18,11 @@ def optimize(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What may change, what is made small, what is kept.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write everything found to this .json file.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
+    state: Annotated[Path | None, typer.Option("--state", help="Keep every evaluation in this file (.jsonl) and go on with those it has.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for parameters by SLSQP, trust regions or differential evolution; Ctrl-C ends with the best so far.
+    """Search for parameters by SLSQP, trust regions, differential evolution or IPOPT; Ctrl-C ends with the best so far, --state goes on from there.
 
     \b
     A file:
@@ -44,9 +45,10 @@ def optimize(
 
     writable(output, (".json",), "--output")
     writable(report, (".html",), "--report")
+    writable(state, (".jsonl",), "--state")
     task = read_task(file)
     with progress(f"optimize {file.stem}", 0.0, quiet, "evaluations") as told:
-        found = optimise(task, lambda done, best: told(done))
+        found = optimise(task, lambda done, best: told(done), state)
     keep_json(asdict(found), output)
     if report:
         tell(file, task, found, report)
@@ -66,6 +68,10 @@ def show(title: str, task: "Task", found: "Found") -> None:
     rows = [(name, f"{v.start:.6g}", f"{found.values[name]:.8g}", at_bound(v, found.values[name])) for name, v in task.variables.items()]
     console.print(table(title, ("variable", "start", "found", ""), rows))
     console.print(table("", ("measure", "value"), [(name, f"{value:.6g}") for name, value in found.measures.items()]))
+    if found.front:
+        first, second = task.measures
+        points = [tuple(f"{row['measures'][text]:.6g}" for text in (first, second)) for row in found.front]
+        console.print(table("Pareto front", (first, second), points))
     for note in notes(task, found):
         console.print(note, markup=False)
 
@@ -98,6 +104,24 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     rows = [(name, v.low, v.high, v.start, found.values[name], at_bound(v, found.values[name])) for name, v in task.variables.items()]
     answer = Section("Found").say(*notes(task, found)).table(("variable", "from", "to", "start", "found", ""), rows)
     answer.table(("measure", "value"), list(found.measures.items()))
+    front = front_section(task, found) if found.front else None
     search = Section("Search").picture(figure, "Best objective over evaluations")
     search.table((*task.variables, "objective"), [(*values.values(), value) for values, value in found.starts], "Where every start ended")
-    write_page(path, f"Optimisation of {file.stem}", [answer, search], more={"file": file, "mechanism": task.source})
+    write_page(path, f"Optimisation of {file.stem}", [answer, *([front] if front else []), search], more={"file": file, "mechanism": task.source})
+
+
+def front_section(task: "Task", found: "Found") -> Any:
+    """The Pareto front as picture and table."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+    from kinetree.scripts.reports.page import Section
+
+    first, second = task.measures
+    points = [(row["measures"][second], row["measures"][first]) for row in found.front]
+    figure, axes = figure_of(1, 1, 7.0, 4.0)
+    axes[0, 0].plot(*zip(*points, strict=True), "o-")
+    axes[0, 0].set(xlabel=second, ylabel=first)
+    axes[0, 0].grid(alpha=0.3)
+    section = Section("Pareto front").say("No point of the front is better than another one in both measures.")
+    section.picture(figure, f"{first} against {second}")
+    rows = [(*row["values"].values(), row["measures"][first], row["measures"][second]) for row in found.front]
+    return section.table((*task.variables, first, second), rows)

@@ -1,8 +1,6 @@
 """`kinetree study`: the same mechanism with many parameter values."""
 
 import csv
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,9 +23,11 @@ def study(
     file: Annotated[
         Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report; or the word stabilisation: drives of lib:carrier compared.")
     ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this .csv file.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture, with stabilisation only: .png, .pdf or .svg.")] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")] = 1,
+    cluster: Annotated[str, typer.Option("--cluster", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster that shares the runs.")] = "",
+    worst: Annotated[str, typer.Option("--worst", metavar="MEASURE", help="Search the values of [vary] for the largest of a measure.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the --output file of a study that was interrupted.")] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
@@ -56,22 +56,25 @@ def study(
     if plot or settings:
         raise BadInput(f"--plot and --set belong to '{STABILISATION}'; a study file says itself what it varies")
     from kinetree.scripts.studies.rows import rows_of
+    from kinetree.scripts.studies.rows_file import ENDINGS, finish, in_order, kept_rows, remaining, rows_file
     from kinetree.scripts.studies.study import read_study
 
     wanted = read_study(file)
-    writable(output, (".csv",), "--output")
+    writable(output, ENDINGS, "--output")
     writable(report, (".html",), "--report")
     if resume and not output:
         raise BadInput("--resume needs the --output file to go on with")
+    if worst:
+        return tell_worst(wanted, worst, quiet)
     rows = kept_rows(output, wanted) if resume and output else []
     with progress(file.stem, wanted.count(), quiet, "runs") as told, rows_file(output, wanted.columns(), rows) as write:
         left = remaining(wanted, rows)
-        for _, row in rows_of(wanted.source(), left, wanted.run, wanted.texts(), workers, lambda done: told(len(rows) + done)):
+        before = len(rows)
+        for _, row in rows_of(wanted.source(), left, wanted.run, wanted.texts(), workers, lambda done: told(before + done), cluster):
             rows.append(row)
             write(row)
     rows = in_order(wanted, rows)
-    with rows_file(output, wanted.columns(), rows):
-        pass
+    finish(output, wanted.columns(), rows)
     if report:
         from kinetree.scripts.studies.study_report import write_report
 
@@ -84,52 +87,15 @@ def study(
             typer.echo(f"written: {output}")
 
 
-@contextmanager
-def rows_file(path: Path | None, columns: list[str], rows: list[list[float]]) -> Iterator[Callable[[list[float]], None]]:
-    """A CSV file with head and rows so far; what is given to the function is written at once, so that an interrupt keeps it."""
-    if path is None:
-        yield lambda row: None
-        return
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerows([columns, *rows])
+def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
+    """The worst case among all values between the bounds, by differential evolution."""
+    from kinetree.scripts.studies.worst_case import worst_case
 
-        def write(row: list[float]) -> None:
-            writer.writerow(row)
-            stream.flush()
-
-        yield write
-
-
-def kept_rows(path: Path, wanted: "Study") -> list[list[float]]:
-    """Rows of an interrupted study that belong to this one; a line that was cut off is run again."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as stream:
-        head, *lines = [*csv.reader(stream)] or [[]]
-    if head != wanted.columns():
-        raise BadInput(f"--resume {path}: its columns are not those of this study")
-    found, known = [], {tuple(case.values()) for case in wanted.cases()}
-    for line in lines:
-        try:
-            row = [float(cell) for cell in line]
-        except ValueError:
-            continue
-        if len(row) == len(head) and tuple(row[: len(wanted.vary)]) in known:
-            found.append(row)
-    return found
-
-
-def remaining(wanted: "Study", rows: list[list[float]]) -> list[dict[str, float]]:
-    """Cases without a row."""
-    done = {tuple(row[: len(wanted.vary)]) for row in rows}
-    return [case for case in wanted.cases() if tuple(case.values()) not in done]
-
-
-def in_order(wanted: "Study", rows: list[list[float]]) -> list[list[float]]:
-    """Rows in the order of the cases, whichever worker was first."""
-    place = {tuple(case.values()): k for k, case in enumerate(wanted.cases())}
-    return sorted(rows, key=lambda row: place[tuple(row[: len(wanted.vary)])])
+    with progress(f"worst {measure}", 0.0, quiet, "evaluations") as told:
+        found = worst_case(wanted, measure, lambda done, best: told(done))
+    typer.echo(f"largest {measure}: {-found.objective:.8g} after {found.evaluations} runs, at")
+    for name, value in found.values.items():
+        typer.echo(f"  {name} = {value:.8g}")
 
 
 def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | None, quiet: bool) -> None:

@@ -1,14 +1,20 @@
-"""Numbers that sum up a run: of one of its columns, written `measure(column)`, or of the small motions about its state of rest."""
+"""Numbers that sum up a run: of one of its columns, written `measure(column)`, or of its state of rest and the small motions about it.
+
+`rest(column)` is a value at rest; margins at rest are the smallest that any controller's loop has (models/analysis/control_loops.py).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 BAND = 0.02  # of the whole change: a column that stays within it has settled
+
+VALUE = "rest"  # of a column in the state of rest
 
 Column = Callable[[np.ndarray, np.ndarray], Any]
 
@@ -34,15 +40,60 @@ MEASURES: dict[str, Column] = {
     "deviation": lambda time, column: np.abs(column - column[0]).max(),
     "settling": settling,
 }
-REST: dict[str, Callable[[Any], float]] = {
-    "growth": lambda linear: float(linear.eigenvalues.real.max(initial=-np.inf)),
-    "damping": lambda linear: min((mode.damping for mode in linear.modes() if mode.oscillates), default=1.0),
-    "frequency": lambda linear: min((mode.frequency for mode in linear.modes() if mode.oscillates), default=0.0),
+
+
+class AtRest:
+    """What rest measures look at, each found once."""
+
+    def __init__(self, system: Any, inputs: Mapping[str, float] | None):
+        from kinetree.models.system.variants import resting
+
+        self.system, self.inputs = resting(system), inputs
+
+    @cached_property
+    def equilibrium(self) -> Any:
+        return self.system.equilibrium(inputs=self.inputs)
+
+    @property
+    def linear(self) -> Any:
+        return self.equilibrium.linear
+
+    @cached_property
+    def loops(self) -> list[Any]:
+        from kinetree.models.analysis.control_loops import control_loops
+
+        return control_loops(self.system, self.inputs)
+
+    def value(self, name: str) -> float:
+        """Of an output, coordinate or state."""
+        rest = self.equilibrium
+        known = rest.outputs | rest.coordinates | rest.states
+        if name not in known:
+            raise ValueError(f"rest({name}): no such value at rest; there are {', '.join(list(known)[:20])}")
+        return known[name]
+
+    def margin(self, key: str, unstable: float) -> float:
+        """The smallest of all loops; of an unstable one `unstable`."""
+        return min((abs(getattr(loop.margins, key)) if loop.margins.stable else unstable for loop in self.loops), default=np.inf)
+
+
+REST: dict[str, Callable[[AtRest], float]] = {
+    "growth": lambda at: float(at.linear.eigenvalues.real.max(initial=-np.inf)),
+    "damping": lambda at: min((mode.damping for mode in at.linear.modes() if mode.oscillates), default=1.0),
+    "frequency": lambda at: min((mode.frequency for mode in at.linear.modes() if mode.oscillates), default=0.0),
+    "gain_margin": lambda at: at.margin("gain", 0.0),
+    "phase_margin": lambda at: at.margin("phase", 0.0),
+    "delay_margin": lambda at: at.margin("delay", 0.0),
+    "modulus_margin": lambda at: at.margin("modulus", 0.0),
 }
 TEXTS = {
     "growth": "largest real part of the eigenvalues at rest [1/s]",
     "damping": "smallest damping ratio at rest",
     "frequency": "lowest natural frequency at rest [Hz]",
+    "gain_margin": "smallest gain margin of the controllers' loops",
+    "phase_margin": "smallest phase margin [degrees]",
+    "delay_margin": "smallest delay margin [s]",
+    "modulus_margin": "smallest modulus margin",
 }
 
 
@@ -51,17 +102,19 @@ def parsed(text: str) -> tuple[str, str]:
     if text in REST:
         return text, ""
     match = re.fullmatch(r"\s*(\w+)\s*\((.+)\)\s*", text)
-    if match is None or match[1] not in MEASURES:
-        raise ValueError(f"'{text}': expected measure(column) with one of {', '.join(MEASURES)}, or one of {', '.join(REST)}")
+    if match is None or match[1] not in (*MEASURES, VALUE):
+        raise ValueError(f"'{text}': expected measure(column) with one of {', '.join((*MEASURES, VALUE))}, or one of {', '.join(REST)}")
     return match[1], match[2].strip()
 
 
-def measured(text: str, time: np.ndarray, columns: Mapping[str, np.ndarray] | Any, at_rest: Callable[[], Any]) -> float:
-    """The number of a measure; `at_rest` gives the linearised system when it is wanted."""
+def measured(text: str, time: np.ndarray, columns: Mapping[str, np.ndarray] | Any, at_rest: Callable[[], AtRest]) -> float:
+    """The number of a measure; `at_rest` gives the state of rest when it is wanted."""
     name, column = parsed(text)
+    if name == VALUE:
+        return float(at_rest().value(column))
     return float(REST[name](at_rest())) if not column else float(MEASURES[name](time, np.asarray(columns[column])))
 
 
 def columns_of(texts: Sequence[str]) -> list[str]:
     """Columns that measures need, each once."""
-    return list(dict.fromkeys(column for _, column in map(parsed, texts) if column))
+    return list(dict.fromkeys(column for name, column in map(parsed, texts) if column and name != VALUE))

@@ -2,9 +2,11 @@
 
 mechanism = "regulator.toml"                  # or lib:NAME
 [optimize]
-method = "slsqp"                              # or trust-constr, differential-evolution
+method = "slsqp"                              # or trust-constr, differential-evolution, ipopt (extra `optimize`)
+gradient = "differences"                      # or "adjoint": for measures end(OUTPUT) of runs by rk4 without events
 multistart = 4                                # further starts, spread by a Sobol sequence with `seed`
 over = "worst"                                # of the scenarios: the worst, or their mean
+pareto = 9                                    # points of the front of two measures; left out: their weighted sum
 [optimize.variables]
 k = { from = 1, to = 100, start = 20 }
 [optimize.measures]                           # their weighted sum is made small
@@ -13,6 +15,8 @@ k = { from = 1, to = 100, start = 20 }
 "peak(force)" = { max = 100 }                 # min, max or both
 [run]
 stop_time = 5.0
+[set]                                         # parameters and settings of the mechanism
+pace = 1.5
 [[scenarios]]                                 # runs that all count; left out: one, as described
 set = { load = 2.0 }
 """
@@ -20,6 +24,7 @@ set = { load = 2.0 }
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +32,10 @@ from kinetree.scripts.studies.measures import parsed
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import number, only, read_toml
 
-METHODS = ("slsqp", "trust-constr", "differential-evolution")
-KEYS = {"mechanism", "optimize", "run", "scenarios"}
-OPTIMIZE = {"method", "multistart", "seed", "over", "iterations", "variables", "measures", "constraints"}
+METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt")
+GRADIENTS = ("differences", "adjoint")
+KEYS = {"mechanism", "optimize", "run", "scenarios", "set"}
+OPTIMIZE = {"method", "gradient", "multistart", "seed", "over", "iterations", "pareto", "variables", "measures", "constraints"}
 RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
 
 
@@ -57,10 +63,15 @@ class Task:
     iterations: int = 200
     run: dict[str, Any] = field(default_factory=dict)
     scenarios: list[dict[str, float]] = field(default_factory=lambda: [{}])
+    settings: dict[str, Any] = field(default_factory=dict)
+    gradient: str = "differences"
+    pareto: int = 0
+    watched: tuple[str, ...] = ()  # measures that are told only
+    mark: str = ""  # of the file, for the state of a search
 
     @property
     def texts(self) -> list[str]:
-        return [*self.measures, *self.constraints]
+        return [*self.measures, *self.constraints, *self.watched]
 
 
 def read_task(path: Path) -> Task:
@@ -87,11 +98,21 @@ def read_task(path: Path) -> Task:
         raise BadInput(f"{path}: {error}") from None
     scenarios = [dict(each.get("set", {})) for each in content.get("scenarios", [{}])]
     counts = {key: wanted.get(key, start) for key, start in (("multistart", 0), ("seed", 0), ("iterations", 200))}
+    counts["pareto"] = wanted.get("pareto", 0)
     for key, value in counts.items():
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1_000_000:
             raise BadInput(f"{path}: optimize.{key}: found {value}, expected a whole number")
     source = content["mechanism"] if str(content["mechanism"]).startswith("lib:") else str(path.parent / content["mechanism"])
-    return Task(source, variables, weights, limits, method, over=over, run=content.get("run", {}), scenarios=scenarios, **counts)
+    gradient = wanted.get("gradient", "differences")
+    if gradient not in GRADIENTS:
+        raise BadInput(f"{path}: optimize.gradient: found '{gradient}', expected one of {', '.join(GRADIENTS)}")
+    if gradient == "adjoint" and (content.get("run", {}).get("integrator") != "rk4" or any(parsed(text)[0] != "end" for text in (*weights, *limits))):
+        raise BadInput(f'{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator = "rk4"')
+    if counts["pareto"] and (len(weights) != 2 or counts["pareto"] < 3):
+        raise BadInput(f"{path}: optimize.pareto: expected two measures and at least 3 points")
+    mark = sha256(repr(content).encode()).hexdigest()[:16]
+    more = {"run": content.get("run", {}), "scenarios": scenarios, "settings": content.get("set", {}), "gradient": gradient, "mark": mark}
+    return Task(source, variables, weights, limits, method, over=over, **counts, **more)
 
 
 def variable(table: Any, place: str) -> Variable:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-SPREADS = ("random", "latin", "sobol")
+SPREADS = ("random", "latin", "sobol", "indices")
 FORMS = {"uniform": "[low, high]", "normal": "[mean, deviation]", "lognormal": "[median, factor of one deviation]"}
 
 
@@ -57,6 +57,10 @@ def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
     """Points of the unit cube; a Sobol sequence is balanced for powers of two."""
     from scipy.stats import qmc
 
+    if spread == "indices":
+        from kinetree.scripts.studies.indices import saltelli
+
+        return saltelli(dimensions, samples, seed)
     if spread == "random":
         return np.random.default_rng(seed).random((samples, dimensions))
     if spread == "latin":

@@ -2,8 +2,10 @@
 
 mechanism = "lib:regulator"
 combine = "grid"                               # every combination (default); "pairs": first with first; drawn, `samples` with `seed`: "random",
-                                               # "latin" (hypercube), "sobol" (sequence)
-rest = ["growth", "damping"]                   # of the small motions about rest: growth, damping, frequency
+                                               # "latin" (hypercube), "sobol" (sequence), "indices" (Sobol indices,
+                                               # samples (parameters + 2) runs)
+rest = ["growth", "damping"]                   # of the small motions about rest: growth, damping, frequency; of the controllers' loops:
+                                               # gain_margin, phase_margin, delay_margin, modulus_margin
 [vary]
 m2 = [1.0, 1.5, 2.0]
 k = { from = 20, to = 60, count = 5 }
@@ -11,7 +13,7 @@ d = { normal = [3.0, 0.2] }                    # where values are drawn; uniform
 [run]
 stop_time = 5.0
 [report]
-height = ["max", "end"]                        # start end min max mean std span peak rms integral deviation settling
+height = ["max", "end"]                        # rest (its value there) start end min max mean std span peak rms integral deviation settling
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, PrivateAttr, Tag, model_validator
 
 from kinetree.models.description.schema import INTEGRATORS, METHODS
-from kinetree.scripts.studies.measures import MEASURES, REST
+from kinetree.scripts.studies.measures import MEASURES, REST, VALUE
 from kinetree.scripts.studies.rows import rows_of
 from kinetree.scripts.studies.samplers import FORMS, SPREADS, Distribution, drawn
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
@@ -82,7 +84,7 @@ class RunTable(FileTable):
     inputs: dict[str, Real] | None = None
 
 
-Measures = Annotated[list[Literal[tuple(MEASURES)]], BeforeValidator(listed), Field(min_length=1)]  # type: ignore[valid-type]
+Measures = Annotated[list[Literal[(*MEASURES, VALUE)]], BeforeValidator(listed), Field(min_length=1)]  # type: ignore[valid-type]
 
 
 class Study(FileTable):
@@ -107,6 +109,8 @@ class Study(FileTable):
         if only_drawn and self.combine not in SPREADS:
             raise ValueError(f"vary.{only_drawn[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
         lengths = self.lengths()
+        if self.combine == "indices" and self.samples & (self.samples - 1):
+            raise ValueError(f"samples: Sobol indices need a power of two, found {self.samples}")
         if self.combine == "pairs" and len(set(lengths)) > 1:
             raise ValueError(f"vary: 'pairs' needs lists of equal length, found {', '.join(map(str, lengths))}")
         if self.count() > MOST_RUNS:
@@ -144,7 +148,7 @@ class Study(FileTable):
 
     def count(self) -> int:
         if self.combine in SPREADS:
-            return self.samples
+            return self.samples * (len(self.given) + 2 if self.combine == "indices" else 1)
         return self.lengths()[0] if self.combine == "pairs" else math.prod(self.lengths())
 
     def cases(self) -> Iterator[dict[str, float]]:
@@ -155,7 +159,7 @@ class Study(FileTable):
                 name: each if isinstance(each, Distribution) else Distribution("uniform", min(each), max(each)) for name, each in values.items()
             }
             columns = drawn(self.combine, spreads, self.samples, self.seed)
-            for k in range(self.samples):
+            for k in range(self.count()):
                 yield {name: float(column[k]) for name, column in columns.items()}
         else:
             lists = [each for each in values.values() if isinstance(each, list)]

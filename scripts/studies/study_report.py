@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.scripts.reports.page import Section, write_page
+from kinetree.scripts.studies.indices import indices
 from kinetree.scripts.studies.study import Study
 
 MOST = 12  # measures that are drawn
@@ -34,6 +35,8 @@ def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
         ties = rank_correlations(values, count)
         follow = Section("What follows what").say("Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all.")
         sections.append(follow.table(head, [(name, *map(float, row)) for name, row in zip(names[count:], ties, strict=True)]))
+    if study.combine == "indices" and len(rows) == study.count():
+        sections.append(shares(values, names, count))
     if study.combine == "grid" and count == 2 and min(len(v) for v in study.vary.values() if isinstance(v, list)) > 1:
         sections.append(maps(study, values, names))
     elif len(rows) > 9:
@@ -55,6 +58,27 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
         section.say(f"{100 * share:.3g} % of {len(values)} runs have a rest from which a small motion grows.")
     spreads = {name: str(values) for name, values in study.vary.items() if not isinstance(values, list)}
     return section.say(*(f"{name}: {text}" for name, text in spreads.items()))
+
+
+def shares(values: np.ndarray, names: list[str], count: int) -> Section:
+    """Sobol indices of every measure."""
+    from kinetree.scripts.reports.linear_pictures import figure_of
+
+    section = Section("Sobol indices").say(
+        "Share of the variance that comes from a parameter alone (first order) and with all others (total); ± 95 %."
+    )
+    figure, axes = figure_of(1, min(3, len(names) - count), 10.0, 3.0)
+    for k, measure in enumerate(names[count : count + MOST], count):
+        found = indices(values[:, k], names[:count])
+        rows = [(name, *(float(found[key][j]) for key in ("S1", "S1_conf", "ST", "ST_conf"))) for j, name in enumerate(names[:count])]
+        section.table(("parameter", "first order", "±", "total", "±"), rows, measure)
+        if k - count < axes.size:
+            place = axes.ravel()[k - count]
+            for shift, key, label in ((-0.2, "S1", "first order"), (0.2, "ST", "total")):
+                place.bar(np.arange(count) + shift, found[key], 0.4, yerr=found[f"{key}_conf"], label=label)
+            place.set(title=measure, xticks=range(count), xticklabels=names[:count])
+            place.legend(fontsize=8)
+    return section.picture(figure, "Sobol indices")
 
 
 def histograms(values: np.ndarray, names: list[str], count: int) -> Section:

@@ -1,5 +1,6 @@
 """Wheel = tree: every package is listed, every file travels, and the console command starts."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,18 @@ def test_listed_packages_are_the_folders():
 def test_every_folder_with_modules_is_a_package():
     wrong = {path.parent for folder in ROOMS.values() for path in (ROOT / folder).rglob("*.py") if not (path.parent / "__init__.py").exists()}
     assert not wrong
+
+
+def test_every_dependency_has_a_lower_bound():
+    """typer below 0.28 broke --version, pydantic 2.0 lacked what is imported: `dev.py dependencies` installs exactly these and runs tests on them."""
+    from kinetree.scripts.distribution import dependencies
+
+    assert all(re.fullmatch(r"[a-z]+>=\d+(\.\d+)+", each) for each in dependencies())
+
+
+def test_types_reach_users():
+    """Each room has the mark of PEP 561: the namespace itself cannot carry one."""
+    assert all((ROOT / folder / "py.typed").exists() for folder in ROOMS.values())
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kinetree.scripts import cli
-from kinetree.scripts.studies.optimise import Search, optimise
+from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
+from kinetree.scripts.studies.optimise_search import Search
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -161,7 +162,7 @@ def test_gradients_are_those_of_the_formula(tmp_path: Path):
     search = Search(read_task(task(tmp_path, mass("-x - d*der(x)", "x**2", d=2.0), SQUARES.format(method="slsqp"))), lambda done, best: None)
     s = np.array([0.6])
     d = 0.2 + 0.6 * 2.8
-    assert search.gradient(s, search.objective)[0, 0] == pytest.approx((0.5 - 0.5 / d**2) * 2.8, rel=1e-4)
+    assert search.slope(s)[0] == pytest.approx((0.5 - 0.5 / d**2) * 2.8, rel=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,217 @@
+"""Evaluations of an optimisation: all scenarios of a point, remembered on request in a file, with their slopes.
+
+Variables are scaled to 0..1 by their bounds. Slopes are central differences whose runs go together (System.simulate_many: in vector lanes where
+the mechanism allows), or, with `gradient = "adjoint"`, those of the adjoint of a run (Result.gradient), exact, at the cost of one run whatever the
+number of variables. The state file has a line per evaluation: a search that begins anew finds there what it asks for again, and goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
+from kinetree.scripts.studies.optimise_file import Task
+from kinetree.scripts.terminal.failure import BadInput
+
+STEP = 1e-4  # of the scaled variables
+BAD = 1e12  # measure of a run that failed
+KEPT = 1e-6  # by which a constraint may be exceeded, part of its bound
+
+
+class Search:
+    """Evaluations of a task, counted and remembered."""
+
+    def __init__(self, task: Task, told: Callable[[float, float], None], state: Path | None = None):
+        from kinetree.models import load
+
+        self.task, self.told = task, told
+        mechanism = load(task.source, **task.settings)
+        for name in (*task.variables, *(name for each in task.scenarios for name in each)):
+            if name not in mechanism.description.parameters:
+                from kinetree.models.description.errors import suggestion
+
+                raise BadInput(f"no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}")
+        self.mechanism = mechanism
+        c = mechanism.compile().compiled
+        columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)
+        for name in columns_of(task.texts):
+            if name not in columns:
+                from kinetree.models.description.errors import suggestion
+
+                raise BadInput(f"no column '{name}'; {suggestion(name, columns)}")
+        self.systems = [mechanism.compile(**each) for each in task.scenarios]
+        self.low = np.array([each.low for each in task.variables.values()])
+        self.width = np.array([each.high for each in task.variables.values()]) - self.low
+        self.known: dict[bytes, np.ndarray] = {}
+        self.count, self.history, self.best = 0, [], (math.inf, math.inf, np.zeros(0))
+        self.began = time.perf_counter()
+        self.state, self.stored = state, stored(state, task)
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def values(self, s: np.ndarray) -> dict[str, float]:
+        return dict(zip(self.task.variables, map(float, self.low + s * self.width), strict=True))
+
+    def measures(self, points: np.ndarray) -> np.ndarray:
+        """All measures at points of the unit cube, (points, measures), over the scenarios as asked for."""
+        for p in points:
+            if p.tobytes() in self.stored and p.tobytes() not in self.known:
+                self.known[p.tobytes()] = self.stored[p.tobytes()]
+                self.note(p)
+        new = [p for p in points if p.tobytes() not in self.known]
+        if new:
+            found = np.array([self.scenario(system, k, np.array(new)) for k, system in enumerate(self.systems)])
+            for row, p in enumerate(new):
+                self.known[p.tobytes()] = self.together(found[:, row])[0]
+                self.note(p)
+                self.keep(p)
+        return np.array([self.known[p.tobytes()] for p in points])
+
+    def keep(self, p: np.ndarray) -> None:
+        """A line of the state file: what an interrupt or the end of the machine leaves."""
+        if self.state is not None:
+            with self.state.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps({"at": p.tolist(), "measures": self.known[p.tobytes()].tolist()}) + "\n")
+
+    def together(self, found: np.ndarray, slopes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Of all scenarios: measures by `over`; of constraints the value that is nearest to its bound or beyond it. The same of their slopes."""
+        count = len(self.task.measures)
+        objective = found[:, :count] @ np.array(list(self.task.measures.values()))
+        worst = int(objective.argmax())
+        out = (found[worst] if self.task.over == "worst" else found.mean(axis=0)).copy()
+        ways = None if slopes is None else (slopes[worst] if self.task.over == "worst" else slopes.mean(axis=0)).copy()
+        for k, (low, high) in enumerate(self.task.constraints.values(), count):
+            column = found[:, k]
+            near = int(column.argmin() if low > -1e300 and column.min() - low < high - column.max() else column.argmax())
+            out[k] = column[near]
+            if ways is not None and slopes is not None:
+                ways[k] = slopes[near, k]
+        return out, ways
+
+    def scenario(self, system: Any, which: int, points: np.ndarray) -> np.ndarray:
+        """Measures of one scenario."""
+        rows = self.low + points * self.width
+        columns = columns_of(self.task.texts)
+        given = {name: rows[:, k] for k, name in enumerate(self.task.variables)}
+        options = dict(self.task.run)
+        inputs = options.pop("inputs", None)
+        runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None
+        found = np.full((len(points), len(self.task.texts)), BAD)
+        for k in range(len(points)):
+            try:
+                held = {name: runs[name][k] for name in columns} if runs is not None else {}
+                parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
+
+                def at_rest(parameters: dict = parameters) -> AtRest:
+                    return AtRest(self.mechanism.compile(**parameters), inputs)
+
+                time_of = runs.time if runs is not None else np.zeros(1)
+                values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
+            except ArithmeticError:
+                continue
+            if np.isfinite(values).all():
+                found[k] = values
+        return found
+
+    def note(self, p: np.ndarray) -> None:
+        """Remember the best point that keeps the constraints, or else breaks them least."""
+        values = self.known[p.tobytes()]
+        worth = (self.broken(values), self.objective(values))
+        worth = (0.0 if worth[0] <= KEPT else worth[0], worth[1])
+        self.count += 1
+        if worth < self.best[:2]:
+            self.best = (*worth, p.copy())
+        self.history.append(self.best[1])
+        self.told(float(self.count), self.best[1])
+
+    def objective(self, values: np.ndarray) -> float:
+        return float(values[: len(self.task.measures)] @ np.array(list(self.task.measures.values())))
+
+    def limits(self, values: np.ndarray) -> np.ndarray:
+        """Distances to the bounds of the constraints, relative to their sizes; negative where broken."""
+        count, found = len(self.task.measures), []
+        for value, (low, high) in zip(values[count:], self.task.constraints.values(), strict=False):  # watched ones follow
+            found += [(value - low) / max(abs(low), 1e-9)] if low > -1e300 else []
+            found += [(high - value) / max(abs(high), 1e-9)] if high < 1e300 else []
+        return np.array(found)
+
+    def broken(self, values: np.ndarray) -> float:
+        return float(np.maximum(-self.limits(values), 0.0).max(initial=0.0))
+
+    def around(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Points of the central differences about s, and their distances."""
+        steps = np.minimum(STEP, np.maximum(np.minimum(s, 1.0 - s), 0.0))
+        ahead = np.where(steps > 0.0, steps, np.where(s < 0.5, STEP, 0.0))
+        behind = np.where(steps > 0.0, steps, np.where(s < 0.5, 0.0, STEP))
+        axes = np.eye(s.size)
+        points = [s, *(s + h * axis for h, axis in zip(ahead, axes, strict=True)), *(s - h * axis for h, axis in zip(behind, axes, strict=True))]
+        return np.array(points), ahead + behind
+
+    def jacobian(self, s: np.ndarray) -> np.ndarray:
+        """Slopes of all measures by the scaled variables, (measures, variables)."""
+        if self.task.gradient == "adjoint":
+            return self.adjoint(s)
+        points, distances = self.around(s)
+        values = self.measures(points)
+        n = s.size
+        return ((values[1 : 1 + n] - values[1 + n :]) / distances[:, None]).T
+
+    def adjoint(self, s: np.ndarray) -> np.ndarray:
+        """The same from one run a scenario."""
+        self.measures(s[None])  # the point counts as an evaluation
+        options, names = dict(self.task.run), list(self.task.variables)
+        inputs = options.pop("inputs", None)
+        found, slopes = [], []
+        for which in self.task.scenarios:
+            result = self.mechanism.compile(**{**which, **self.values(s)}).simulate(inputs=inputs, **options)
+            columns = [parsed(text)[1] for text in self.task.texts]
+            found.append([float(result[column][-1]) for column in columns])
+            slopes.append([result.gradient(column, names) * self.width for column in columns])
+        ways = self.together(np.array(found), np.array(slopes))[1]
+        assert ways is not None
+        return ways
+
+    def slope(self, s: np.ndarray) -> np.ndarray:
+        """Of the objective."""
+        return np.array(list(self.task.measures.values())) @ self.jacobian(s)[: len(self.task.measures)]
+
+    def limit_slopes(self, s: np.ndarray) -> np.ndarray:
+        """Of the distances to the bounds, in their order."""
+        rows, found = self.jacobian(s)[len(self.task.measures) :], []
+        for row, (low, high) in zip(rows, self.task.constraints.values(), strict=False):
+            found += [row / max(abs(low), 1e-9)] if low > -1e300 else []
+            found += [-row / max(abs(high), 1e-9)] if high < 1e300 else []
+        return np.array(found).reshape(-1, s.size)
+
+
+def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:
+    """Evaluations of a state file; one of another task is refused, a line that was cut off is left out."""
+    if path is None:
+        return {}
+    head = json.dumps({"kinetree optimize": task.mark})
+    if not path.exists() or not path.read_text(encoding="utf-8"):
+        path.write_text(head + "\n", encoding="utf-8")
+        return {}
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    if first != head:
+        raise BadInput(f"--state {path}: it belongs to another task, or the file of the task has changed since")
+    found = {}
+    for line in lines:
+        try:
+            row = json.loads(line)
+            found[np.array(row["at"]).tobytes()] = np.array(row["measures"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    path.write_text(
+        "\n".join([first, *(json.dumps({"at": np.frombuffer(at).tolist(), "measures": row.tolist()}) for at, row in found.items())]) + "\n"
+    )
+    return found

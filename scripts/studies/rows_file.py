@@ -1,0 +1,140 @@
+"""The file of a study's rows: CSV, written row by row, or Parquet, in parts beside it that become one file at the end. Both can be gone on with."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kinetree.scripts.studies.study import Study
+from kinetree.scripts.terminal.failure import BadInput
+
+ENDINGS = (".csv", ".parquet")
+PART = 64  # rows of a part
+Row = list[float]
+
+
+def parts_of(path: Path) -> Path:
+    """The folder of the parts of a Parquet file that is not finished."""
+    return path.with_name(path.name + ".parts")
+
+
+def parquet() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise BadInput("Parquet needs pyarrow: pip install 'kinetree[cluster]'") from None
+    return pyarrow
+
+
+@contextmanager
+def rows_file(path: Path | None, columns: list[str], rows: list[Row]) -> Iterator[Callable[[Row], None]]:
+    """A file with the rows so far; what is given to the function is kept, so that an interrupt loses nothing (of Parquet: the last part)."""
+    if path is None:
+        yield lambda row: None
+    elif path.suffix.lower() == ".parquet":
+        with parquet_rows(path, columns, rows) as write:
+            yield write
+    else:
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerows([columns, *rows])
+
+            def write_line(row: Row) -> None:
+                writer.writerow(row)
+                stream.flush()
+
+            yield write_line
+
+
+@contextmanager
+def parquet_rows(path: Path, columns: list[str], rows: list[Row]) -> Iterator[Callable[[Row], None]]:
+    """Parts of some rows each; a part has its name only when it is whole."""
+    folder, waiting = parts_of(path), []
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+    def flush() -> None:
+        if waiting:
+            name = folder / f"{len(list(folder.iterdir())):06d}.parquet"
+            save(name.with_suffix(".open"), columns, waiting)
+            name.with_suffix(".open").rename(name)
+            waiting.clear()
+
+    def write(row: Row) -> None:
+        waiting.append(row)
+        if len(waiting) >= PART:
+            flush()
+
+    waiting += rows
+    flush()
+    try:
+        yield write
+    finally:
+        flush()
+
+
+def save(path: Path, columns: list[str], rows: list[Row]) -> None:
+    arrow = parquet()
+    data = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
+    arrow.parquet.write_table(arrow.table(data, schema=arrow.schema([(name, arrow.float64()) for name in columns])), path)
+
+
+def finish(path: Path | None, columns: list[str], rows: list[Row]) -> None:
+    """The whole file in the order of the cases."""
+    if path is None:
+        return
+    if path.suffix.lower() == ".parquet":
+        save(path, columns, rows)
+        shutil.rmtree(parts_of(path), ignore_errors=True)
+    else:
+        with rows_file(path, columns, rows):
+            pass
+
+
+def kept_rows(path: Path, wanted: Study) -> list[Row]:
+    """Rows of an interrupted study that belong to this one; a line that was cut off is run again."""
+    head, lines = lines_of(path)
+    if head is None:
+        return []
+    if head != wanted.columns():
+        raise BadInput(f"--resume {path}: its columns are not those of this study")
+    known = {tuple(case.values()) for case in wanted.cases()}
+    count = len(wanted.vary)
+    return [row for row in lines if len(row) == len(head) and tuple(row[:count]) in known]
+
+
+def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
+    """Columns and rows of a file; None where there is none."""
+    if path.suffix.lower() == ".parquet":
+        found = [path] if path.exists() else sorted(parts_of(path).glob("*.parquet"))
+        tables = [parquet().parquet.read_table(each) for each in found]
+        if not tables:
+            return None, []
+        return tables[0].column_names, [list(row) for table in tables for row in zip(*(table[name].to_pylist() for name in table.column_names))]
+    if not path.exists():
+        return None, []
+    with path.open(newline="", encoding="utf-8") as stream:
+        head, *lines = [*csv.reader(stream)] or [[]]
+    rows = []
+    for line in lines:
+        try:
+            rows.append([float(cell) for cell in line])
+        except ValueError:
+            continue
+    return head, rows
+
+
+def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
+    """Cases without a row."""
+    done = {tuple(row[: len(wanted.vary)]) for row in rows}
+    return [case for case in wanted.cases() if tuple(case.values()) not in done]
+
+
+def in_order(wanted: Study, rows: list[Row]) -> list[Row]:
+    """Rows in the order of the cases, whichever worker was first."""
+    found = {tuple(row[: len(wanted.vary)]): row for row in rows}
+    return [found[case] for case in (tuple(each.values()) for each in wanted.cases()) if case in found]

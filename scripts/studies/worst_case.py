@@ -1,0 +1,48 @@
+"""The worst case of a study: the largest value of a measure among all values between the bounds of its parameters.
+
+Bounds: those of a list or a uniform distribution, three deviations of a normal one (factors of a lognormal one). Differential evolution with whole
+generations at once; it finds corners of the box and worst cases inside of it, and proves neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kinetree.scripts.studies.measures import parsed
+from kinetree.scripts.studies.optimise import Found, optimise
+from kinetree.scripts.studies.optimise_file import Task, Variable
+from kinetree.scripts.studies.samplers import Distribution
+from kinetree.scripts.studies.study import Study
+from kinetree.scripts.terminal.failure import BadInput
+
+DEVIATIONS = 3.0
+GENERATIONS = 40
+OPTIONS = ("stop_time", "output_step", "integrator", "tolerance", "inputs")
+
+
+def bounds(values: list[float] | Distribution) -> tuple[float, float]:
+    """Least and largest value that are looked at."""
+    if not isinstance(values, Distribution):
+        return min(values), max(values)
+    first, second = values.first, values.second
+    if values.kind == "uniform":
+        return first, second
+    if values.kind == "normal":
+        return first - DEVIATIONS * second, first + DEVIATIONS * second
+    return first / second**DEVIATIONS, first * second**DEVIATIONS
+
+
+def worst_case(study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None) -> Found:
+    """Where the measure is largest; the objective is minus its value."""
+    try:
+        parsed(measure)
+    except ValueError as error:
+        raise BadInput(f"--worst: {error}") from None
+    limits = {name: bounds(values) for name, values in study.vary.items()}
+    for name, (low, high) in limits.items():
+        if not low < high:
+            raise BadInput(f"--worst: vary.{name} has one value only")
+    variables = {name: Variable(low, high, 0.5 * (low + high)) for name, (low, high) in limits.items()}
+    run = {key: value for key, value in study.run.items() if key in OPTIONS}
+    task = Task(study.source(), variables, {measure: -1.0}, {}, "differential-evolution", seed=study.seed % 2**31, iterations=GENERATIONS, run=run)
+    return optimise(task, told)

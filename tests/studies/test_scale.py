@@ -1,0 +1,156 @@
+"""Studies on clusters and in Parquet, indices of a known function, worst cases, margins as measures."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.scripts import cli
+from kinetree.scripts.studies.indices import indices, saltelli
+from kinetree.scripts.studies.rows import rows_of
+from kinetree.scripts.studies.rows_file import kept_rows, parquet_rows, parts_of
+from kinetree.scripts.studies.study import read_study
+
+MASS = {
+    "name": "m",
+    "gravity": [0, 0, 0],
+    "parameters": {"k": 100.0, "m": 2.0},
+    "bodies": {"b": {"mass": "m"}},
+    "joints": {"j": {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"], "start": 0.1}},
+    "forces": {"s": {"coordinate": "x", "stiffness": "k", "damping": 1.0}},
+}
+STUDY = """
+mechanism = "m.json"
+combine = "latin"
+samples = 150
+seed = 3
+rest = ["frequency"]
+[vary]
+k = { uniform = [50.0, 150.0] }
+m = { uniform = [1.0, 3.0] }
+[run]
+stop_time = 0.5
+output_step = 0.1
+[report]
+x = ["peak"]
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "m.json").write_text(json.dumps(MASS))
+    path = tmp_path / "s.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
+    """Two workers of which one is killed after the first rows: the file is that of one process, byte for byte but for the digits of Parquet."""
+    distributed = pytest.importorskip("dask.distributed")
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "alone.parquet")]) == 0
+    wanted = read_study(study)
+    cases = list(wanted.cases())
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
+        found, killed = {}, 0
+        for number, row in rows_of(wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None, cluster.scheduler_address):
+            found[number] = row
+            if not killed:
+                killed = next(iter(cluster.workers.values())).process.pid
+                os.kill(killed, signal.SIGKILL)
+        assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "many.parquet"), "--cluster", cluster.scheduler_address]) == 0
+    assert killed and sorted(found) == list(range(150))
+    import pyarrow.parquet as parquet
+
+    alone, many = (parquet.read_table(tmp_path / name) for name in ("alone.parquet", "many.parquet"))
+    assert alone.equals(many)
+    columns = np.column_stack([alone[name].to_numpy() for name in alone.column_names])
+    assert np.array([found[k] for k in range(150)]) == pytest.approx(columns, rel=1e-12)
+
+
+def test_no_scheduler_is_said(study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    """An address at which nobody answers."""
+    distributed = pytest.importorskip("dask.distributed")
+
+    def refuse(*given, **options):
+        raise OSError("timed out")
+
+    monkeypatch.setattr(distributed, "Client", refuse)
+    assert cli.main(["study", str(study), "-q", "--cluster", "tcp://127.0.0.1:1"]) == 2
+    assert "no scheduler answers" in capsys.readouterr().err
+
+
+def test_parquet_goes_on_from_its_parts(study: Path, tmp_path: Path):
+    """An interrupted study leaves whole parts; resumed, only the rest is run and the file is that of an uninterrupted one."""
+    pyarrow = pytest.importorskip("pyarrow.parquet")
+    wanted, path = read_study(study), tmp_path / "r.parquet"
+    cases = list(wanted.cases())
+    with pytest.raises(KeyboardInterrupt), parquet_rows(path, wanted.columns(), []) as write:
+        for number, row in rows_of(wanted.source(), cases, wanted.run, wanted.texts(), 1, lambda done: None):
+            if number == 100:
+                raise KeyboardInterrupt
+            write(row)
+    assert len(kept_rows(path, wanted)) == 100 and len(list(parts_of(path).iterdir())) == 2
+    assert cli.main(["study", str(study), "-q", "-o", str(path), "--resume"]) == 0
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "whole.parquet")]) == 0
+    assert pyarrow.read_table(path).equals(pyarrow.read_table(tmp_path / "whole.parquet")) and not parts_of(path).exists()
+    assert cli.main(["study", str(study), "-q", "-o", str(path), "--resume"]) == 0  # nothing is left to run
+    assert pyarrow.read_table(path).num_rows == 150
+
+
+def test_indices_of_the_ishigami_function():
+    """sin a + 7 sin² b + 0.1 c⁴ sin a over ±π: S1 = 0.3139, 0.4424, 0 and ST = 0.5576, 0.4424, 0.2437 (Ishigami and Homma 1990)."""
+    pytest.importorskip("SALib")
+    a, b, c = (np.pi * (2 * saltelli(3, 2048, 1) - 1)).T
+    found = indices(np.sin(a) + 7 * np.sin(b) ** 2 + 0.1 * c**4 * np.sin(a), ["a", "b", "c"])
+    assert found["S1"] == pytest.approx([0.3139, 0.4424, 0.0], abs=0.02)
+    assert found["ST"] == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.02)
+    assert (np.abs(found["S1"] - [0.3139, 0.4424, 0.0]) < 2 * found["S1_conf"] + 1e-3).all()
+
+
+def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture):
+    """√(k/m): shares of the variance by quadrature of its conditional means; the report has them."""
+    pytest.importorskip("SALib")
+    text = STUDY.replace("latin", "indices").replace("samples = 150", "samples = 64").replace('x = ["peak"]', 'x = ["rest"]')
+    study.write_text(text.replace("stop_time = 0.5\n", ""))
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "i.csv"), "--report", str(tmp_path / "i.html")]) == 0
+    rows = np.loadtxt(tmp_path / "i.csv", delimiter=",", skiprows=1)
+    assert len(rows) == 64 * 4 and np.abs(rows[:, 2]).max() < 1e-12  # it rests at 0
+    found = indices(rows[:, 3], ["k", "m"])
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    k, m, w = 100 + 50 * nodes, 2 + nodes, weights / 2
+    f = np.sqrt(k[:, None] / m[None, :])
+    mean = w @ f @ w
+    variance = w @ (f - mean) ** 2 @ w
+    assert found["S1"] == pytest.approx([w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance], abs=0.08)
+    assert "Sobol indices" in (tmp_path / "i.html").read_text()
+    study.write_text(text.replace("samples = 64", "samples = 60"))
+    assert cli.main(["study", str(study), "-q"]) == 2 and "power of two" in capsys.readouterr().err
+
+
+def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture):
+    """The frequency √(k/m)/2π is highest in the corner k = 150, m = 1."""
+    assert cli.main(["study", str(study), "-q", "--worst", "frequency"]) == 0
+    said = capsys.readouterr().out
+    assert float(said.split("frequency: ")[1].split()[0]) == pytest.approx(np.sqrt(150) / (2 * np.pi), rel=1e-3)
+    assert cli.main(["study", str(study), "-q", "--worst", "magic(x)"]) == 2
+
+
+def test_margins_are_measures(study: Path, tmp_path: Path):
+    """A PD over a mass: phase margin atan(kd w/kp) at the crossover, for every mass; an unstable loop has none."""
+    d = {key: value for key, value in MASS.items() if key != "forces"} | {"actuators": {"p": {"coordinate": "x"}}}
+    d["controllers"] = {"c": {"gains": {"x": "k", "der(x)": 4.0}, "drives": "p"}}
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    study.write_text('mechanism = "m.json"\nrest = ["phase_margin", "modulus_margin"]\n[vary]\nk = [10.0, 20.0]\n')
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "o.csv")]) == 0
+    rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1)
+    for k, phase, _ in rows:
+        w = np.sqrt((16 + np.sqrt(256 + 16 * k * k)) / 8)  # |k + 4jw| = 2 w²
+        assert phase == pytest.approx(np.degrees(np.arctan(4 * w / k)), rel=1e-6)
+    d["controllers"]["c"]["period"] = 2.0
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "o.csv")]) == 0
+    assert (np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1)[:, 1] == 0.0).all()
