@@ -21,6 +21,7 @@ from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
 
@@ -76,6 +77,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
+    "shape of a contact": Outline,
+    "against": Opposite,
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from random_forces import random_mechanism
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.forces.kinds import KINDS, force_kind, offered
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -70,6 +70,13 @@ def test_keys_tell_one_kind_only():
         keys = [key for kind in KINDS.values() if kind.place == place for key in kind.told_by or ()]
         assert len(keys) == len(set(keys))
         assert sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
+
+
+def test_offered_names_have_their_units():
+    """A length and its rate are not added: what elements offer is known by its dimension, as the description's own names are."""
+    for kind, said in (("line", "f.length + f.rate"), ("contact", {"value": "f.penetration", "unit": "m/s"})):
+        with pytest.raises(ModelError, match="outputs.wrong"):
+            load(random_mechanism(kind, 1) | {"outputs": {"wrong": said}, "states": {}})
 
 
 def test_docs_and_packages_draw_from_the_registry():
