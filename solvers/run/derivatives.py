@@ -6,7 +6,7 @@ The literal forms are in a library of their own, which the hooks call.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary, hook
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
@@ -172,11 +172,12 @@ def guards(out, context, t, y):
 
 @boundary("rates")
 def conditions(out, model, ws, t, y):
-    """Guards of the state y."""
+    """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
+    late = model.header.late_guards == 1
     if status == 0:
-        status = load(model, ws, t)
-    if status == 0 and model.header.late_guards == 1:
+        status = load(model, ws, t) if late else look(model, ws, t)
+    if status == 0 and late:
         status = accelerations_of(model, ws)
         if status == 0:
             if model.header.reactions == 1:
