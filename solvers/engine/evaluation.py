@@ -60,10 +60,10 @@ def move_inputs(model, ws, dt):
 
 
 @kernel
-def place(model, ws, t):
-    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
+def place(model, ws, t, inertia):
+    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x; `inertia`: an elimination follows."""
     status = set_registers(model, ws, t)
-    motion(model, ws)
+    motion(model, ws, inertia)
     if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
@@ -73,7 +73,7 @@ def place(model, ws, t):
 @kernel
 def loaded(model, ws, t):
     """`place`, the state program and all loads."""
-    status = place(model, ws, t)
+    status = place(model, ws, t, True)
     if status == 0:
         status = run_phase(model, ws, 2)
     for j in range(ws.tau.size):
@@ -103,6 +103,13 @@ def tell(model, ws):
 def load(model, ws, t):
     """`loaded`, as everything but wide numbers calls it."""
     return loaded(model, ws, t)
+
+
+@boundary("state")
+def look(model, ws, t):
+    """Kinematics alone: positions, velocities, their sensors and the state program."""
+    status = place(model, ws, t, False)
+    return run_phase(model, ws, 2) if status == 0 else status
 
 
 @boundary("solve")

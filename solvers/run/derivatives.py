@@ -9,7 +9,7 @@ from kinetree.solvers.boundary import boundary, hook
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.contacts.rows import any_closed
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
@@ -177,11 +177,12 @@ def guards(out, context, t, y):
 
 @boundary("rates")
 def conditions(out, model, ws, t, y):
-    """Guards of the state y."""
+    """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
+    late = model.header.late_guards == 1 or any_closed(ws)
     if status == 0:
-        status = load(model, ws, t)
-    if status == 0 and (model.header.late_guards == 1 or any_closed(ws)):
+        status = load(model, ws, t) if late else look(model, ws, t)
+    if status == 0 and late:
         status = accelerations_of(model, ws)
         if status == 0:
             if model.header.reactions == 1:
