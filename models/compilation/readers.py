@@ -10,8 +10,8 @@ from kinetree.solvers import layout as L
 
 # fields that name registers, of numbers or of the first of up to three; what in them is no register does no harm
 FIELDS = (
-    "forces", "guards", "actions", "latches", "probes", "knots", "potentials", "x_rate", "l_slope", "l_arm", "l_input", "c_number", "c_guard", "c_value", "e_axis", "e_amount",
-    "e_factor", "u_rotor", "b_mass", "b_com", "b_inertia",
+    "forces", "guards", "actions", "latches", "probes", "knots", "potentials", "x_rate", "l_slope", "l_arm", "l_input", "c_number", "c_guard",
+    "c_value", "e_axis", "e_amount", "e_factor", "u_rotor", "b_mass", "b_com", "b_inertia",
 )  # fmt: skip
 
 
