@@ -72,11 +72,13 @@ def test_keys_tell_one_kind_only():
         assert sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
 
 
-def test_offered_names_have_their_units():
-    """A length and its rate are not added: what elements offer is known by its dimension, as the description's own names are."""
-    for kind, said in (("line", "f.length + f.rate"), ("contact", {"value": "f.penetration", "unit": "m/s"})):
-        with pytest.raises(ModelError, match="outputs.wrong"):
-            load(random_mechanism(kind, 1) | {"outputs": {"wrong": said}, "states": {}})
+@pytest.mark.parametrize(("kind", "offered_name"), [("line", "f.length"), ("contact", "f.penetration"), ("tyre", "f.travel")])
+def test_offered_names_have_their_units(kind: str, offered_name: str):
+    """What elements offer is known by its dimension: a length and a mass with a declared unit are not added, two lengths are."""
+    d = random_mechanism(kind, 1) | {"outputs": {"sum": f"{offered_name} + p"}, "states": {}}
+    assert load(d | {"parameters": {"p": {"value": 1.0, "unit": "m"}}})
+    with pytest.raises(ModelError, match="outputs.sum"):
+        load(d | {"parameters": {"p": {"value": 1.0, "unit": "kg"}}})
 
 
 def test_docs_and_packages_draw_from_the_registry():
