@@ -70,18 +70,16 @@ def stage_masks(unit: Any, record: np.ndarray, inputs: dict[int, int]) -> tuple[
     q_bits, u_bits = state_bits(unit, record, ints, masks)
     code = model.code.reshape(-1, L.INSTRUCTION).tolist()
     starts = ints[L.H_PHASE : L.H_PHASE + L.PHASES + 1].tolist()
+    late = int(ints[L.H_LATE_SENSORS])
     sensors = model.sensors.reshape(-1, L.SENSOR).tolist()
-    for kind, register, *_ in sensors:
-        if kind >= L.Sensor.ACCELERATION:
-            continue
+    for kind, register, *_ in sensors[:late]:
         masks[register] = (0, q_bits if kind in POSITIONS else q_bits | u_bits)
     for instruction in code[starts[0] : starts[3]]:
         follow(masks, instruction)
     loads = everything(model, masks, ints)
     whole = (loads[0], loads[1] | q_bits | u_bits)
-    for kind, register, *_ in sensors:
-        if kind >= L.Sensor.ACCELERATION:
-            masks[register] = whole
+    for _, register, *_ in sensors[late:]:
+        masks[register] = whole
     for _, _, effective_mass in model.probes.reshape(-1, L.PROBE).tolist():
         masks[effective_mass] = (0, q_bits)
     for instruction in code[starts[3] : starts[4]]:

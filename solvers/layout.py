@@ -159,8 +159,8 @@ H_BODIES, H_NQ, H_NU, H_NX, H_INPUTS, H_PARAMETERS, H_ELEMENTS, H_REGISTERS, H_S
 H_R_PARAMETERS, H_R_INPUTS, H_R_Q, H_R_U, H_R_X, H_R_SENSORS = range(16, 22)
 H_PHASE = 24  # five numbers: start of phases 0..3 in `code`, and the end
 H_GRAVITY = 30  # register of the gravity vector
-H_LATE_SENSORS = 31  # first sensor that needs accelerations and is needed by laws, rates or guards
-H_REACTIONS = 32  # 1 when such a sensor needs reactions
+H_LATE_SENSORS = 31  # first sensor that needs accelerations
+H_REACTIONS = 32  # 1 when some sensor needs reactions
 H_SIZES = 40  # three numbers: length of ints, floats, work
 
 
@@ -177,7 +177,6 @@ KNOT = 5
 H_LATE_GUARDS = 33  # 1 when guards need accelerations
 H_QUATERNIONS = 34  # number of quaternions
 H_GIVEN = 35  # 1 when some joint has a given motion
-H_IDLE_SENSORS = 36  # first sensor that nothing but a result reads: it is measured when outputs are asked for
 
 
 BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes

@@ -190,12 +190,12 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // 3}
     counts = {key: float(value) for key, value in counts.items()}
-    early, late, idle = parts["sensors"]
+    late = [record[0] for record in builder.late]
     header = {
         L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(builder.inputs), L.H_PARAMETERS: len(d.parameters),
-        L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(early) + len(late) + len(idle),
-        L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(early),
-        L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late)),
+        L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(builder.early) + len(late),
+        L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(builder.early),
+        L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late)),
         L.H_R_Q: names[coordinates[0]] if coordinates else 0, L.H_R_U: names[speeds[0]] if speeds else 0,
         L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(builder.inputs))] if builder.inputs else 0,
     }  # fmt: skip
@@ -203,7 +203,6 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     header |= {
         L.H_LATE_GUARDS: int(builder.late_guards),
         L.H_QUATERNIONS: len(quaternions(ints)),
-        L.H_IDLE_SENSORS: len(early) + len(late),
         L.H_GIVEN: int(any(kind in given for kind in ints["e_kind"])),
     }
     header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}

@@ -62,7 +62,7 @@ def place(model, ws, t):
     """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
     status = set_registers(model, ws, t)
     motion(model, ws)
-    if model.forces.size > 0 or model.header[L.H_IDLE_SENSORS] > 0:
+    if model.forces.size > 0 or model.sensors.size > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header[L.H_LATE_SENSORS])
     return status
@@ -84,17 +84,11 @@ def loaded(model, ws, t):
 @kernel
 def finished(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
-    measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_IDLE_SENSORS])
+    measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):
         ws.xdot[k] = ws.val[model.x_rate[k]]
     return status
-
-
-@kernel
-def tell(model, ws):
-    """Sensors that only results read, after accelerations, reactions and velocities."""
-    measure(model, ws, model.header[L.H_IDLE_SENSORS], model.header[L.H_SENSORS])
 
 
 @boundary("state")

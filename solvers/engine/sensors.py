@@ -127,7 +127,7 @@ def multiplier(model, ws, number):
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1; those from header[H_LATE_SENSORS] on may need accelerations (and reactions)."""
+    """Write sensors first..last-1; those from header[H_LATE_SENSORS] on need accelerations (and reactions)."""
     s = model.sensors
     for k in range(first, last):
         at = L.SENSOR * k

@@ -9,7 +9,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.energy import kinetic, potential
-from kinetree.solvers.engine.evaluation import finish, load, tell
+from kinetree.solvers.engine.evaluation import finish, load
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
@@ -93,7 +93,6 @@ def refresh(I, F, W, t):
         reactions(model, ws)
         velocities(model, ws)
         status = finish(model, ws)
-        tell(model, ws)
         weigh(model, ws)
         W[U.V_ENERGY] = kinetic(model, ws) + potential(model, ws)
         W[U.V_ENERGY_RESIDUAL] = energy_of_motion(model, ws) - W[U.V_ENERGY_START] - W[U.V_WORK]
