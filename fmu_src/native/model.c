@@ -40,10 +40,10 @@ static const char *places(const Model *m, int64_t strings) {
 /* Whether the counts of the header are those of the unit, whose own table tells where its numbers stand. */
 static const char *counts(const Model *m) {
     const int64_t *h = m->header, *u = m->ints;
-    if (h[P_INTS] < UNIT_HEADER || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < UNIT_HEADER + STAGE * h[P_STAGES])
+    if (h[P_INTS] < U_SIZE || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < U_SIZE + S_SIZE * h[P_STAGES])
         return NAMED("has no table of stages");
     if (h[P_STATES] != u[U_STATES] || h[P_GUARDS] > u[U_GUARDS] || h[P_GUARDS] < 0 || h[P_BODIES] != u[U_BODIES]) return NAMED("has other counts than its unit");
-    if (h[P_WORK] < u[U_SIZES + 2] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
+    if (h[P_WORK] < u[U_WORK_SIZE] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
     return NULL;
 }
 
