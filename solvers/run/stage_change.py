@@ -99,17 +99,26 @@ def balance_momenta(I, W, model, ws, t):
     map_at = stage_record(I, W).bodies
     for g in range(I.bodies):
         i = I[map_at + g]
-        if i > 0:
+        if i > 0 and not is_twin(model, i):
             body = unit_body_at(W[I.at_bodies :], g)
             velocity, spin = get3(body.velocity, 0), get3(body.spin, 0)
             put_momentum(ws, i, velocity, spin)
-            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it
+            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it, also those that the structure before had not
                 if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
                     put_momentum(ws, model.l_b[k], velocity, spin)
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
             put_momentum(ws, model.l_b[k], ZERO, ZERO)
     return solve_momenta(model, ws) if status == 0 else status
+
+
+@kernel
+def is_twin(model, i):
+    """Whether a body is the second half of one that a loop cuts."""
+    for k in range(model.l_kind.size):
+        if model.l_kind[k] == L.Loop.WELD and model.l_b[k] == i:
+            return True
+    return False
 
 
 @kernel
