@@ -240,7 +240,9 @@ def mutants(options: argparse.Namespace) -> int:
 
 def fuzz(options: argparse.Namespace) -> int:
     setup()
-    return run(program("python"), ROOT / "tests" / "fuzz" / "fuzz.py", *options.rest)
+    tests = ROOT / "tests"
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (tests / "fuzz", tests / "fuzz" / "calls", tests / "fuzz" / "motions", tests / "support")))
+    return run(program("python"), tests / "fuzz" / "fuzz.py", *options.rest)
 
 
 COMMANDS = {
@@ -254,7 +256,7 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
-    "fuzz": (fuzz, "hand changed descriptions, scenarios, studies and system structures to the readers: --minutes N"),
+    "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds, --coverage of the C shell"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 

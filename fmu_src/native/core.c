@@ -227,7 +227,7 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values) 
 int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values) {
     if ((int64_t)n != count) return say(in, LEVEL_ERROR, "%zu numbers were asked for, there are %d", n, (int)count);
     int level = settle(in);
-    if (!level) memcpy(values, in->work + at, n * sizeof *values);
+    if (!level && n) memcpy(values, in->work + at, n * sizeof *values);
     return level;
 }
 
@@ -236,7 +236,7 @@ int set_states(Instance *in, const double *x, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (!isfinite(x[k]))
             return say(in, LEVEL_DISCARD, "the host's state '%s' is %g, which is not a finite number: its integration is unstable", state_name(&in->model, k), x[k]);
-    memcpy(in->work + in->model.ints[U_AT_STATES], x, n * sizeof *x);
+    if (n) memcpy(in->work + in->model.ints[U_AT_STATES], x, n * sizeof *x);
     in->stale |= STALE_VALUES;
     return LEVEL_OK;
 }

@@ -111,8 +111,13 @@ int engine_failure(Instance *in, int status, int level, const char *doing);
 /* log.c */
 int say(Instance *in, int level, const char *format, ...);
 int refuse(Instance *in, const char *function);
+int given_null(Instance *in, const char *function);
 int set_logging(Instance *in, int on, size_t n, const char *const *categories);
 const char *mode_name(Mode mode);
+
+/* What a function of the standard needs behind its addresses: hosts that give NULL get an error instead of their end. */
+#define NEEDS(holds) \
+    if (!(holds)) return given_null(in, __func__);
 
 /* state.c */
 typedef struct SavedState SavedState;

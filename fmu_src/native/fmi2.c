@@ -77,33 +77,38 @@ fmi2Status fmi2Reset(fmi2Component c) {
 
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real values[]) {
     BEGIN("fmi2GetReal", READABLE)
+    NEEDS(!n || (vr && values))
     RETURN(get_reals(in, vr, n, values));
 }
 
 fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer values[]) {
     BEGIN("fmi2GetInteger", READABLE)
+    NEEDS(!n || (vr && values))
     RETURN(get_integers(in, vr, n, values));
 }
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean values[]) {
     BEGIN("fmi2GetBoolean", READABLE)
+    NEEDS(!n || (vr && values))
     RETURN(n ? say(in, LEVEL_ERROR, "'%s' is not a boolean", variable_name(&in->model, vr[0])) : LEVEL_OK);
 }
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String values[]) {
     BEGIN("fmi2GetString", READABLE)
+    NEEDS(!n || (vr && values))
     RETURN(get_strings(in, vr, n, values));
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real values[]) {
     BEGIN("fmi2SetReal", ALIVE)
+    NEEDS(!n || (vr && values))
     RETURN(set_reals(in, vr, n, values));
 }
 
 #define NOT_SETTABLE(Kind) \
     fmi2Status fmi2Set##Kind(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2##Kind values[]) { \
         BEGIN("fmi2Set" #Kind, ALIVE) \
-        (void)values; \
+        NEEDS(!n || vr) \
         RETURN(n ? say(in, LEVEL_ERROR, "'%s' cannot be set: it is computed", variable_name(&in->model, vr[0])) : LEVEL_OK); \
     }
 NOT_SETTABLE(Integer)
@@ -113,11 +118,13 @@ NOT_SETTABLE(String)
 /* -- state -------------------------------------------------------------------------------------------------------------------------------- */
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
     BEGIN("fmi2GetFMUstate", READABLE)
+    NEEDS(state)
     RETURN(state_save(in, (SavedState **)state));
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
     BEGIN("fmi2SetFMUstate", READABLE)
+    NEEDS(state)
     RETURN(state_restore(in, state));
 }
 
@@ -129,23 +136,27 @@ fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
 
 fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size) {
     BEGIN("fmi2SerializedFMUstateSize", READABLE)
+    NEEDS(size)
     *size = state_size(in);
     return fmi2OK;
 }
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
     BEGIN("fmi2SerializeFMUstate", READABLE)
+    NEEDS(bytes)
     RETURN(state_write(in, state, bytes, size));
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
     BEGIN("fmi2DeSerializeFMUstate", READABLE)
+    NEEDS(state)
     RETURN(state_parse(in, bytes, size, (SavedState **)state));
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n, const fmi2ValueReference knowns[], size_t m,
                                         const fmi2Real seed[], fmi2Real result[]) {
     BEGIN("fmi2GetDirectionalDerivative", INITIALIZATION | RUNNING)
+    NEEDS((!n || (unknowns && result)) && (!m || (knowns && seed)))
     RETURN(directional(in, unknowns, n, knowns, m, seed, result));
 }
 
@@ -158,6 +169,7 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     BEGIN("fmi2NewDiscreteStates", EVENT)
+    NEEDS(info)
     int changed = 0, level = handle_event(in, &changed);
     *info = (fmi2EventInfo){.newDiscreteStatesNeeded = changed, .valuesOfContinuousStatesChanged = changed};
     info->nextEventTimeDefined = next_event(in, &info->nextEventTime);
@@ -172,6 +184,7 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state, fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
     BEGIN("fmi2CompletedIntegratorStep", CONTINUOUS)
+    NEEDS(enter_event_mode && terminate)
     *terminate = fmi2False;
     int event = 0, level = step_accepted(in, &event);
     *enter_event_mode = event;
@@ -185,26 +198,31 @@ fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t) {
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n) {
     BEGIN("fmi2SetContinuousStates", EVENT | CONTINUOUS)
+    NEEDS(!n || x)
     RETURN(set_states(in, x, n));
 }
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real values[], size_t n) {
     BEGIN("fmi2GetDerivatives", INITIALIZATION | EVENT | CONTINUOUS | TERMINATED | FAILED)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_RATES], in->model.header[P_STATES], n, values));
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real values[], size_t n) {
     BEGIN("fmi2GetEventIndicators", INITIALIZATION | EVENT | CONTINUOUS | TERMINATED | FAILED)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values));
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real values[], size_t n) {
     BEGIN("fmi2GetContinuousStates", INITIALIZATION | EVENT | CONTINUOUS | TERMINATED | FAILED)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_STATES], in->model.header[P_STATES], n, values));
 }
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real values[], size_t n) {
     BEGIN("fmi2GetNominalsOfContinuousStates", READABLE)
+    NEEDS(!n || values)
     for (size_t k = 0; k < n; k++) values[k] = (int64_t)k < in->model.header[P_STATES] ? in->model.nominals[k] : 1;
     return fmi2OK;
 }
@@ -212,11 +230,13 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real values[],
 /* -- co-simulation ---------------------------------------------------------------------------------------------------------------------------- */
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], const fmi2Real values[]) {
     BEGIN("fmi2SetRealInputDerivatives", STEP)
+    NEEDS(!n || (vr && order && values))
     RETURN(set_slopes(in, vr, n, order, values));
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer order[], fmi2Real values[]) {
     BEGIN("fmi2GetRealOutputDerivatives", STEP | TERMINATED)
+    NEEDS(!n || (vr && order && values))
     RETURN(output_rates(in, vr, n, order, values));
 }
 
@@ -233,12 +253,14 @@ fmi2Status fmi2CancelStep(fmi2Component c) {
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {
     BEGIN("fmi2GetStatus", READABLE)
+    NEEDS(value)
     if (kind == fmi2DoStepStatus) *value = in->mode == FAILED ? fmi2Error : fmi2OK;
     RETURN(kind == fmi2DoStepStatus ? LEVEL_OK : LEVEL_DISCARD);
 }
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value) {
     BEGIN("fmi2GetRealStatus", READABLE)
+    NEEDS(value)
     if (kind == fmi2LastSuccessfulTime) *value = in->work[V_TIME];
     RETURN(kind == fmi2LastSuccessfulTime ? LEVEL_OK : LEVEL_DISCARD);
 }
@@ -249,6 +271,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value) {
     BEGIN("fmi2GetBooleanStatus", READABLE)
+    NEEDS(value)
     if (kind == fmi2Terminated) *value = fmi2False;
     RETURN(kind == fmi2Terminated ? LEVEL_OK : LEVEL_DISCARD);
 }

@@ -99,24 +99,28 @@ static int same_count(Instance *in, size_t n, size_t values) {
 
 fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Float64 values[], size_t count) {
     BEGIN("fmi3GetFloat64", READABLE)
+    NEEDS(!n || (vr && values))
     int level = same_count(in, n, count);
     RETURN(level ? level : get_reals(in, vr, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, const fmi3Float64 values[], size_t count) {
     BEGIN("fmi3SetFloat64", ALIVE)
+    NEEDS(!n || (vr && values))
     int level = same_count(in, n, count);
     RETURN(level ? level : set_reals(in, vr, n, values));
 }
 
 fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Int32 values[], size_t count) {
     BEGIN("fmi3GetInt32", READABLE)
+    NEEDS(!n || (vr && values))
     int level = same_count(in, n, count);
     RETURN(level ? level : get_integers(in, vr, n, values));
 }
 
 fmi3Status fmi3GetString(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3String values[], size_t count) {
     BEGIN("fmi3GetString", READABLE)
+    NEEDS(!n || (vr && values))
     int level = same_count(in, n, count);
     RETURN(level ? level : get_strings(in, vr, n, values));
 }
@@ -124,11 +128,13 @@ fmi3Status fmi3GetString(fmi3Instance instance, const fmi3ValueReference vr[], s
 /* -- state ------------------------------------------------------------------------------------------------------------------------------------ */
 fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *state) {
     BEGIN("fmi3GetFMUState", READABLE)
+    NEEDS(state)
     RETURN(state_save(in, (SavedState **)state));
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
     BEGIN("fmi3SetFMUState", READABLE)
+    NEEDS(state)
     RETURN(state_restore(in, state));
 }
 
@@ -140,23 +146,27 @@ fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *state) {
 
 fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state, size_t *size) {
     BEGIN("fmi3SerializedFMUStateSize", READABLE)
+    NEEDS(size)
     *size = state_size(in);
     return fmi3OK;
 }
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
     BEGIN("fmi3SerializeFMUState", READABLE)
+    NEEDS(bytes)
     RETURN(state_write(in, state, (char *)bytes, size));
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {
     BEGIN("fmi3DeserializeFMUState", READABLE)
+    NEEDS(state)
     RETURN(state_parse(in, (const char *)bytes, size, (SavedState **)state));
 }
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n, const fmi3ValueReference knowns[], size_t m,
                                         const fmi3Float64 seed[], size_t seeds, fmi3Float64 result[], size_t results) {
     BEGIN("fmi3GetDirectionalDerivative", INITIALIZATION | RUNNING | TERMINATED)
+    NEEDS((!n || (unknowns && result)) && (!m || (knowns && seed)))
     int level = same_count(in, m, seeds);
     if (!level) level = same_count(in, n, results);
     RETURN(level ? level : directional(in, unknowns, n, knowns, m, seed, result));
@@ -165,6 +175,7 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueRe
 fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t n, const fmi3ValueReference knowns[], size_t m,
                                     const fmi3Float64 seed[], size_t seeds, fmi3Float64 result[], size_t results) {
     BEGIN("fmi3GetAdjointDerivative", INITIALIZATION | RUNNING | TERMINATED)
+    NEEDS((!n || (unknowns && seed)) && (!m || (knowns && result)))
     int level = same_count(in, n, seeds);
     if (!level) level = same_count(in, m, results);
     for (size_t k = 0; k < m && !level; k++) {
@@ -188,6 +199,7 @@ fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance instance) {
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *again, fmi3Boolean *terminate, fmi3Boolean *nominals_changed,
                                     fmi3Boolean *values_changed, fmi3Boolean *next_defined, fmi3Float64 *next) {
     BEGIN("fmi3UpdateDiscreteStates", EVENT)
+    NEEDS(again && terminate && nominals_changed && values_changed && next_defined && next)
     int changed = 0, level = handle_event(in, &changed);
     *again = *values_changed = changed != 0;
     *terminate = *nominals_changed = fmi3False;
@@ -204,6 +216,7 @@ fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_set_state, fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
     BEGIN("fmi3CompletedIntegratorStep", CONTINUOUS)
+    NEEDS(enter_event_mode && terminate)
     *terminate = fmi3False;
     int event = 0, level = step_accepted(in, &event);
     *enter_event_mode = event != 0;
@@ -218,6 +231,7 @@ fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 t) {
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[], size_t n) {
     BEGIN("fmi3SetContinuousStates", CONTINUOUS)
+    NEEDS(!n || x)
     RETURN(set_states(in, x, n));
 }
 
@@ -225,33 +239,39 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[],
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 values[], size_t n) {
     BEGIN("fmi3GetContinuousStateDerivatives", EXCHANGE)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_RATES], in->model.header[P_STATES], n, values));
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 values[], size_t n) {
     BEGIN("fmi3GetEventIndicators", EXCHANGE)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values));
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 values[], size_t n) {
     BEGIN("fmi3GetContinuousStates", EXCHANGE)
+    NEEDS(!n || values)
     RETURN(get_group(in, in->model.ints[U_AT_STATES], in->model.header[P_STATES], n, values));
 }
 
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 values[], size_t n) {
     BEGIN("fmi3GetNominalsOfContinuousStates", READABLE)
+    NEEDS(!n || values)
     for (size_t k = 0; k < n; k++) values[k] = (int64_t)k < in->model.header[P_STATES] ? in->model.nominals[k] : 1;
     return fmi3OK;
 }
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n) {
     BEGIN("fmi3GetNumberOfEventIndicators", READABLE)
+    NEEDS(n)
     *n = (size_t)in->model.header[P_GUARDS];
     return fmi3OK;
 }
 
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *n) {
     BEGIN("fmi3GetNumberOfContinuousStates", READABLE)
+    NEEDS(n)
     *n = (size_t)in->model.header[P_STATES];
     return fmi3OK;
 }
@@ -267,6 +287,7 @@ fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, const fmi3Int32 orders[], fmi3Float64 values[],
                                     size_t count) {
     BEGIN("fmi3GetOutputDerivatives", STEP | EVENT | TERMINATED)
+    NEEDS(!n || (vr && orders && values))
     int level = same_count(in, n, count);
     RETURN(level ? level : output_rates(in, vr, n, orders, values));
 }
@@ -274,6 +295,7 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueRefere
 fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 t, fmi3Float64 h, fmi3Boolean no_set_state, fmi3Boolean *event_handling_needed,
                       fmi3Boolean *terminate, fmi3Boolean *early_return, fmi3Float64 *last_time) {
     BEGIN("fmi3DoStep", STEP)
+    NEEDS(event_handling_needed && terminate && early_return && last_time)
     int stopped = 0, level = do_step(in, t, h, in->event_mode_used && in->early_return_allowed, &stopped);
     *event_handling_needed = stopped != 0;
     *terminate = fmi3False;

@@ -11,6 +11,7 @@ enum { ANY = INSTANTIATED | INITIALIZATION | STEP | EVENT | CONTINUOUS | TERMINA
 
 #define NOTHING(function) \
     BEGIN(function, ANY) \
+    NEEDS(!n || vr) \
     return (fmi3Status)(n ? say(in, LEVEL_ERROR, "%s: '%s' is not of this type or cannot be set", function, variable_name(&in->model, vr[0])) : LEVEL_OK);
 #define NO_VALUES(Kind) \
     fmi3Status fmi3Get##Kind(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3##Kind values[], size_t count) { \

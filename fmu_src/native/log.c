@@ -39,6 +39,8 @@ const char *mode_name(Mode mode) {
 
 int refuse(Instance *in, const char *function) { return say(in, LEVEL_ERROR, "%s is not allowed %s", function, mode_name(in->mode)); }
 
+int given_null(Instance *in, const char *function) { return say(in, LEVEL_ERROR, "%s was given NULL where it needs an address", function); }
+
 int set_logging(Instance *in, int on, size_t n, const char *const *categories) {
     int level = LEVEL_OK;
     in->logging = on ? CATEGORY_ALL : CATEGORY_ERROR; /* what goes wrong is never silent */

@@ -37,6 +37,16 @@ static const char *places(const Model *m, int64_t strings) {
     return NULL;
 }
 
+/* Whether the counts of the header are those of the unit, whose own table tells where its numbers stand. */
+static const char *counts(const Model *m) {
+    const int64_t *h = m->header, *u = m->ints;
+    if (h[P_INTS] < UNIT_HEADER || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < UNIT_HEADER + STAGE * h[P_STAGES])
+        return NAMED("has no table of stages");
+    if (h[P_STATES] != u[U_STATES] || h[P_GUARDS] > u[U_GUARDS] || h[P_GUARDS] < 0 || h[P_BODIES] != u[U_BODIES]) return NAMED("has other counts than its unit");
+    if (h[P_WORK] < u[U_SIZES + 2] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
+    return NULL;
+}
+
 static const char *lay_out(Model *m, size_t size) {
     static const int WEIGHT[][2] = {{P_INTS, 1}, {P_FLOATS, 1}, {P_OPTIONS, 2}, {P_VARIABLES, 12}, {P_STATES, 1}, {P_STAGES, 1}, {P_BODIES, 1}};
     const int64_t *h = m->header = m->file;
@@ -60,7 +70,8 @@ static const char *lay_out(Model *m, size_t size) {
     m->nominals = (const double *)(at += 3 * h[P_VARIABLES]);
     m->strings = (at += h[P_STATES]);
     m->text = (const char *)(at += strings);
-    return places(m, strings);
+    const char *problem = counts(m);
+    return problem ? problem : places(m, strings);
 }
 
 static int is_of(const Model *m, const char *token) { return token && strcmp(token, m->text + m->strings[1]) == 0; }

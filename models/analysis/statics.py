@@ -66,6 +66,7 @@ class Search:
         self.scale = self.gravity * np.sqrt(self.mass * np.diag(self.M))
         self.f = self.chart.independent.size
         self.r = self.residual(self.q, self.x)
+        self.refuse_what_is_no_number()
         full = Slopes(self.evaluation, self.chart, np.zeros(self.f), self.x).matrix()
         kept = [*range(self.f), *range(2 * self.f, 2 * self.f + self.x.size)]
         self.J = full[: self.f + self.x.size, kept]
@@ -76,6 +77,13 @@ class Search:
         self.columns, self.rows = self.balance()
         self.change = self.pace()
         self.size = self.measure(self.r)
+
+    def refuse_what_is_no_number(self) -> None:
+        """Forces beyond all numbers have no slopes: no rest is found downhill from there."""
+        if not np.isfinite(self.r).all():
+            names = (*(self.system.speeds[k] for k in self.chart.independent), *self.system.compiled.states)
+            wrong = names[int(np.flatnonzero(~np.isfinite(self.r))[0])]
+            raise EvaluationError(f"no state of rest found: the rate of {wrong} is not a finite number where the search stands", Status.NOT_A_NUMBER)
 
     def pace(self) -> np.ndarray:
         """How fast each state would change if what its rate is made of did not cancel: the scale of what is left at rest."""

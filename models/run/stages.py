@@ -11,7 +11,7 @@ from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
-from kinetree.models.description.value_parts import Output
+from kinetree.models.description.value_parts import Output, Parameter
 from kinetree.models.expressions.text import names, parse
 from kinetree.models.forces.table import ForceTable
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
@@ -83,9 +83,20 @@ def split(stage: Stage, description: Description) -> tuple[dict[str, float | str
     fixed: dict[str, float | str] = {}
     at_end: dict[str, float | str] = {}
     for target, value in stage.set.items():
-        plain = target in description.parameters and (not isinstance(value, str) or names(parse(value)) <= description.parameters.keys())
+        known = description.parameters
+        plain = target in known and (used := made_of(value, known)) <= known.keys() and target not in used
         (fixed if plain else at_end)[target] = value
     return fixed, at_end
+
+
+def made_of(value: float | str, parameters: Mapping[str, Parameter]) -> set[str]:
+    """Names in a value, and in the parameters that it is computed from."""
+    found, rest = set[str](), [value]
+    while rest:
+        new = names(parse(each)) - found if isinstance(each := rest.pop(), str) else set()
+        found |= new
+        rest += [parameters[name].value for name in new if name in parameters]
+    return found
 
 
 def without(description: Description, stage: Stage, fixed: Mapping[str, float | str], key: str) -> tuple[Description, tuple[str, ...]]:

@@ -6,6 +6,7 @@ Subsystems are flattened: their components get the names SYSTEM.COMPONENT, and c
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -76,7 +77,7 @@ class Reader:
         """The file of the archive that a source names."""
         if not is_inside(self.folder, source):
             raise self.refuse(f"{what}: source '{source[:100]}' is not inside the archive")
-        if not (self.folder / source).is_file():
+        if not os.path.isfile(self.folder / source):  # no name is too long for it
             raise self.refuse(f"{what}: the archive has no '{source[:100]}'")
         return self.folder / source
 

@@ -94,16 +94,25 @@ def balance_momenta(I, W, model, ws, t):
     map_at = I[stage_record(I, W) + U.S_BODIES]
     for g in range(I[U.U_BODIES]):
         i = I[map_at + g]
-        if i > 0:
+        if i > 0 and not is_twin(model, i):
             pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
             put_momentum(ws, i, get3(W, pose + 3), get3(W, pose + 6))
-            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it
+            for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it, also those that the structure before had not
                 if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
                     put_momentum(ws, model.l_b[k], get3(W, pose + 3), get3(W, pose + 6))
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
             put_momentum(ws, model.l_b[k], ZERO, ZERO)
     return solve_momenta(model, ws) if status == 0 else status
+
+
+@kernel
+def is_twin(model, i):
+    """Whether a body is the second half of one that a loop cuts."""
+    for k in range(model.l_kind.size):
+        if model.l_kind[k] == L.Loop.WELD and model.l_b[k] == i:
+            return True
+    return False
 
 
 @kernel

@@ -317,3 +317,10 @@ def test_guess_that_leaves_a_loop_open_is_closed_first():
     assert system.constraint_residual(0.0, guess) > 1e-3
     assert system.equilibrium(q=guess).q == pytest.approx(here.q, abs=1e-9)
     assert system.linearize(q=here.q + 1e-9).stiffness == pytest.approx(here.linear.stiffness, rel=1e-6)
+
+
+@pytest.mark.parametrize("force", ["exp(800*phi)", "-exp(800*phi)*phi", "1e300*phi*1e300"])
+def test_forces_beyond_all_numbers_are_named(force: str):
+    """Infinite forces made slopes of nan, on which the search ended inside scipy."""
+    with pytest.raises(EvaluationError, match=r"der\(phi\) is not a finite number"):
+        pendulum(1.0, {"push": {"coordinate": "phi", "value": force}}).equilibrium()

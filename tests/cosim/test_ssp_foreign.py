@@ -238,3 +238,10 @@ def test_entities_are_refused(tmp_path: Path):
     (tmp_path / "SystemStructure.ssd").write_text('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>')
     with pytest.raises(BadInput, match="declares entities"):
         read_ssd(tmp_path, "x.ssp")
+
+
+@pytest.mark.parametrize("source", ["u" * 300 + ".fmu", "(" * 5000, "a/" * 3000 + "unit.fmu"])
+def test_sources_longer_than_names_of_files_are_refused(tmp_path: Path, source: str):
+    """The system refuses to look for such a file, which was not a refusal of ours."""
+    with pytest.raises(BadInput, match="the archive has no|is not inside"):
+        read(tmp_path, system(component("a", connector("y", "output"), facts=f'source="{source}"')))

@@ -1,255 +1,87 @@
-"""Structure-aware fuzzing of what users and others hand in: descriptions, scenarios, studies, system structures.
+"""The long run of every fuzzer: `python3 scripts/dev.py fuzz --minutes 20 [--seed 1] [--kinds description,calls,...] [--out FOLDER]`.
 
-Starts from files that ship, changes their trees (values of other types and sizes, keys drawn from the JSON Schema, parts moved, doubled, taken
-away), and hands them to the readers. They may refuse with a message of their own; anything else is a finding, which is shrunk and written to a file.
-
-    python tests/fuzz/fuzz.py --minutes 20 [--seed 1] [--kinds description,study] [--out FOLDER]
+Prints what was tried; what is found is shrunk and written to a file. `--coverage` prints which lines and branches of the C shell the calls reach.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
-import json
 import random
-import signal
 import sys
 import tempfile
 import time
-import tomllib
-import traceback
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
+from typing import Protocol
 
-from kinetree.models import ModelError, load
-from kinetree.models.description.json_schema import json_schema
-from kinetree.models.description.source import library_names, read
-from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
-from kinetree.scripts.ssp.read import read_ssd
-from kinetree.scripts.ssp.structure import MAIN
-from kinetree.scripts.studies.study import Study
-from kinetree.scripts.terminal.failure import BadInput
-from kinetree.scripts.terminal.tables import checked
+from call_sequences import COUNTERS, CallSequences, built, coverage, missing_tools
+from motions import Motions
+from readers import Readers
 
-PATIENCE = 20  # seconds for one input
-SMALL = 30_000  # characters of a library mechanism that is taken
-VALUES: list[Any] = [
-    *(0, 1, -1, 2.5, 1e300, -1e-300, 1e308, 10**30, float("nan"), float("inf"), True, None, "", "t", "x", "nan", "1/0", "q + ", "(" * 300),
-    *("if(1, 2, 3)", "der(x)", "ground", "ä\u0000", "a" * 300, [], [1], [1, 2, 3], ["x", 0, 0], [[1]], {}, {"value": 1, "unit": "mm"}),
-    *({"value": [1, 2, 3], "unit": "deg"}, {"value": 1, "unit": "furlong"}, {"copies": 3}, {"copies": 10**9}, {"box": [1, 1, 1]}, "sqrt(-1)"),
-    *("table('T', t)", "force('f')", "1e400", "2**99999"),
-]
-STUDY = {
-    "mechanism": "lib:pendulum",
-    "combine": "grid",
-    "samples": 10,
-    "seed": 1,
-    "vary": {"m": [1.0, 2.0], "l": {"from": 1, "to": 2, "count": 5}},
-    "run": {"stop_time": 1.0, "output_step": 0.1, "inputs": {}},
-    "report": {"phi": ["max", "end"], "energy": "span"},
-}
-SSP = "http://ssp-standard.org/SSP1/SystemStructure"
-SSD = f"""<s:SystemStructureDescription xmlns:s="{SSP}Description" xmlns:c="{SSP}Common" xmlns:v="{SSP}ParameterValues" version="1.0" name="n">
-<s:System name="root"><s:Elements><s:Component name="a" source="u.fmu">
-<s:Connectors><s:Connector name="y" kind="output"><c:Real unit="mm"/></s:Connector></s:Connectors>
-<s:ParameterBindings><s:ParameterBinding><s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>
-<v:Parameter name="w"><v:Real value="2" unit="mm"/></v:Parameter>
-</v:Parameters></v:ParameterSet></s:ParameterValues></s:ParameterBinding></s:ParameterBindings></s:Component>
-<s:Component name="b" source="u.fmu"><s:Connectors><s:Connector name="u" kind="input"><c:Real unit="m"/></s:Connector></s:Connectors></s:Component>
-</s:Elements><s:Connections><s:Connection startElement="a" startConnector="y" endElement="b" endConnector="u">
-<c:LinearTransformation factor="2"/></s:Connection></s:Connections></s:System>
-<s:Units><c:Unit name="mm"><c:BaseUnit m="1" factor="0.001"/></c:Unit><c:Unit name="m"><c:BaseUnit m="1"/></c:Unit></s:Units>
-<s:DefaultExperiment startTime="0" stopTime="1"/></s:SystemStructureDescription>"""
+READERS = ("description", "scenario", "study", "structure")
 
 
-# -- trees ------------------------------------------------------------------------------------------------------------------------------------
-def places(tree: Any, path: tuple = ()) -> list[tuple]:
-    """Paths of all parts of a tree."""
-    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    return [path] + [each for key, part in parts for each in places(part, (*path, key))]
+class Fuzzer(Protocol):
+    """Something that is tried round by round."""
+
+    def round(self, draw: random.Random, out: Path) -> tuple[dict[str, int], list[str]]:
+        """What was tried, by kind, and the findings."""
+        ...
 
 
-def at(tree: Any, path: tuple) -> Any:
-    for key in path:
-        tree = tree[key]
-    return tree
-
-
-def changed(tree: Any, keys: list[str], draw: random.Random) -> Any:
-    """A copy with one to three random changes."""
-    tree = copy.deepcopy(tree)
-    for _ in range(draw.choice((1, 1, 1, 2, 3))):
-        found = [path for path in places(tree) if path]
-        if not found:
-            return tree
-        path = draw.choice(found)
-        holder, key, way = at(tree, path[:-1]), path[-1], draw.randrange(7)
-        if way == 0:
-            del holder[key]
-        elif way == 1:
-            holder[key] = copy.deepcopy(draw.choice(VALUES))
-        elif way == 2:
-            holder[key] = copy.deepcopy(at(tree, draw.choice(found)))
-        elif way == 3 and isinstance(holder, dict):
-            holder[draw.choice(keys)] = copy.deepcopy(draw.choice(VALUES) if draw.random() < 0.5 else at(tree, draw.choice(found)))
-        elif way == 4 and isinstance(holder, dict):
-            holder[draw.choice((*keys, "Ω", "a.b", "", "x" * 250))] = holder.pop(key)
-        elif way == 5 and isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
-            holder[key] = draw.choice((-1, 1e12, 0, 1e-12)) * holder[key]
-        elif way == 6 and isinstance(holder[key], str) and holder[key]:
-            k = draw.randrange(len(holder[key]))
-            holder[key] = holder[key][:k] + draw.choice("()*/+-.,'\"{}x1 ^t") + holder[key][k + draw.randrange(2) :]
+def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
+    """Those of the kinds that are wanted."""
+    found: list[Fuzzer] = []
+    if readers := [name for name in wanted if name in READERS]:
+        found.append(Readers(readers))
+    if "calls" in wanted:
+        if why := missing_tools():
+            print(f"calls are left out: {why}")
         else:
-            holder[key] = [copy.deepcopy(holder[key])] * 2
-    return tree
+            found.append(CallSequences(built(folder)))
+    if "motions" in wanted:
+        found.append(Motions())
+    return found
 
 
-def schema_keys(schema: Any) -> list[str]:
-    """Every key of the format."""
-    found = {key for table in (schema, *schema["$defs"].values()) for key in table.get("properties", {})}
-    return sorted(found)
-
-
-def shrunk(tree: Any, fails: Callable[[Any], bool]) -> Any:
-    """A smaller tree that still fails: parts taken away one after another as long as any can go."""
-    again, until = True, time.monotonic() + 60
-    while again and time.monotonic() < until:
-        again = False
-        for path in sorted((path for path in places(tree) if path), key=len):
-            smaller = copy.deepcopy(tree)
-            try:
-                del at(smaller, path[:-1])[path[-1]]
-            except (KeyError, IndexError, TypeError):
-                continue
-            if fails(smaller):
-                tree, again = smaller, True
-                break
-    return tree
-
-
-# -- kinds ------------------------------------------------------------------------------------------------------------------------------------
-@dataclass
-class Kind:
-    """Seeds, keys that may be put in, and the reader; `refusals` are what it may raise."""
-
-    seeds: list[Any]
-    keys: list[str]
-    read: Callable[[Any], Any]
-    refusals: tuple[type[BaseException], ...]
-
-
-def mechanism(tree: Any) -> None:
-    load(tree).compile()
-
-
-def structure(tree: Any) -> None:
-    """An XML tree as nested lists [tag, attributes, children]."""
-
-    def element(node: Any) -> ElementTree.Element:
-        made = ElementTree.Element(str(node[0]), {str(k): str(v) for k, v in node[1].items()})
-        made.extend([element(child) for child in node[2]])
-        return made
-
-    try:
-        text = ElementTree.tostring(element(tree))
-    except (TypeError, IndexError, AttributeError, KeyError, ValueError):
-        return  # no tree of elements any more
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / MAIN).write_bytes(text)
-        (folder / "u.fmu").write_bytes(b"")
-        read_ssd(folder, "fuzz.ssp")
-
-
-def listed(element: ElementTree.Element) -> list[Any]:
-    return [element.tag, dict(element.attrib), [listed(child) for child in element]]
-
-
-def kinds() -> dict[str, Kind]:
-    schema = json_schema()
-    sources = [read(f"lib:{name}")[0] for name in library_names()]
-    small = [tree for tree in sources if len(json.dumps(tree)) < SMALL]
-    scenarios = [tomllib.loads(path.read_text("utf-8")) for path in sorted(SCENARIOS.glob("*.toml"))]
-    words = sorted({key for tree in scenarios for path in places(tree) for key in path if isinstance(key, str)})
-    study_words = sorted({key for path in places(STUDY) for key in path if isinstance(key, str)})
-    return {
-        "description": Kind(small, schema_keys(schema), mechanism, (ModelError,)),
-        "scenario": Kind(scenarios, words, lambda tree: scenario_of(tree, "fuzz.toml"), (BadInput,)),
-        "study": Kind([STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)),
-        "structure": Kind([listed(ElementTree.fromstring(SSD))], ["source", "name", "kind", "unit", "factor", "type"], structure, (BadInput,)),
-    }
-
-
-# -- runs -------------------------------------------------------------------------------------------------------------------------------------
-class Slow(Exception):
-    """An input took too long."""
-
-
-def failure(kind: Kind, tree: Any) -> str:
-    """What went wrong and where; empty for what is read or refused as it should be."""
-    try:
-        kind.read(copy.deepcopy(tree))
-    except kind.refusals as refusal:
-        text = str(refusal)
-        return "" if text.strip() and len(text) < 100_000 else "an empty or endless message"
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {Path(last.filename).name}:{last.name}"
-    return ""
-
-
-def fuzz(kind: Kind, draw: random.Random, count: int | None, until: float) -> tuple[int, dict[str, Any]]:
-    """Inputs tried, and one input per finding."""
-    tried, found = 0, {}
-    while (count is None or tried < count) and time.monotonic() < until:
-        tree = changed(draw.choice(kind.seeds), kind.keys, draw)
-        tried += 1
-        if word := failure(kind, tree):
-            found.setdefault(word, tree)
-    return tried, found
+def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
+    """Rounds until the time is over; 1 when something was found."""
+    draw, end, tried, told = random.Random(seed), time.monotonic() + 60 * minutes, Counter[str](), set[str]()
+    print(f"seed {seed}, {minutes:g} minutes: {', '.join(wanted)}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        known = fuzzers(wanted, Path(folder))
+        while known and time.monotonic() < end:
+            for each in known:
+                count, findings = each.round(draw, out)
+                tried.update(count)
+                for finding in findings:
+                    word = finding.rsplit(": ", 1)[0]
+                    if word not in told:
+                        told.add(word)
+                        print(f"FOUND {finding}", flush=True)
+    print(f"tried {', '.join(f'{count} {name}' for name, count in tried.items())}: {len(told)} findings")
+    return int(bool(told))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    kinds = (*READERS, "calls", "motions")
+    parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--kinds", default="description,scenario,study,structure")
-    parser.add_argument("--out", type=Path, default=Path("fuzz-findings"))
+    parser.add_argument("--kinds", default=",".join(kinds), help="which of " + ", ".join(kinds))
+    parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where findings are written")
+    parser.add_argument("--coverage", action="store_true", help="lines and branches of the C shell that the calls reach, by gcov")
     options = parser.parse_args()
-
-    def too_slow(*_: object) -> None:
-        raise Slow
-
-    known, tried, findings = kinds(), Counter[str](), 0
-    wanted = options.kinds.split(",")
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, too_slow)
-    draw, end = random.Random(options.seed), time.monotonic() + 60 * options.minutes
-    told: set[str] = set()
-    print(f"seed {options.seed}, {options.minutes:g} minutes: {', '.join(wanted)}", flush=True)
-    while time.monotonic() < end:
-        for name in wanted:
-            if hasattr(signal, "SIGALRM"):
-                signal.alarm(PATIENCE)
-            count, found = fuzz(known[name], draw, 1, end)
-            signal.alarm(0)
-            tried[name] += count
-            for word, tree in found.items():
-                if f"{name}: {word}" in told:
-                    continue
-                told.add(f"{name}: {word}")
-                findings += 1
-                small = shrunk(tree, lambda each, kind=known[name], word=word: failure(kind, each) == word)
-                options.out.mkdir(parents=True, exist_ok=True)
-                path = options.out / f"{name}-{findings}.json"
-                path.write_text(json.dumps({"finding": word, "input": small}, indent=1, ensure_ascii=True))
-                print(f"FOUND {name}: {word}: {path}", flush=True)
-    print("tried " + ", ".join(f"{count} {name}s" for name, count in tried.items()) + f": {findings} findings")
-    return int(findings > 0)
+    if options.coverage:
+        if why := missing_tools(COUNTERS):
+            print(why)
+            return 1
+        with tempfile.TemporaryDirectory() as folder:
+            print(coverage(built(Path(folder), COUNTERS), options.seed if "--seed" in sys.argv else 1))
+        return 0
+    if unknown := set(options.kinds.split(",")) - set(kinds):
+        parser.error(f"unknown kind {', '.join(unknown)}; known: {', '.join(kinds)}")
+    return hunt(options.kinds.split(","), options.minutes, options.seed, options.out)
 
 
 if __name__ == "__main__":

@@ -188,6 +188,17 @@ def test_the_end_of_a_stage_sets_speeds_and_states():
     assert change.energy_loss == pytest.approx(0.5 * speed**2 * (1.0 - 0.25), rel=1e-8)
 
 
+@pytest.mark.parametrize("rule", ["hits + 1", "weight/2 + 1", "hits + 1 + 0*x"])
+def test_the_end_of_a_stage_counts(rule: str):
+    """A parameter set to an expression over itself, or over what is computed from it, was taken for its own definition: a cycle, at run time."""
+    events = {"e": {"when": "x > 0.25", "set": {"hits": "hits + 1"}}}
+    parameters = {"hits": 0.0, "weight": "2*hits", "k": 1.0}
+    stages = [{"ends": {"at": 0.5}, "set": {"hits": rule}}, {"ends": {"after": 0.2}, "set": {"k": "3*hits"}}, {}]
+    outputs = {f"seen_{name}": {"value": name} for name in parameters}
+    result = load(slider(1.0, parameters=parameters, events=events, stages=stages, outputs=outputs)).compile().simulate(stop_time=1, output_step=0.1)
+    assert [result[f"seen_{name}"][-1] for name in parameters] == [2.0, 4.0, 6.0]
+
+
 def test_an_impact_and_a_lock_at_one_instant():
     """The end sets the speed, then the joint locks with the momentum that this leaves: two sliders, one on the other."""
     joints = {

@@ -1,14 +1,10 @@
 """A short run of the fuzzer with a fixed seed: every reader reads or refuses by a message. Long runs: `scripts/dev.py fuzz --minutes 20`."""
 
 import random
-import sys
 import time
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import fuzz, kinds, places, shrunk
+from readers import fuzz, kinds, places, shrunk
 
 KINDS = kinds()
 COUNTS = {"description": 300, "scenario": 400, "study": 600, "structure": 300}

@@ -1,0 +1,46 @@
+"""FMI calls in any order with any arguments, under the sanitizers for addresses and undefined behaviour.
+
+Wrong order, wrong references, NULL, NaN, states and payloads with flipped bits or without their end, instances in threads: no call ends the
+host, an error has a message, a step from a restored state is the step that was taken, the same calls give the same.
+Long runs: `scripts/dev.py fuzz --kinds calls`.
+"""
+
+import pytest
+from call_sequences import COUNTERS, built, cause, coverage, missing_tools, shrunk
+
+WITHOUT = missing_tools()
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    if WITHOUT:
+        pytest.skip(WITHOUT)
+    return built(tmp_path_factory.mktemp("calls"))
+
+
+@pytest.mark.parametrize("name", ["staged", "loop", "chain"])
+def test_no_sequence_of_calls_harms_its_host(program, name):
+    assert program.run(name, seed=20, first=0, count=120) == ""
+    assert program.tried["calls"] > program.tried["refused"] > 1000
+
+
+@pytest.mark.parametrize("name", ["staged", "loop", "chain"])
+def test_threads_do_not_disturb_each_other(program, name):
+    code, said = program.played(name, "threads", 21, 12)
+    assert code == 0, cause(code, said)
+
+
+def test_sequences_reach_the_lines_of_the_shell(tmp_path):
+    """What no sequence reaches, no fuzzer tests; engine.c chooses by the processor, of which there is one here."""
+    if why := missing_tools(COUNTERS):
+        pytest.skip(why)
+    table = coverage(built(tmp_path, COUNTERS), seed=1, count=300)
+    shares = [float(word) for word in table.splitlines()[-1].split() if word.replace(".", "").isdigit()]
+    assert shares[0] >= 95.0, table
+    assert shares[1] >= 80.0, table
+
+
+def test_sequences_are_shrunk():
+    """Of 40 calls, two make it fail together: they stay."""
+    content = b"".join(bytes([k] * 8) for k in range(40))
+    assert shrunk(content, lambda each: bytes([7] * 8) in each and bytes([31] * 8) in each) == bytes([7] * 8 + [31] * 8)

@@ -1,0 +1,260 @@
+"""One random mechanism in many ways that must agree: forms, cuts, ways of writing it down, integrators, output steps, back ends, books, slopes.
+
+Every comparison allows what a change of the start by 1e-7 makes of the motion, so that sensitive motions are no findings; where that
+changes the order of events nothing is compared.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from random_mechanisms import INPUTS, STOP
+
+from kinetree.models import ModelError, load
+from kinetree.models.result.result import Result
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.system.forms import HAMILTON, LAGRANGE
+from kinetree.models.system.system import System
+from kinetree.solvers.integrate.kinds import FIXED, NAMES
+from kinetree.solvers.layout import Status
+
+NUDGE = 1e-7
+TOLERANCE = 1e-6  # of values of the order of 1, by integrators whose tolerance is 1e-10
+UNLUCKY = (Status.CHATTERING, Status.DEAD_POINT, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS)
+
+
+class Difference(Exception):
+    """Two ways that must agree do not; `what` names the ways."""
+
+    def __init__(self, what: str, more: str):
+        super().__init__(f"{what}: {more}")
+        self.what = what
+
+
+@dataclass
+class Case:
+    """A description, its run, and how far a nudged start takes it."""
+
+    description: dict[str, Any]
+    system: System
+    result: Result
+    spread: dict[str, np.ndarray]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.spread)
+
+
+def inputs_of(description: dict[str, Any]) -> dict[str, Callable[[float], float]]:
+    """Inputs as functions of time, by the texts of the drawn mechanisms."""
+    known = {"push": lambda t: 3.0 * math.sin(4.0 * t + 1.0), "pull": lambda t: 2.0 - 5.0 * t}
+    assert set(known) == set(INPUTS)
+    return {name: known[name] for name in description.get("inputs", {})}
+
+
+def run(system: System, description: dict[str, Any], **how: Any) -> Result:
+    return system.simulate(inputs=inputs_of(description), **how)
+
+
+def watched(result: Result) -> list[str]:
+    """Columns that do not depend on how the mechanism is written down: places, speeds and turning of the bodies, and states."""
+    return [name for name in result.names if "_" in name and name[0] == "b" and "pull" not in name] + [n for n in result.names if n == "lag"]
+
+
+def at_rows(result: Result, name: str) -> np.ndarray:
+    return result[name] if name in result else np.full(result.time.size, np.nan)
+
+
+def history(result: Result) -> list[tuple[str, str]]:
+    return [(event.kind, event.cause) for event in result.events]
+
+
+def nudged(description: dict[str, Any]) -> dict[str, Any]:
+    """The mechanism with gravity and springs a little other: what a small change makes of the motion."""
+    other = copy.deepcopy(description)
+    other["gravity"] = [x + NUDGE * (1 + abs(x)) for x in other["gravity"]]
+    other["parameters"]["k"]["value"] *= 1.0 + NUDGE
+    for joint in other["joints"].values():
+        if "speed" in joint and joint.get("type") not in ("spherical", "free"):
+            joint["speed"] = [x + NUDGE for x in joint["speed"]]
+        for part in joint.get("transforms", ()):
+            if "coordinate" in part:
+                part["speed"] = part.get("speed", 0.0) + NUDGE
+    return other
+
+
+def case_of(description: dict[str, Any]) -> Case | None:
+    """The reference run; nothing for what may rightly fail, or whose events depend on a nudge."""
+    system = load(description).compile()
+    try:
+        result = run(system, description, integrator="adams")
+        other = run(load(nudged(description)).compile(), description, integrator="adams")
+    except EvaluationError as error:
+        if error.status in UNLUCKY or error.status == Status.INCONSISTENT:
+            return None
+        raise
+    if history(result) != history(other):
+        return None
+    names = watched(result)
+    spread = {name: np.maximum.accumulate(np.abs(at_rows(result, name) - at_rows(other, name))) for name in names}
+    if any(np.nanmax(each, initial=0.0) > 3e-4 for each in spread.values()):
+        return None
+    return Case(description, system, result, spread)
+
+
+def agree(case: Case, what: str, other: Result, factor: float = 1.0, rows: slice | list[int] = slice(None)) -> None:
+    """The other run has the same motion at rows of the reference, and the same events at the same instants."""
+    if history(other) != history(case.result):
+        raise Difference(f"{what}: events", f"{history(case.result)} and {history(other)}")
+    for mine, its in zip(case.result.events, other.events, strict=True):
+        if abs(mine.time - its.time) > factor * 1e-5:
+            raise Difference(f"{what}: instant of an event", f"{mine} and {its}")
+    for name in case.names:
+        a, b = at_rows(case.result, name)[rows], at_rows(other, name)
+        b = b[rows] if b.size != a.size else b
+        allowed = factor * (TOLERANCE * (1.0 + np.abs(a)) + 3.0 * case.spread[name][rows])
+        wrong = np.flatnonzero((np.abs(a - b) > allowed) | (np.isnan(a) != np.isnan(b)))
+        if wrong.size:
+            k = int(wrong[0])
+            raise Difference(what, f"{name} at t = {case.result.time[rows][k]:.4g}: {a[k]!r} and {b[k]!r}, allowed {allowed[k]:.2g}")
+
+
+# -- what must agree ------------------------------------------------------------------------------------------------------------------------
+def integrators(case: Case, rng: np.random.Generator) -> None:
+    for name in rng.permutation([each for each in NAMES if each not in (*FIXED, "auto", "adams")])[:2]:
+        agree(case, f"integrator {name}", run(case.system, case.description, integrator=str(name)))
+
+
+def fixed_steps(case: Case, rng: np.random.Generator) -> None:
+    """Fourth order with 5e-4 s: only what is smooth enough; corners and stiff contacts cost an order."""
+    if not case.description["forces"] and not case.result.events:
+        agree(case, "integrator rk4", run(case.system, case.description, integrator="rk4", step=5e-4), factor=30.0)
+
+
+def output_steps(case: Case, rng: np.random.Generator) -> None:
+    """The last row by other rows on the way."""
+    for step in (STOP, 0.037):
+        other = run(case.system, case.description, integrator="adams", output_step=step)
+        last = [case.result.time.size - 1]
+        trimmed = copy.copy(other)
+        trimmed._table = other._table[-1:]
+        agree(case, "output step", trimmed, rows=last)
+
+
+def forms(case: Case, rng: np.random.Generator) -> None:
+    """Accelerations by every form, and a run by one."""
+    if case.system.compiled.loops:
+        return
+    t, (q, u) = 0.0, case.system.start()
+    reference = case.system.accelerations(t, q, u)
+    size = 1.0 + np.abs(reference).max(initial=0.0)
+    condition = np.linalg.cond(case.system.mass_matrix(t, q)) if case.system.n else 1.0
+    for name in LAGRANGE:
+        other = case.system.accelerations(t, q, u, method=name)
+        if np.abs(other - reference).max(initial=0.0) > 1e-12 * size * condition:
+            raise Difference(f"form {name}", f"accelerations {reference} and {other}")
+    name = str(rng.choice(sorted((LAGRANGE | HAMILTON).keys() if isinstance(LAGRANGE, dict) else LAGRANGE | HAMILTON)))
+    agree(case, f"run by {name}", run(case.system, case.description, method=name, integrator="adams"))
+
+
+def rewritten(case: Case, rng: np.random.Generator) -> None:
+    """The same mechanism with its bodies and joints in another order."""
+    other = copy.deepcopy(case.description)
+    for key in ("bodies", "joints", "forces"):
+        other[key] = {name: other[key][name] for name in rng.permutation(list(other[key]))}
+    agree(case, "order of the description", run(load(other).compile(), other, integrator="adams"))
+
+
+def cuts(case: Case, rng: np.random.Generator) -> None:
+    """A loop that is cut elsewhere."""
+    if "closing" not in case.description["joints"] or case.description.get("stages") or case.description.get("couplings"):
+        return
+    for name in case.description["joints"]:
+        other = copy.deepcopy(case.description)
+        other["joints"][name]["cut"] = True
+        try:
+            system = load(other).compile()
+            found = run(system, other, integrator="adams")
+        except (EvaluationError, ModelError):
+            continue  # nothing holds that cut, or a coordinate that an event uses is gone
+        if system.n == case.system.n:
+            agree(case, f"cut at {'a closing' if name == 'closing' else 'another'} joint", found)
+
+
+def slopes(case: Case, rng: np.random.Generator) -> None:
+    """Exact slopes by speeds against differences."""
+    t, (q, u) = 0.0, case.system.start()
+    if not case.system.n or case.system.compiled.loops:
+        return
+    exact = case.system.derivatives(t, q, u)
+    k = int(rng.integers(case.system.n))
+    e = np.zeros(case.system.n)
+    e[k] = h = 1e-5
+    difference = (case.system.accelerations(t, q, u + e) - case.system.accelerations(t, q, u - e)) / (2 * h)
+    found = np.asarray(exact.u)[:, k]
+    if np.abs(difference - found).max() > 1e-5 * (1.0 + np.abs(difference).max()) + 1e-9 * np.abs(case.system.accelerations(t, q, u)).max() / h:
+        raise Difference("slopes", f"by speed {case.system.speeds[k]}: {found} and by differences {difference}")
+
+
+def lanes(case: Case, rng: np.random.Generator) -> None:
+    """Accelerations of many states at once are those of each."""
+    q, u = case.system.start()
+    us = u + rng.normal(0.0, 0.3, (9, u.size))
+    many = case.system.accelerations_many(0.0, np.tile(q, (9, 1)), us)
+    for k in range(9):
+        one = case.system.accelerations(0.0, q, us[k])
+        if np.abs(many[k] - one).max(initial=0.0) > 1e-9 * (1.0 + np.abs(one).max(initial=0.0)):
+            raise Difference("lanes", f"state {k}: {many[k]} and {one}")
+
+
+def books(case: Case, rng: np.random.Generator) -> None:
+    """The balance of energy closes over the run, loops stay closed, events change momentum by impulses from the ground only."""
+    result = case.result
+    size = 1.0 + np.abs(result["energy"]).max()
+    if (worst := np.abs(result["energy_residual"]).max()) > 1e-5 * size:
+        raise Difference("energy residual", f"{worst:.3g} of {size:.3g}")
+    if (worst := result["constraint_residual"].max()) > 1e-7:
+        raise Difference("constraint residual", f"{worst:.3g}")
+
+
+def again(case: Case, rng: np.random.Generator) -> None:
+    """A second run is the first, bit for bit."""
+    other = run(case.system, case.description, integrator="adams")
+    if not np.array_equal(other._table, case.result._table, equal_nan=True):
+        raise Difference("a second run", "other numbers")
+
+
+CHECKS: dict[str, Callable[[Case, np.random.Generator], None]] = {
+    "again": again,
+    "books": books,
+    "integrators": integrators,
+    "fixed steps": fixed_steps,
+    "output steps": output_steps,
+    "forms": forms,
+    "order": rewritten,
+    "cuts": cuts,
+    "slopes": slopes,
+    "lanes": lanes,
+}
+
+
+def findings(description: dict[str, Any], seed: int, checks: dict[str, Callable] | None = None) -> Iterator[tuple[str, str]]:
+    """Names of the ways that do not agree, and how."""
+    try:
+        case = case_of(description)
+    except EvaluationError as error:
+        yield "the reference run fails", f"{error.status!r} {error}"
+        return
+    for name, check in (checks or CHECKS).items() if case else ():
+        try:
+            check(case, np.random.default_rng(seed))
+        except Difference as difference:
+            yield difference.what, str(difference)
+        except EvaluationError as error:
+            if error.status not in UNLUCKY:
+                yield f"{name}: {error.status!r}", str(error)

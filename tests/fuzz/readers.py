@@ -1,0 +1,255 @@
+"""Structure-aware fuzzing of what users and others hand in: descriptions, scenarios, studies, system structures.
+
+Starts from files that ship, changes their trees (values of other types and sizes, keys drawn from the JSON Schema, parts moved, doubled, taken
+away), and hands them to the readers. They may refuse with a message of their own; anything else is a finding, which is shrunk and written to a file.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import signal
+import tempfile
+import time
+import tomllib
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from kinetree.models import ModelError, load
+from kinetree.models.description.json_schema import json_schema
+from kinetree.models.description.source import library_names, read
+from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.cosim.scenario import SCENARIOS, scenario_of
+from kinetree.scripts.ssp.read import read_ssd
+from kinetree.scripts.ssp.structure import MAIN
+from kinetree.scripts.studies.study import Study
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import checked
+
+PATIENCE = 20  # seconds for one input
+SMALL = 30_000  # characters of a library mechanism that is taken
+VALUES: list[Any] = [
+    *(0, 1, -1, 2.5, 1e300, -1e-300, 1e308, 10**30, float("nan"), float("inf"), True, None, "", "t", "x", "nan", "1/0", "q + ", "(" * 300),
+    *("if(1, 2, 3)", "der(x)", "ground", "ä\u0000", "a" * 300, [], [1], [1, 2, 3], ["x", 0, 0], [[1]], {}, {"value": 1, "unit": "mm"}),
+    *({"value": [1, 2, 3], "unit": "deg"}, {"value": 1, "unit": "furlong"}, {"copies": 3}, {"copies": 10**9}, {"box": [1, 1, 1]}, "sqrt(-1)"),
+    *("table('T', t)", "force('f')", "1e400", "2**99999"),
+]
+STUDY = {
+    "mechanism": "lib:pendulum",
+    "combine": "grid",
+    "samples": 10,
+    "seed": 1,
+    "vary": {"m": [1.0, 2.0], "l": {"from": 1, "to": 2, "count": 5}},
+    "run": {"stop_time": 1.0, "output_step": 0.1, "inputs": {}},
+    "report": {"phi": ["max", "end"], "energy": "span"},
+}
+SSP = "http://ssp-standard.org/SSP1/SystemStructure"
+SSD = f"""<s:SystemStructureDescription xmlns:s="{SSP}Description" xmlns:c="{SSP}Common" xmlns:v="{SSP}ParameterValues" version="1.0" name="n">
+<s:System name="root"><s:Elements><s:Component name="a" source="u.fmu">
+<s:Connectors><s:Connector name="y" kind="output"><c:Real unit="mm"/></s:Connector></s:Connectors>
+<s:ParameterBindings><s:ParameterBinding><s:ParameterValues><v:ParameterSet version="1.0" name="p"><v:Parameters>
+<v:Parameter name="w"><v:Real value="2" unit="mm"/></v:Parameter>
+</v:Parameters></v:ParameterSet></s:ParameterValues></s:ParameterBinding></s:ParameterBindings></s:Component>
+<s:Component name="b" source="u.fmu"><s:Connectors><s:Connector name="u" kind="input"><c:Real unit="m"/></s:Connector></s:Connectors></s:Component>
+</s:Elements><s:Connections><s:Connection startElement="a" startConnector="y" endElement="b" endConnector="u">
+<c:LinearTransformation factor="2"/></s:Connection></s:Connections></s:System>
+<s:Units><c:Unit name="mm"><c:BaseUnit m="1" factor="0.001"/></c:Unit><c:Unit name="m"><c:BaseUnit m="1"/></c:Unit></s:Units>
+<s:DefaultExperiment startTime="0" stopTime="1"/></s:SystemStructureDescription>"""
+
+
+# -- trees ------------------------------------------------------------------------------------------------------------------------------------
+def places(tree: Any, path: tuple = ()) -> list[tuple]:
+    """Paths of all parts of a tree."""
+    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [path] + [each for key, part in parts for each in places(part, (*path, key))]
+
+
+def at(tree: Any, path: tuple) -> Any:
+    for key in path:
+        tree = tree[key]
+    return tree
+
+
+def changed(tree: Any, keys: list[str], draw: random.Random) -> Any:
+    """A copy with one to three random changes."""
+    tree = copy.deepcopy(tree)
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        found = [path for path in places(tree) if path]
+        if not found:
+            return tree
+        path = draw.choice(found)
+        holder, key, way = at(tree, path[:-1]), path[-1], draw.randrange(7)
+        if way == 0:
+            del holder[key]
+        elif way == 1:
+            holder[key] = copy.deepcopy(draw.choice(VALUES))
+        elif way == 2:
+            holder[key] = copy.deepcopy(at(tree, draw.choice(found)))
+        elif way == 3 and isinstance(holder, dict):
+            holder[draw.choice(keys)] = copy.deepcopy(draw.choice(VALUES) if draw.random() < 0.5 else at(tree, draw.choice(found)))
+        elif way == 4 and isinstance(holder, dict):
+            holder[draw.choice((*keys, "Ω", "a.b", "", "x" * 250))] = holder.pop(key)
+        elif way == 5 and isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
+            holder[key] = draw.choice((-1, 1e12, 0, 1e-12)) * holder[key]
+        elif way == 6 and isinstance(holder[key], str) and holder[key]:
+            k = draw.randrange(len(holder[key]))
+            holder[key] = holder[key][:k] + draw.choice("()*/+-.,'\"{}x1 ^t") + holder[key][k + draw.randrange(2) :]
+        else:
+            holder[key] = [copy.deepcopy(holder[key])] * 2
+    return tree
+
+
+def schema_keys(schema: Any) -> list[str]:
+    """Every key of the format."""
+    found = {key for table in (schema, *schema["$defs"].values()) for key in table.get("properties", {})}
+    return sorted(found)
+
+
+def shrunk(tree: Any, fails: Callable[[Any], bool]) -> Any:
+    """A smaller tree that still fails: parts taken away one after another as long as any can go."""
+    again, until = True, time.monotonic() + 60
+    while again and time.monotonic() < until:
+        again = False
+        for path in sorted((path for path in places(tree) if path), key=lambda path: (len(path), path[-1] if isinstance(path[-1], int) else 0)):
+            smaller = copy.deepcopy(tree)
+            try:
+                del at(smaller, path[:-1])[path[-1]]
+            except (KeyError, IndexError, TypeError):
+                continue
+            if time.monotonic() < until and fails(smaller):
+                tree, again = smaller, True
+    return tree
+
+
+# -- kinds ------------------------------------------------------------------------------------------------------------------------------------
+@dataclass
+class Kind:
+    """Seeds, keys that may be put in, and the reader; `refusals` are what it may raise."""
+
+    seeds: list[Any]
+    keys: list[str]
+    read: Callable[[Any], Any]
+    refusals: tuple[type[BaseException], ...]
+
+
+def mechanism(tree: Any) -> None:
+    load(tree).compile()
+
+
+def structure(tree: Any) -> None:
+    """An XML tree as nested lists [tag, attributes, children]."""
+
+    def element(node: Any) -> ElementTree.Element:
+        made = ElementTree.Element(str(node[0]), {str(k): str(v) for k, v in node[1].items()})
+        made.extend([element(child) for child in node[2]])
+        return made
+
+    try:
+        text = ElementTree.tostring(element(tree))
+    except (TypeError, IndexError, AttributeError, KeyError, ValueError):
+        return  # no tree of elements any more
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / MAIN).write_bytes(text)
+        (folder / "u.fmu").write_bytes(b"")
+        read_ssd(folder, "fuzz.ssp")
+
+
+def listed(element: ElementTree.Element) -> list[Any]:
+    return [element.tag, dict(element.attrib), [listed(child) for child in element]]
+
+
+def kinds() -> dict[str, Kind]:
+    schema = json_schema()
+    sources = [read(f"lib:{name}")[0] for name in library_names()]
+    small = [tree for tree in sources if len(json.dumps(tree)) < SMALL]
+    scenarios = [tomllib.loads(path.read_text("utf-8")) for path in sorted(SCENARIOS.glob("*.toml"))]
+    words = sorted({key for tree in scenarios for path in places(tree) for key in path if isinstance(key, str)})
+    study_words = sorted({key for path in places(STUDY) for key in path if isinstance(key, str)})
+    return {
+        "description": Kind(small, schema_keys(schema), mechanism, (ModelError, EvaluationError)),
+        "scenario": Kind(scenarios, words, lambda tree: scenario_of(tree, "fuzz.toml"), (BadInput,)),
+        "study": Kind([STUDY], study_words, lambda tree: checked(Study, tree, "fuzz.toml"), (BadInput,)),
+        "structure": Kind([listed(ElementTree.fromstring(SSD))], ["source", "name", "kind", "unit", "factor", "type"], structure, (BadInput,)),
+    }
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------------------------------
+class Slow(Exception):
+    """An input took too long."""
+
+
+def failure(kind: Kind, tree: Any) -> str:
+    """What went wrong and where; empty for what is read or refused as it should be."""
+    try:
+        kind.read(copy.deepcopy(tree))
+    except kind.refusals as refusal:
+        text = str(refusal)
+        return "" if text.strip() and len(text) < 100_000 else "an empty or endless message"
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} in {Path(last.filename).name}:{last.name}"
+    return ""
+
+
+def fuzz(kind: Kind, draw: random.Random, count: int | None, until: float) -> tuple[int, dict[str, Any]]:
+    """Inputs tried, and one input per finding."""
+    tried, found = 0, {}
+    while (count is None or tried < count) and time.monotonic() < until:
+        tree = changed(draw.choice(kind.seeds), kind.keys, draw)
+        tried += 1
+        if word := failure(kind, tree):
+            found.setdefault(word, tree)
+    return tried, found
+
+
+class Readers:
+    """Readers of some kinds, one input each per round."""
+
+    def __init__(self, names: Sequence[str]):
+        known = kinds()
+        self.kinds = {name: known[name] for name in names}
+
+    def round(self, draw: random.Random, out: Path) -> tuple[dict[str, int], list[str]]:
+        """Inputs tried by kind, and the findings, each with its shrunk input in a file."""
+        told = list[str]()
+        for name, kind in self.kinds.items():
+            with patience(PATIENCE):
+                _, found = fuzz(kind, draw, 1, time.monotonic() + PATIENCE)
+            for word, tree in found.items():
+                small = shrunk(tree, lambda each, kind=kind, word=word: failure(kind, each) == word)
+                path = numbered(out, name)
+                path.write_text(json.dumps({"finding": word, "input": small}, indent=1, ensure_ascii=True))
+                told.append(f"{name}: {word}: {path}")
+        return dict.fromkeys(self.kinds, 1), told
+
+
+def numbered(out: Path, name: str) -> Path:
+    """A new file for a finding."""
+    out.mkdir(parents=True, exist_ok=True)
+    return next(path for k in range(1, 10**6) if not (path := out / f"{name}-{k}.json").exists())
+
+
+@contextmanager
+def patience(seconds: int) -> Iterator[None]:
+    """What takes longer ends with Slow, where the system has alarms."""
+
+    def too_slow(*_: object) -> None:
+        raise Slow(f"more than {seconds} s")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, too_slow)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
