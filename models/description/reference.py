@@ -12,13 +12,16 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
+from kinetree.models.description.following_parts import Following
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
 
@@ -51,9 +54,12 @@ TABLES: dict[str, type[BaseModel]] = {
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
+    "follow": Following,
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
+    "[contacts.NAME]": schema.Contact,
+    "[contacts.NAME.against]": Sphere,
     "[inputs]": value_parts.Input,
     "[outputs]": value_parts.Output,
     "[states.NAME]": value_parts.State,
@@ -71,6 +77,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
+    "[forces.NAME.shape]": Outline,
+    "[forces.NAME.against]": Opposite,
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,
