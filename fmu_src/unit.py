@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
+from kinetree.models.specialised.motion import Motion, motions
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED
+from kinetree.solvers.records import Named
 
 STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 
@@ -90,10 +92,18 @@ class FmuUnit:
     options: dict[int, float]
     run: Options
     chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
+    motions: list[Motion | str] = field(default_factory=list)  # straight-line right-hand sides by structure, or why there is none
+
+    @property
+    def header(self) -> Named:
+        """The numbers at the beginning of the ints."""
+        return U.UNIT.of(self.ints)
 
 
-def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None) -> FmuUnit:
-    """Compile all structures of a mechanism; what is left out comes from [run]."""
+def fmu_unit(
+    mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None, traced: bool = False
+) -> FmuUnit:
+    """Compile all structures of a mechanism; what is left out comes from [run]. `traced`: with the operations of their right-hand sides."""
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
     form = mechanism.description.run.method
@@ -104,14 +114,15 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     unit = make_unit(system, run.integrator)
     given = step is not None or system.description.run.step is not None
     soft = not unit.compiled[0].inputs and run.integrator not in FIXED
-    options = {
-        U.V_RELATIVE: run.relative, U.V_ABSOLUTE: run.absolute, U.V_STEP: run.step if given else STEP, U.V_LARGEST_STEP: run.largest_step,
-        U.V_SOFT: float(soft), U.V_BUDGET: run.step_limit,
+    values = {
+        "relative": run.relative, "absolute": run.absolute, "step": run.step if given else STEP, "largest_step": run.largest_step,
+        "soft": float(soft), "budget": run.step_limit,
     }  # fmt: skip
+    options = {U.UNIT_HEAD.at(name): value for name, value in values.items()}
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
-        unit.stage_names, bodies, options, run,
+        unit.stage_names, bodies, options, run, motions=motions(unit) if traced else [],
     )  # fmt: skip
 
 

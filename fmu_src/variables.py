@@ -15,9 +15,11 @@ from kinetree.fmu.dependencies import feedthrough
 from kinetree.models.analysis.scales import NOMINAL
 from kinetree.models.description.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
 
-WORK_HEAD = 64  # registers follow the head of a structure's workspace
 STRUCTURED = re.compile(r"[A-Za-z_]\w*(\[\d+(,\d+)*\])?(\.[A-Za-z_]\w*(\[\d+(,\d+)*\])?)*", re.ASCII)
+
+head_place = U.UNIT_HEAD.at  # of a number in the head of a unit
 
 
 class FmuError(Exception):
@@ -112,15 +114,15 @@ def fmi_name(name: str) -> str:
 def variable_table(unit: Any) -> Table:
     """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
     table = Table()
-    registers = int(unit.ints[U.U_BASE]) + WORK_HEAD
+    registers = int(unit.header.at_workspace) + REGISTERS
     own = {*(given.name for given in (*unit.parameters, *unit.inputs)), *(fmi_name(column.name) for column in unit.columns)}
-    table.variables.append(Variable(beside("time", own), "independent", "continuous", None, U.V_TIME, unit="s", text="Simulation time"))
+    table.variables.append(Variable(beside("time", own), "independent", "continuous", None, head_place("time"), unit="s", text="Simulation time"))
     add_parameters(table, unit, registers)
     for k, given in enumerate(unit.inputs):
         place = registers + given.register
         facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
         facts |= {"unit": given.unit, "display_unit": given.display_unit, "text": given.text, "follows": given.follows}
-        start_at = registers + int(unit.ints[U.U_START_INPUTS]) + k
+        start_at = registers + int(unit.header.start_inputs) + k
         table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
     add_columns(table, unit, registers)
     add_system(table, unit)
@@ -172,7 +174,7 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
     vr_inputs = [vr for vr, v in table.numbered() if v.causality == "input"]
     needs, rate_needs = feedthrough(unit)
     outputs = output_names(unit)
-    at, rates_at = int(unit.ints[U.U_AT_COLUMNS]), int(unit.ints[U.U_AT_RATES])
+    at, rates_at = int(unit.header.at_columns), int(unit.header.at_rates)
     for c, column in columns:
         known = dependencies(needs[c], vr_inputs, table.states)
         facts: dict[str, Any] = {"text": column.text, "derivative_of": derivative_of.get(vr_of[column.name])}
@@ -223,13 +225,19 @@ def add_system(table: Table, unit: Any) -> None:
     used = {v.name for v in table.variables}
     on_states = tuple((vr, "dependent") for vr in sorted(table.states))
     rows = (
-        ("stage", Type.INTEGER, U.V_STAGE, "", "Number of the present stage, from 0"),
+        ("stage", Type.INTEGER, head_place("stage"), "", "Number of the present stage, from 0"),
         ("stage_name", Type.STRING, -1, "", "Name of the present stage"),
-        ("events", Type.INTEGER, U.V_EVENTS, "", "Events so far"),
-        ("event_time", Type.REAL, U.V_EVENT_TIME, "s", "Time of the last event"),
-        ("energy_residual", Type.REAL, U.V_ENERGY_RESIDUAL, "J", "Energy minus energy at the start minus work of forces that are not conservative"),
-        ("constraint_residual", Type.REAL, U.V_CONSTRAINT_RESIDUAL, "1", "Largest violation of loop constraints"),
-        ("solver_steps", Type.INTEGER, U.V_STEPS, "", "Steps of the integrator so far"),
+        ("events", Type.INTEGER, head_place("events"), "", "Events so far"),
+        ("event_time", Type.REAL, head_place("event_time"), "s", "Time of the last event"),
+        (
+            "energy_residual",
+            Type.REAL,
+            head_place("energy_residual"),
+            "J",
+            "Energy minus energy at the start minus work of forces that are not conservative",
+        ),
+        ("constraint_residual", Type.REAL, head_place("constraint_residual"), "1", "Largest violation of loop constraints"),
+        ("solver_steps", Type.INTEGER, head_place("steps"), "", "Steps of the integrator so far"),
     )
     for name, kind, at, unit_text, text in rows:
         name, continuous = beside(name, used), name.endswith("_residual")
@@ -237,8 +245,8 @@ def add_system(table: Table, unit: Any) -> None:
         table.variables.append(
             Variable(name, "output", variability, "calculated", at, kind, unit=unit_text, text=text, dependencies=on_states if continuous else ())
         )
-    for k in range(int(unit.ints[U.U_GUARDS])):
+    for k in range(int(unit.header.guards)):
         table.indicators.append(len(table.variables))
-        at = int(unit.ints[U.U_AT_GUARDS]) + k
+        at = int(unit.header.at_guards) + k
         name = beside(f"event_indicator[{k + 1}]", used)
         table.variables.append(Variable(name, "local", "continuous", "calculated", at, text="An event is a change of its sign"))

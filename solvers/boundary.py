@@ -21,13 +21,15 @@ from numba.extending import intrinsic
 
 from kinetree.solvers.cache import engine_hash
 from kinetree.solvers.kernel import OPTIONS, kernel
-from kinetree.solvers.view_types import FLOATS, INTS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+from kinetree.solvers.unit_layout import UNIT, UNIT_HEAD
+from kinetree.solvers.view_types import FLOATS, MODEL, WORK, BlocksType, ViewType, blocks_from, view_from
+from kinetree.solvers.views import unit_ints, unit_work
 
 F = TypeVar("F", bound=Callable)
 SHAPES = {
     "solve": (MODEL, WORK),
     "state": (MODEL, WORK, types.float64),
-    "unit": (INTS, FLOATS, FLOATS, types.float64),
+    "unit": (ViewType(types.int64, UNIT), FLOATS, ViewType(types.float64, UNIT_HEAD), types.float64),
     "rates": (FLOATS, MODEL, WORK, types.float64, FLOATS),
     "method": (FLOATS, MODEL, WORK, types.float64),
 }
@@ -120,7 +122,7 @@ def make_callback(function: Callable, shape: str):
     if shape == "unit":
 
         def unit(ints, n_ints, floats, n_floats, work, n_work, t):
-            return body(view_from(ints, n_ints), view_from(floats, n_floats), view_from(work, n_work), t)
+            return body(unit_ints(ints), view_from(floats, n_floats), unit_work(work), t)
 
         return c_function(unit, signature)
     if shape == "rates":
@@ -161,6 +163,28 @@ def hook(module: str, name: str) -> Callable:
         return lambda model, ws, t: getattr(import_module(module), name)(model, ws, t)
     HOOKS[symbol] = name
     return make_call(symbol, "state")
+
+
+def own_in_python(address: int, t: float, y, val, ydot) -> int:
+    """`call_own` where kernels run in plain Python."""
+    pointers = [each.ctypes.data for each in (y, val, ydot)]
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(t, *pointers)
+
+
+@intrinsic
+def own_by_address(typingctx, address, t, y, val, ydot):
+    """Call int32 (double, double *, double *, double *) at an address."""
+
+    def generate(context, builder, sig, args):
+        pointer = ir.DoubleType().as_pointer()
+        function_type = ir.FunctionType(ir.IntType(32), [ir.DoubleType(), pointer, pointer, pointer]).as_pointer()
+        data = [cgutils.create_struct_proxy(FLOATS)(context, builder, each).data for each in args[2:]]
+        return builder.sext(builder.call(builder.inttoptr(args[0], function_type), [args[1], *data]), ir.IntType(64))
+
+    return types.int64(types.int64, types.float64, FLOATS, FLOATS, FLOATS), generate
+
+
+call_own = own_in_python if config.DISABLE_JIT else own_by_address
 
 
 def late(name: str):

@@ -2,13 +2,18 @@
 
 from typing import NamedTuple
 
+from kinetree.solvers import model_records as R
+from kinetree.solvers.records import Record
+
 
 class Field(NamedTuple):
     name: str
     # expression over N bodies, nq, nu, nx, ni inputs, np parameters, ne elements, nr registers, ns sensors, nf forces, nt tables, ng guards,
-    # na actions, nk set speeds, npot potentials, nd table data, nm nb nh block rows, nl... closed loops; dense, path, direct, sibling are 0 or 1
+    # na actions, nk set speeds, nc contacts, ncr their rows, npot potentials, nd table data, nm nb nh block rows, nl... closed loops;
+    # dense, path, direct, sibling are 0 or 1
     size: str
     text: str
+    record: Record | None = None  # the field is one such record
 
 
 MODEL_INTS = (
@@ -42,16 +47,16 @@ MODEL_INTS = (
     Field("h_at", "N+2", "row of blocks i of H (m_i by h_col[i] + m_i)"),
     Field("h_col", "N+1", "first column of the diagonal block in row i of H"),
     Field("code", "5*(number of instructions)", "instructions of all phases"),
-    Field("tables", "6*nt", "table records"),
-    Field("sensors", "8*ns", "sensor records"),
-    Field("forces", "16*nf", "force records"),
+    Field("tables", f"{R.TABLE.size}*nt", "records TABLE"),
+    Field("sensors", f"{R.SENSOR.size}*ns", "records SENSOR"),
+    Field("forces", f"{R.FORCE.size}*nf", "records FORCE"),
     Field("potentials", "npot", "registers of the potential energies of force elements"),
     Field("x_rate", "nx", "register of the rate of state k"),
-    Field("guards", "5*ng", "guard records of GUARD ints"),
-    Field("actions", "3*na", "action records of ACTION ints"),
-    Field("latches", "2*(number of latches)", "latch records of LATCH ints"),
-    Field("probes", "3*(number of probes)", "probe records of PROBE ints"),
-    Field("knots", "5*(number of corners)", "records of KNOT ints: corners of expressions of time"),
+    Field("guards", f"{R.GUARD.size}*ng", "records GUARD"),
+    Field("actions", f"{R.ACTION.size}*na", "records ACTION"),
+    Field("latches", f"{R.LATCH.size}*(number of latches)", "records LATCH"),
+    Field("probes", f"{R.PROBE.size}*(number of probes)", "records PROBE"),
+    Field("knots", f"{R.KNOT.size}*(number of corners)", "records KNOT: corners of expressions of time"),
     # closed loops: nl groups of constraint rows (one per cut joint or coupling), nlr rows, nle bodies on the paths of all groups to the ground
     Field("l_kind", "nl", "Loop kind of group k"),
     Field("l_a", "nl", "weld: the original body; coupling: first of three registers, value, rate, second derivative at u̇ = 0"),
@@ -74,11 +79,18 @@ MODEL_INTS = (
     Field("l_speed", "number of slopes", "speed index"),
     Field("l_slope", "number of slopes", "register of the partial derivative"),
     Field("l_arm_at", "nl+1", "arms of coupling k are those from l_arm_at[k] to l_arm_at[k+1]"),
-    Field("l_arm", "5*(number of arms)", "records of ARM ints: how a coupling depends on the velocity of a point and the spin of a body"),
-    Field("l_input", "3*(number of inputs)", "inputs that couplings follow: number of the input, registers of its first and second derivative"),
+    Field("l_arm", f"{R.ARM.size}*(number of arms)", "records ARM: how a coupling depends on the velocity of a point and the spin of a body"),
+    Field("l_input", f"{R.FOLLOWED.size}*(number of inputs)", "records FOLLOWED: inputs that couplings follow"),
     Field("l_rank", "nl", "independent rows of group k, given those before it, in general position"),
     Field("l_size", "1", "nlx, length of `loop_x`"),
     Field("set_speed", "nk", "speeds that the actions of events and stage ends set, or whose coordinates they set"),
+    # contacts: nc of them, ncr rows; the gap along the normal and, with friction, the slip along two directions of the plane of touch
+    Field("c_row", "nc+1", "rows of contact k are c_row[k]:c_row[k+1]"),
+    Field("c_law", "nc", "Restitution hypothesis"),
+    Field("c_number", "3*nc", "registers of the coefficients of restitution and friction, and of the speed of rest"),
+    Field("c_guard", "2*nc", "registers of the guards: normal, slip or -1"),
+    Field("c_value", "ncr", "first of three registers: value, rate, second derivative at rest"),
+    Field("c_arm_at", "ncr+1", "arms of row r are those from c_arm_at[r] to c_arm_at[r+1] of l_arm"),
     Field("u_held", "nu", "1: the coordinate's start is given by the user, 2: the speed's start is, 3: both"),
     Field("ghosts", "ngh", "bodies without mass that only the loops hold: they borrow inertia during the solution"),
 )
@@ -89,7 +101,7 @@ MODEL_FLOATS = (
 )
 
 WORK = (
-    Field("head", "64", "counters and flags of an instance: see K_* below"),
+    Field("head", str(R.HEAD.size), "counters and flags of an instance: record HEAD", R.HEAD),
     Field("val", "nr", "registers"),
     Field("q", "nq", "coordinates, argument of entries"),
     Field("u", "nu", "speeds (or result u of hamilton)"),
@@ -98,7 +110,7 @@ WORK = (
     Field("udot", "nu", "result: rates of the speeds"),
     Field("pdot", "nu", "result: rates of the momenta"),
     Field("xdot", "nx", "result: rates of the states"),
-    Field("given", "ni", "inputs at head[K_GIVEN_AT], where they have slopes"),
+    Field("given", "ni", "inputs at `given_at` of the head, where they have slopes"),
     Field("slope", "ni", "slopes of the inputs"),
     Field("curve", "4*ni", "coefficients of the second to fifth power of inputs that move, CURVE per input"),
     Field("tau", "nu", "generalised force along speeds: the caller's and those of force elements"),
@@ -106,17 +118,17 @@ WORK = (
     Field("extra", "6*(N+1)", "caller's loads: force and moment about O_i, body axes"),
     Field("wrench", "6*(N+1)", "applied force and moment about O_i, ground axes, without gravity"),
     Field("reaction", "6*(N+1)", "result: joint reaction, force and moment at O_i, body axes"),
-    Field("body", "32*(N+1)", "derived constants of bodies"),
-    Field("elem", "16*ne", "derived constants of elements"),
+    Field("body", f"{R.BODY.size}*(N+1)", "derived constants of bodies, records BODY"),
+    Field("elem", f"{R.ELEMENT.size}*ne", "derived constants of elements, records ELEMENT"),
     Field("body_code", "2*(N+1)", "of the folded joint constants: 1, 2, 3 where the axis is +x, +y, +z, else 0; 1 where the folded rotation is none"),
     Field("elem_code", "ne", "1, 2, 3 where the axis of an element is +x, +y, +z, else 0"),
     Field("rotor", "nu", "inertia of the motor reflected to speed j"),
-    Field("row", "72*(N+1)", "fast path per body"),
-    Field("col", "16*nu", "fast path per speed"),
+    Field("row", f"{R.ROW.size}*(N+1)", "fast path per body, records ROW"),
+    Field("col", f"{R.COLUMN.size}*nu", "fast path per speed, records COLUMN"),
     Field("small", "64", "scratch of one joint"),
     # closed loops
-    Field("push", "6*(N+1)*min(nl+nk,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
-    Field("push_u", "nu*min(nl+nk,1)", "generalised force of the couplings, or along set speeds"),
+    Field("push", "6*(N+1)*min(nl+nk+nc,1)", "wrench of the constraints on body i and what it carries: force, moment about O_i, ground axes"),
+    Field("push_u", "nu*min(nl+nk+nc,1)", "generalised force of the couplings, or along set speeds"),
     Field("loop_w", "36*nle", "unit wrenches of the rows of a group on their way to the ground, 6 per row"),
     Field("loop_x", "nlx", "X = L⁻ᵀ Jᵀ of the elimination M = LᵀDL, so that J M⁻¹ Jᵀ = Xᵀ D⁻¹ X: entry by entry, speed by speed"),
     Field("loop_z", "nlx", "Z = D⁻¹ X"),
@@ -152,6 +164,37 @@ WORK = (
     Field("set_lam", "nk", "impulses along the set speeds"),
     Field("set_change", "nu*min(nk,1)", "change under the constraints alone"),
     Field("set_rest", "nlr*min(nk,1)", "residual of accelerations at rest"),
+    # contacts; what is told per contact, then per row
+    Field("c_mode", "nc", "Contact state"),
+    Field("c_take", "nc", "1: it takes part in the present problem"),
+    Field("c_near", "nc", "1: it touches at the present impact"),
+    Field("c_begin", "nc", "first of its rows among those listed"),
+    Field("c_hold", "nc", "1: its normal row is held"),
+    Field("c_rub", "nc", "1: sticks, 2: slips"),
+    Field("c_turned", "nc", "how often its slip has been turned round"),
+    Field("c_forced", "nc", "1: slips in a direction that is known"),
+    Field("c_mu", "nc", "coefficient of friction"),
+    Field("c_base", "nc", "least normal force"),
+    Field("c_bounce", "nc", "coefficient of restitution that counts"),
+    Field("c_share", "nc", "part of the impulse of compression that expansion gives back"),
+    Field("c_slip", "2*nc", "direction of slip in the present problem"),
+    Field("c_dir", "2*nc", "direction of slip of sliding contacts at the last state that the run went on from"),
+    Field("c_margin", "2*nc", "what a closed contact lacks to open, and a sticking one to slide, m/s2"),
+    Field("c_out", "4*nc", "normal force, friction, normal impulse of the last impact, state"),
+    Field("c_at", "ncr", "rows that take part, listed"),
+    Field("c_lam", "ncr", "contact forces"),
+    Field("c_x", "ncr", "forces or impulses of the present problem"),
+    Field("c_b", "ncr", "motion along the rows without them"),
+    Field("c_rate", "ncr", "velocities along the rows during an impact"),
+    Field("c_plastic", "ncr", "impulses without restitution"),
+    Field("c_total", "ncr", "impulses of the whole impact"),
+    Field("c_sum", "ncr", "scratch of the sweeps"),
+    Field("c_g", "ncr*ncr", "G = N P M⁻¹ Nᵀ: motion along row r by a unit force along row s under the constraints"),
+    Field("c_h", "ncr*(ncr+1)", "equations of the guessed states"),
+    Field("c_kept", "(12*(N+1)+4*nu+6*ngh)*min(nc,1)", "what the elimination has found without contact forces"),
+    Field("c_goal", "nlr*min(nc,1)", "J u̇ that the loops keep"),
+    Field("c_increment", "nlr*min(nc,1)", "J u̇ without contact forces"),
+    Field("c_multiplier", "nlr*min(nc,1)", "multipliers of the loops without contact forces"),
     # literal forms, body axes; six-vectors are (linear, angular); matrices row by row unless said otherwise. Kinematics and loads:
     Field("G", "9*(N+1)", "G_i: components from frame kappa_i to frame i"),
     Field("Rg", "9*(N+1)", "rotation ground-from-body"),
@@ -194,8 +237,25 @@ WORK = (
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
 PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "loop_plane", "loop_even")
+PLAIN += ("c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_turned", "c_forced", "c_at")
 CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",
     "itr",
 )  # first and last field of the literal group: allocated when a literal method is first used; `dense` is 1 when n*n arrays are wanted
+
+
+def places(table: tuple[Field, ...], first: int) -> dict[str, int]:
+    """Entry of the directory of a block by field; each directory has a closing end."""
+    return {field.name: first + k for k, field in enumerate(table)}
+
+
+# the ints of a model: record HEADER, three directories of offsets, then the fields of MODEL_INTS
+AT_INTS = R.HEADER.size
+AT_FLOATS = AT_INTS + len(MODEL_INTS) + 1
+AT_WORK = AT_FLOATS + len(MODEL_FLOATS) + 1
+AT_FIELDS = AT_WORK + len(WORK) + 1
+MODEL_AT = {"header": -1} | places(MODEL_INTS, AT_INTS) | places(MODEL_FLOATS, AT_FLOATS)
+WORK_AT = places(WORK, AT_WORK)
+RECORD_FIELDS = {"header": R.HEADER} | {field.name: field.record for field in (*MODEL_INTS, *WORK) if field.record is not None}
+REGISTERS = R.HEAD.size  # where the registers of a workspace begin: they follow its head

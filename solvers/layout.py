@@ -8,6 +8,7 @@ World axes unless a line says body axes. A row "k per body" has N+1 rows, row 0 
 
 from enum import IntEnum
 
+from kinetree.solvers import model_records as R
 from kinetree.solvers.fields import CONSTANTS as CONSTANTS
 from kinetree.solvers.fields import LITERAL as LITERAL
 from kinetree.solvers.fields import MODEL_FLOATS as MODEL_FLOATS
@@ -15,9 +16,7 @@ from kinetree.solvers.fields import MODEL_INTS as MODEL_INTS
 from kinetree.solvers.fields import PLAIN as PLAIN
 from kinetree.solvers.fields import WORK as WORK
 from kinetree.solvers.fields import Field as Field
-from kinetree.solvers.opcodes import INSTRUCTION as INSTRUCTION
 from kinetree.solvers.opcodes import PHASES as PHASES
-from kinetree.solvers.opcodes import TABLE as TABLE
 from kinetree.solvers.opcodes import Op as Op
 
 
@@ -34,6 +33,8 @@ class Status(IntEnum):
     INCONSISTENT = 7  # loop constraints cannot be satisfied; item = constraint row
     CHATTERING = 8  # events accumulate; item = guard
     DEAD_POINT = 9  # a loop may begin to move and may not go on: first-order mobile, second-order rigid; item = constraint row
+    NO_CONTACT_FORCE = 14  # rigid bodies with friction admit no contact force, or several; item = contact
+    PENETRATES = 15  # bodies overlap where a contact begins; item = contact
     CANNOT_SET = 12  # an event sets what the constraints and the other set values determine; item = register of the speed or coordinate
     ROTOR = 13  # a form that has no place for rotors of motors; item = speed
     EVENT = 16  # not an error: an event was located and is to be handled
@@ -101,7 +102,22 @@ class Loop(IntEnum):
     COUPLING = 1  # one row: an expression over coordinates, speeds, points of bodies and time stays zero
 
 
-ARM = 5  # ints per arm of a coupling: entry among the group's paths, body, r point (body axes), r ∂rate/∂(velocity of the point), r ∂rate/∂(spin)
+class Contact(IntEnum):
+    """States of a contact."""
+
+    OPEN = 0
+    STICK = 1  # closed; with friction: without slip
+    SLIDE = 2
+
+
+class Restitution(IntEnum):
+    """Hypotheses of impact."""
+
+    NEWTON = 0  # the contact parts with e times the speed of approach
+    POISSON = 1  # expansion gives back e times the impulse of compression
+    ENERGETIC = 2  # expansion gives back e² times the work of the normal impulse during compression
+
+
 POSITIONS, SPEEDS = 2, 1  # l_level
 # metric of constraint rows: weights of the speeds; masses; masses, and what the free tree does along the rows joins ws.loop_r
 WEIGHTS, MASSES, MOTION = 0, 1, 2
@@ -134,91 +150,44 @@ class Sensor(IntEnum):
     ENERGY = 13
     SPEED_RATE = 14  # u̇ of one speed
     MULTIPLIER = 15  # generalised force of a coupling
-
-
-SENSOR = 8  # ints per sensor: kind, register, body a, register of point a, body b, register of point b, axis, frame (0 ground, 1 body a)
+    CONTACT = 16  # of contact a what `axis` says: normal force, friction, normal impulse of its last impact, state
 
 
 class Force(IntEnum):
-    """Force elements; each is a record of FORCE ints whose meaning is given here (r = register)."""
+    """Force elements: what a record FORCE does."""
 
-    COORDINATE = 0  # speed index, r value
-    LINE = 1  # body a, r point a, body b, r point b, r value (positive pushes the points apart)
-    WRENCH = 2  # body, r point, r force (3), r moment (3), frame (0 ground, 1 body)
-    PAIR = 3  # body a, r point a (body a), body b, r force on a (3), r moment on a (3), frame (0 ground, 1 body a); the opposite acts on b
+    COORDINATE = 0  # a value along a speed
+    LINE = 1  # a value along the line of two points; positive pushes them apart
+    WRENCH = 2  # force and moment at a point of body a
+    PAIR = 3  # force and moment at a point of body a, and the opposite on body b
 
 
-FORCE = 16  # ints per force record: kind, r result (scalar value of the element), then the arguments above
+# what the record of an element of a kind gives
+FORCE_ARGUMENTS = {
+    Force.COORDINATE: ("speed", "value"),
+    Force.LINE: ("a", "point_a", "b", "point_b", "value"),
+    Force.WRENCH: ("a", "point_a", "force", "moment", "frame"),
+    Force.PAIR: ("a", "point_a", "b", "force", "moment", "frame"),
+}
+
+
+class Guard(IntEnum):
+    """What happens when a guard becomes positive."""
+
+    STAGE = 0  # the stage ends
+    RESET = 1  # actions are carried out
+    CONTACT = 2  # a contact closes, opens, begins or ceases to slide; `action` is its number, `actions` 0 for the normal and 1 for the slip
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------------
-# ints block: HEADER numbers (indices below), then the MODEL_INTS fields one after another
-HEADER = 64
-H_BODIES, H_NQ, H_NU, H_NX, H_INPUTS, H_PARAMETERS, H_ELEMENTS, H_REGISTERS, H_SENSORS, H_FORCES, H_TABLES, H_GUARDS, H_ROWS = range(13)
-# first registers of the groups, after t = register 0
-H_R_PARAMETERS, H_R_INPUTS, H_R_Q, H_R_U, H_R_X, H_R_SENSORS = range(16, 22)
-H_PHASE = 24  # five numbers: start of phases 0..3 in `code`, and the end
-H_GRAVITY = 30  # register of the gravity vector
-H_LATE_SENSORS = 31  # first sensor that needs accelerations
-H_REACTIONS = 32  # 1 when some sensor needs reactions
-H_SIZES = 40  # three numbers: length of ints, floats, work
-
-
-# ints per guard: register, kind, first action, number of actions, number of the event in the description or, for the end of a stage, -1 minus the
-# register of its condition; an event is a change of the guard to a positive value
-GUARD = 5
-G_STAGE, G_RESET = 0, 1  # the stage ends, or actions are carried out
-ACTION = 3  # ints per action: index in y = (q, u, x) or -1, register of a parameter or -1, register of the new value
-LATCH = 2  # ints per latch: register, register that holds its value from the beginning of an advance on
-PROBE = 3  # ints per probe: register of an additional force, 0 but during probing; of the acceleration along it; of the effective mass
-# ints per corner of an expression of time: Knot, register of its argument, register of the argument's rate, table or register of the spacing,
-# 1 where a given motion or a coupling depends on it, so that speeds may jump
-KNOT = 5
-H_LATE_GUARDS = 33  # 1 when guards need accelerations
-H_QUATERNIONS = 34  # number of quaternions
-H_GIVEN = 35  # 1 when some joint has a given motion
-
-
-BODY = 32  # floats per body in `body`: derived by `prepare` from registers, body axes
-B_MASS, B_H, B_J = 0, 1, 4  # mass; h = m*com (3); J about O_i: xx xy xz yy yz zz (6)
-B_E, B_R, B_AXIS = 10, 19, 22  # folded constant part of the joint: rotation parent-from-joint (9, row major), shift in parent axes (3), axis (3)
-
-ELEMENT = 16  # floats per element in `elem`: derived by `prepare`
-E_AXIS, E_FACTOR, E_MATRIX = 0, 3, 4  # unit axis or constant shift (3); factor; constant rotation parent-from-child (9)
-
-ROW = 72  # floats per body in `row`: the fast path, world axes, moments about O_i
-W_R = 0  # rotation ground-from-body (9)
-W_OM = 9  # angular velocity (3)
-W_AL = 12  # angular acceleration at u̇ = 0 (3)
-W_A0 = 15  # acceleration of O_i at u̇ = 0, minus gravity (3)
-W_J, W_H, W_M = 18, 24, 33  # articulated inertia: moment by angular (6), moment by linear (9), force by linear acceleration (6)
-W_N, W_F = 39, 42  # bias moment and force (3 + 3)
-# what the way back from root to leaves reads and writes lies together
-W_D = 45  # O_i - O_kappa (3)
-W_DA, W_DB = 48, 51  # increments of angular and linear acceleration by u̇ (3 + 3)
-W_P, W_V = 54, 57  # position and velocity of O_i (3 + 3), filled by `engine.kinematics.positions`
-W_VH = 60  # explicit-time part of the velocity of O_i relative to the parent, angular part (3), linear (3)
-W_INV = 66  # inverse of the eliminated block of a ball (6)
-
-COLUMN = 16  # floats per speed in `col`: linear part (3), angular part (3) of A_j at O_i; U_j (moment 3, force 3); 1/D; g
-C_L, C_A, C_UN, C_UF, C_INV, C_G = 0, 3, 6, 9, 12, 13
+# places of the entries of records that stand one after another in a field: ws.row[i * L.ROW + L.W_P]
+BODY, ELEMENT, ROW, COLUMN, INSTRUCTION = R.BODY.size, R.ELEMENT.size, R.ROW.size, R.COLUMN.size, R.INSTRUCTION.size
+B_MASS, B_H, B_J, B_E, B_R, B_AXIS, _ = R.BODY.offsets
+E_AXIS, E_FACTOR, E_MATRIX, _ = R.ELEMENT.offsets
+W_R, W_OM, W_AL, W_A0, W_J, W_H, W_M, W_N, W_F, W_D, W_DA, W_DB, W_P, W_V, W_VH, W_INV = R.ROW.offsets
+C_L, C_A, C_UN, C_UF, C_INV, C_G, _ = R.COLUMN.offsets
 
 # numbers of `solvers/lanes`: how many stand side by side, and floats that lanes and a dual (value, slopes aligned to a vector) take in a workspace
 WIDTH = 8
 LANES_STRIDE, DUAL_STRIDE = WIDTH, 2 * WIDTH
-
-K_ITEM, K_ITERATIONS, K_EVALUATIONS = 0, 1, 2  # which body/register a status means; ITR iterations of the last evaluation; evaluations since start
-K_WRENCH, K_EXTRA = 3, 4  # 1 when `wrench` or `extra` holds anything but zeros
-K_SLOPED, K_GIVEN_AT = 8, 9  # 1 while inputs are given + slope (t - head[K_GIVEN_AT]) instead of held, 2 with the higher powers of `curve`
 CURVE = 4  # higher powers of an input that moves: second to fifth
-K_ON_CONSTRAINTS = 10  # 1: right-hand sides are those of the state projected onto the loop constraints
-K_SIDED, K_FROM, K_UNTIL = 12, 13, 14  # 1: the laws of time are read at instants between these: at a corner, from one side
-K_STABILISED = 15  # 1: accelerations pull open loops closed, for hosts that integrate themselves
-K_FORM = 11  # Method by which a run resolves its equations; 0: the default engine
-K_KINETIC, K_POTENTIAL = 6, 7  # energies of the last `outputs`
-K_HELD = 16  # what Hq holds: 0 nothing, 1 an approximate inverse (ITR), 2 the factors of the direct variant
-K_ITR_TOLERANCE = 19  # relative residual at which ITR stops; 0: rounding level
-K_SWEEPS = 20  # ITR multiplies by M by two sweeps (1) or by rows of blocks (0)
-K_CARRIED = 21  # 1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it
-K_FACTORED = 22  # 1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions
-K_REFACTORED, K_FALLBACKS = 17, 18  # ITR since start: refactorisations, evaluations that needed the line search (2.33)

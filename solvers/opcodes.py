@@ -51,6 +51,4 @@ class Op(IntEnum):
     TABLE1_DD = 42  # second derivative of a one-variable table
 
 
-INSTRUCTION = 5  # ints per instruction: op, dst, a, b, c
 PHASES = 4  # PARAMETER, TIME, STATE, ACCELERATION
-TABLE = 6  # ints per table: kind (0 linear, 1 cubic), outside (0 clamped, 1 extrapolated), nx, ny (0: one variable), offset in floats, spare

@@ -10,29 +10,33 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_builtin, lower_getattr_generic
+from numba.core.imputils import lower_builtin, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, models, register_model
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.fields import AT_FLOATS, MODEL_AT, RECORD_FIELDS, WORK_AT
+from kinetree.solvers.model_records import HEADER
+from kinetree.solvers.records import Record
 
-AT_INTS = L.HEADER
-AT_FLOATS = AT_INTS + len(L.MODEL_INTS) + 1
-AT_WORK = AT_FLOATS + len(L.MODEL_FLOATS) + 1
-AT_FIELDS = AT_WORK + len(L.WORK) + 1
-MODEL_AT = {"header": -1}
-MODEL_AT |= {field.name: AT_INTS + k for k, field in enumerate(L.MODEL_INTS)}
-MODEL_AT |= {field.name: AT_FLOATS + k for k, field in enumerate(L.MODEL_FLOATS)}
-WORK_AT = {field.name: AT_WORK + k for k, field in enumerate(L.WORK)}
 INT, WORD = types.intp, ir.IntType(64)
 
 
 class ViewType(types.Type):
-    """A stretch of a block."""
+    """A stretch of a block; the entries of a record that begins there are its attributes."""
 
-    def __init__(self, dtype):
-        self.dtype = dtype
-        super().__init__(f"View({dtype})")
+    def __init__(self, dtype, record: Record | None = None):
+        self.dtype, self.record = dtype, record
+        super().__init__(f"View({dtype}, {record.name})" if record else f"View({dtype})")
+
+    @property
+    def bare(self) -> "ViewType":
+        """The type of a part, which is no record."""
+        return ViewType(self.dtype) if self.record else self
+
+    def entry(self, name: str) -> tuple[int, int] | None:
+        """First place and count of an entry of the record."""
+        return self.record.places.get(name) if self.record else None
 
 
 class BlocksType(types.Type):
@@ -46,8 +50,8 @@ class BlocksType(types.Type):
         """Type of a field; None when there is none. Flags stay plain, derived constants have no slopes."""
         if self.kind != "model":
             plain = name in L.PLAIN or (self.kind == "duals" and name in L.CONSTANTS)
-            return None if name not in WORK_AT else FLOATS if plain else ViewType(self.number)
-        return None if name not in MODEL_AT else FLOATS if MODEL_AT[name] >= AT_FLOATS else INTS
+            return None if name not in WORK_AT else ViewType(types.float64 if plain else self.number, RECORD_FIELDS.get(name))
+        return None if name not in MODEL_AT else FLOATS if MODEL_AT[name] >= AT_FLOATS else ViewType(types.int64, RECORD_FIELDS.get(name))
 
     def place(self, name: str) -> int:
         """Entry of the directory, or -1."""
@@ -91,12 +95,12 @@ def lower_field(context, builder, typ, value, attr):
     at, kind = typ.place(attr), typ.field(attr)
     view = cgutils.create_struct_proxy(kind)(context, builder)
     if at < 0:
-        view.data, view.size = blocks.ints, ir.Constant(WORD, L.HEADER)
+        view.data, view.size = blocks.ints, ir.Constant(WORD, HEADER.size)
     else:
         begin = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at)]))
         end = constant_load(builder, builder.gep(blocks.ints, [ir.Constant(WORD, at + 1)]))
         if typ.stride == 1:
-            view.data = builder.gep(blocks.ints if kind == INTS else blocks.data, [begin])
+            view.data = builder.gep(blocks.ints if kind.dtype == types.int64 else blocks.data, [begin])
         else:
             start = builder.gep(blocks.data, [builder.mul(begin, ir.Constant(WORD, typ.stride))])
             view.data = builder.bitcast(start, context.get_value_type(types.CPointer(kind.dtype)))
@@ -108,13 +112,33 @@ def lower_field(context, builder, typ, value, attr):
 class ViewAttributes(AttributeTemplate):
     key = ViewType
 
-    def resolve_size(self, view):
-        return INT
+    def generic_resolve(self, view, attr):
+        entry = view.entry(attr)
+        if entry:
+            return view.dtype if entry[1] == 1 else view.bare
+        return INT if attr == "size" else None
 
 
 @lower_getattr_generic(ViewType)
-def lower_size(context, builder, typ, value, attr):
-    return cgutils.create_struct_proxy(typ)(context, builder, value).size
+def lower_view_attribute(context, builder, typ, value, attr):
+    """The size of a view, or an entry of its record: a number, or a view of some."""
+    view = cgutils.create_struct_proxy(typ)(context, builder, value)
+    entry = typ.entry(attr)
+    if not entry:
+        return view.size
+    pointer = builder.gep(view.data, [ir.Constant(WORD, entry[0])])
+    if entry[1] == 1:
+        return constant_load(builder, pointer) if typ.dtype == types.int64 else builder.load(pointer)
+    part = cgutils.create_struct_proxy(typ.bare)(context, builder)
+    part.data, part.size = pointer, ir.Constant(WORD, entry[1])
+    return part._getvalue()
+
+
+@lower_setattr_generic(ViewType)
+def lower_set_entry(context, builder, sig, args, attr):
+    """Write a number of a record."""
+    data = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0]).data
+    builder.store(args[1], builder.gep(data, [ir.Constant(WORD, sig.args[0].entry(attr)[0])]))
 
 
 @infer_global(len)
@@ -136,7 +160,7 @@ class ViewGetItem(AbstractTemplate):
         if isinstance(view, ViewType) and isinstance(index, types.Integer):
             return signature(view.dtype, view, INT)
         if isinstance(view, ViewType) and index == types.slice2_type:
-            return signature(view, view, index)
+            return signature(view.bare, view, index)
 
 
 @lower_builtin(operator.getitem, ViewType, types.Integer)

@@ -1,6 +1,7 @@
 """Named fields of the flat blocks: `model_view` and `work_view`.
 
-The ints block starts with HEADER numbers, then three directories of offsets (one per table of `layout.py`, each with a closing end), then its fields.
+The ints block starts with the record HEADER, then three directories of offsets (one per table of `fields.py`, each with a closing end), then its
+fields. `sensor_at(model.sensors, k)` and its like cut one record out of a table of them.
 """
 
 from types import SimpleNamespace
@@ -8,18 +9,25 @@ from types import SimpleNamespace
 from numba import config
 
 from kinetree.solvers import layout as L
+from kinetree.solvers import model_records as R
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import AT_FLOATS, AT_INTS, AT_WORK
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.view_types import AT_FLOATS, AT_INTS, AT_WORK, model_blocks, view_floats, view_ints, work_blocks
+from kinetree.solvers.record_views import block_of, rows_of
+from kinetree.solvers.records import plain_block, plain_rows
+from kinetree.solvers.view_types import model_blocks, view_floats, view_ints, work_blocks
 
 if config.DISABLE_JIT:
+    rows, whole = plain_rows, plain_block
 
     def part(block, ints, table, directory):
         """Slices of a block by field name."""
-        return {field.name: block[ints[directory + k] : ints[directory + k + 1]] for k, field in enumerate(table)}
+        parts = {field.name: block[ints[directory + k] : ints[directory + k + 1]] for k, field in enumerate(table)}
+        return parts | {field.name: field.record.of(parts[field.name]) for field in table if field.record}
 
     def model_view(ints, floats):
         """The compiled model in its two blocks, in plain Python."""
-        return SimpleNamespace(header=ints[: L.HEADER], **part(ints, ints, L.MODEL_INTS, AT_INTS), **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS))
+        return SimpleNamespace(header=R.HEADER.of(ints), **part(ints, ints, L.MODEL_INTS, AT_INTS), **part(floats, ints, L.MODEL_FLOATS, AT_FLOATS))
 
     def work_view(ints, work):
         """The workspace in its block, in plain Python."""
@@ -34,6 +42,7 @@ if config.DISABLE_JIT:
         return block
 
 else:
+    rows, whole = rows_of, block_of
 
     @kernel
     def model_view(ints, floats):
@@ -54,3 +63,10 @@ else:
     def floats_view(block):
         """A block of floats as a view."""
         return view_floats(block)
+
+
+sensor_at, force_at, guard_at, action_at = rows(R.SENSOR), rows(R.FORCE), rows(R.GUARD), rows(R.ACTION)
+latch_at, probe_at, knot_at, arm_at, followed_at = rows(R.LATCH), rows(R.PROBE), rows(R.KNOT), rows(R.ARM), rows(R.FOLLOWED)
+table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
+unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
+stage_at, transition_at, locked_at, unit_body_at, event_at = rows(U.STAGE), rows(U.TRANSITION), rows(U.LOCKED), rows(U.UNIT_BODY), rows(U.EVENT)

@@ -11,25 +11,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.solvers import unit_layout as U
+from kinetree.solvers.records import Entry, Record
 
 if TYPE_CHECKING:
     from kinetree.models.chain.system import ChainSystem
 
-U_MATRIX_STEPS = 63  # in the header of a unit: where the record below begins in ints; 0: none
-# the record: RECORD ints, then lists of places; offsets count from the start of the unit's ints, floats or work
-RECORD = 16
-N, FREE, CHANNELS, LEVELS, GENERAL, VARIES = range(6)  # sizes; 1 for the general form; 1 where forces depend on time
-AT_STEPS = 6  # in floats: length of every piece, coarsest first
-AT_ROOTS = 7  # in floats: square roots of the masses
-WIDTH, AT_FACTOR = 8, 9  # in floats: B by columns, width + 1 numbers from the diagonal down
-AT_PLACES = 10  # in ints: states of the union that are x (n), then v (n)
-AT_FREE = 11  # in ints: free coordinates
-AT_CHANNELS = 12  # in ints: coordinates on which forces act
-AT_LEVELS = 13  # in ints: LEVEL numbers per piece
-AT_WORK = 14  # in work: WORK*n + 3*channels + free + 2*inputs numbers
-LEVEL = 8  # half-width, length of a row, then in floats: p, u, Y, K (general form), rows of D_1..D_3, columns of free coordinates
-WORK = 14
+# offsets count from the start of the unit's ints, floats or work
+RECORD = Record(
+    "matrices",
+    "ints: the matrices of a linear chain; lists of places follow",
+    Entry("n", "coordinates"),
+    Entry("free", "free coordinates"),
+    Entry("channels", "coordinates on which forces act"),
+    Entry("levels", "pieces"),
+    Entry("general", "1 for the general form"),
+    Entry("varies", "1 where forces depend on time"),
+    Entry("at_steps", "in floats: length of every piece, coarsest first"),
+    Entry("at_roots", "in floats: square roots of the masses"),
+    Entry("width", "half-width of B"),
+    Entry("at_factor", "in floats: B by columns, width + 1 numbers from the diagonal down"),
+    Entry("at_places", "in ints: states of the union that are x (n), then v (n)"),
+    Entry("at_free", "in ints: free coordinates"),
+    Entry("at_channels", "in ints: coordinates on which forces act"),
+    Entry("at_levels", "in ints: records LEVEL, one per piece"),
+    Entry("at_work", "in work: WORK*n + 3*channels + free + 2*inputs numbers"),
+)
+LEVEL = Record(
+    "level",
+    "ints: one piece of a step; places in floats",
+    Entry("width", "half-width of its matrices"),
+    Entry("length", "length of a row"),
+    Entry("p", "p by rows"),
+    Entry("u", "u by rows"),
+    Entry("y", "Y by rows"),
+    Entry("k", "K by rows (general form), else -1"),
+    Entry("rows", "rows of D_1..D_3"),
+    Entry("columns", "columns of the free coordinates"),
+)
+WORK = 14  # numbers of work per coordinate
 ORDERS = 3  # forces are parabolas
 FINEST = 1e-2  # omega times the finest piece: below it Runge-Kutta of fourth order errs by 1e-12 of the amplitude
 MOST_LEVELS = 24
@@ -49,36 +68,36 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
     levels = int(np.clip(math.ceil(math.log2(max(chain.omega * dt, 1e-30) / FINEST)), 1, MOST_LEVELS))
     pick = choose(chain.omega * dt, 0.1 * ACCURACY, lowest=levels)
     pieces = ladder(chain, dt, channels, ORDERS, ACCURACY, pick, levels)[::-1]
-    record = Record(unit)
-    record.head[[N, FREE, CHANNELS, LEVELS]] = chain.n, len(chain.free), len(channels), len(pieces)
-    record.head[GENERAL] = chain.B is None
-    record.head[VARIES] = depends_on_time(system)
-    record.head[AT_STEPS] = record.numbers(np.array([piece.dt for piece in pieces]))
-    record.head[AT_ROOTS] = record.numbers(chain.mass)
+    record = Grown(unit)
+    head = record.head
+    head.n, head.free, head.channels, head.levels = chain.n, len(chain.free), len(channels), len(pieces)
+    head.general, head.varies = chain.B is None, depends_on_time(system)
+    head.at_steps = record.numbers(np.array([piece.dt for piece in pieces]))
+    head.at_roots = record.numbers(chain.mass)
     if chain.B is not None:
-        record.head[WIDTH], columns = columns_below(chain.B, chain.n)
-        record.head[AT_FACTOR] = record.numbers(columns)
+        head.width, columns = columns_below(chain.B, chain.n)
+        head.at_factor = record.numbers(columns)
     names = [state.name for state in unit.states]
-    record.head[AT_PLACES] = record.places([names.index(name) for name in (*system.coordinates, *system.speeds)])
-    record.head[AT_FREE], record.head[AT_CHANNELS] = record.places(chain.free), record.places(channels)
+    head.at_places = record.places([names.index(name) for name in (*system.coordinates, *system.speeds)])
+    head.at_free, head.at_channels = record.places(chain.free), record.places(channels)
     table = np.concatenate([level(record, piece, chain, len(channels)) for piece in pieces])
-    record.head[AT_LEVELS] = record.places(table)
+    head.at_levels = record.places(table)
     if 8 * record.floats_size > LARGEST:
         size = 8e-6 * record.floats_size
         raise FmuError(f"the matrices of this chain take {size:.0f} MB, more than {LARGEST / 1e6:.0f}: take a smaller --step-size")
-    record.head[AT_WORK] = unit.work_size
+    head.at_work = unit.work_size
     unit.work_size += WORK * chain.n + 3 * len(channels) + len(chain.free) + 2 * len(unit.inputs) + 8
     record.write()
 
 
-class Record:
+class Grown:
     """What grows behind the blocks of a unit."""
 
     def __init__(self, unit: Any):
-        self.unit, self.head = unit, np.zeros(RECORD, dtype=np.int64)
+        self.unit, self.head = unit, RECORD.of(np.zeros(RECORD.size, dtype=np.int64))
         self.ints: list[np.ndarray] = []
         self.floats: list[np.ndarray] = []
-        self.ints_size, self.floats_size = unit.ints.size + RECORD, unit.floats.size
+        self.ints_size, self.floats_size = unit.ints.size + RECORD.size, unit.floats.size
 
     def places(self, values: Any) -> int:
         """Append ints; where they begin."""
@@ -95,12 +114,12 @@ class Record:
     def write(self) -> None:
         """Into the blocks of the unit."""
         at = self.unit.ints.size
-        self.unit.ints = np.concatenate((self.unit.ints, self.head, *self.ints))
-        self.unit.ints[U_MATRIX_STEPS] = at
+        self.unit.ints = np.concatenate((self.unit.ints, self.head.block, *self.ints))
+        self.unit.header.matrix_steps = at
         self.unit.floats = np.concatenate((self.unit.floats, *self.floats))
 
 
-def level(record: Record, piece: Any, chain: Any, channels: int) -> np.ndarray:
+def level(record: Grown, piece: Any, chain: Any, channels: int) -> np.ndarray:
     """Place of the matrices of one piece."""
     from kinetree.solvers.chain import rows
 
@@ -108,15 +127,22 @@ def level(record: Record, piece: Any, chain: Any, channels: int) -> np.ndarray:
     u, p, Y, K = piece.step
     width = max(a.width for a in (u, p, Y))
     length = min(n, 2 * width + 1)
-    places = [width, length, *(record.numbers(row_bands(a, n, width, length)) for a in (p, u, Y))]
-    places.append(record.numbers(row_bands(K, n, width, length)) if chain.B is None else -1)
     R = piece.rows
     unit = R.unit[:channels] / np.arange(1, ORDERS + 1)[:, None, None]
     parts = (R.Y[:ORDERS, :channels], R.T[:ORDERS, :channels] + unit, R.Z[:ORDERS, :channels])
-    places.append(record.numbers(piece.dt * np.concatenate(parts, axis=2)))  # per order and channel: e (n), v (n), z (free)
     c_e, c_v = rows.columns(R, piece.dt)
-    places.append(record.numbers(np.concatenate((c_e.T, c_v.T), axis=1)))  # per free coordinate: e (n), v (n)
-    return np.array(places)
+    return np.array(
+        LEVEL.filled(
+            width=width,
+            length=length,
+            p=record.numbers(row_bands(p, n, width, length)),
+            u=record.numbers(row_bands(u, n, width, length)),
+            y=record.numbers(row_bands(Y, n, width, length)),
+            k=record.numbers(row_bands(K, n, width, length)) if chain.B is None else -1,
+            rows=record.numbers(piece.dt * np.concatenate(parts, axis=2)),  # per order and channel: e (n), v (n), z (free)
+            columns=record.numbers(np.concatenate((c_e.T, c_v.T), axis=1)),  # per free coordinate: e (n), v (n)
+        )
+    )
 
 
 def row_bands(a: Any, n: int, width: int, length: int) -> np.ndarray:
@@ -147,9 +173,8 @@ def depends_on_time(system: ChainSystem) -> bool:
 
 
 def layout() -> dict[str, int]:
-    """The glossary above for the C code."""
-    own = {key: value for key, value in globals().items() if key.isupper() and isinstance(value, int) and not isinstance(value, bool)}
-    return {"U_MATRIX_STEPS": U_MATRIX_STEPS} | {f"M_{key}": value for key, value in own.items() if key != "U_MATRIX_STEPS"}
+    """The records above for the C code."""
+    return RECORD.constants("M") | LEVEL.constants("M_LEVEL") | {"M_LEVEL": LEVEL.size, "M_ORDERS": ORDERS}
 
 
-__all__ = ["U", "attach", "layout"]
+__all__ = ["attach", "layout"]

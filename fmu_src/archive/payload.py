@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.fmu.variables import Table
-from kinetree.solvers import unit_layout as U
 
 MAGIC = int.from_bytes(b"KINETREE", "little", signed=True)
 HEADER = 32
@@ -22,7 +21,7 @@ VARIABLE = 8  # numbers per variable
 
 def body_names(unit: Any) -> list[str]:
     """Bodies over all structures, in the order of the unit's table."""
-    return unit.bodies + ["?"] * (int(unit.ints[U.U_BODIES]) - len(unit.bodies))
+    return unit.bodies + ["?"] * (int(unit.header.bodies) - len(unit.bodies))
 
 
 def token_of(unit: Any, table: Table) -> str:

@@ -9,7 +9,7 @@
 
 static int keep(Instance *in) {
     size_t bytes = (size_t)in->model.header[P_WORK] * sizeof(double);
-    if (!in->spare && !(in->spare = malloc(bytes))) return say(in, LEVEL_ERROR, "out of memory for derivatives");
+    if (!in->spare && !(in->spare = (double *)malloc(bytes))) return say(in, LEVEL_ERROR, "out of memory for derivatives");
     memcpy(in->spare, in->work, bytes);
     return LEVEL_OK;
 }
@@ -65,7 +65,7 @@ int directional(Instance *in, const uint32_t *unknowns, size_t n, const uint32_t
 /* Slopes of inputs during the next step. */
 int set_slopes(Instance *in, const uint32_t *vr, size_t n, const int32_t *order, const double *values) {
     const int64_t *ints = in->model.ints;
-    int64_t first = ints[U_BASE] + KINETREE_WORK_HEAD + ints[U_START_INPUTS];
+    int64_t first = ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD + ints[U_START_INPUTS];
     for (size_t k = 0; k < n; k++) {
         const char *name = variable_name(&in->model, vr[k]);
         if (vr[k] >= (uint64_t)in->model.header[P_VARIABLES] || in->model.variables[vr[k]].access != ACCESS_INPUT)

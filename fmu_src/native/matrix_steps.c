@@ -20,7 +20,13 @@ typedef struct {
 } Chain;
 
 static Chain open_chain(const Engine *engine, int64_t *ints, double *floats, double *work) {
-    Chain c = {.engine = engine, .ints = ints, .floats = floats, .work = work, .m = ints + ints[U_MATRIX_STEPS]};
+    Chain c;
+    memset(&c, 0, sizeof c);
+    c.engine = engine;
+    c.ints = ints;
+    c.floats = floats;
+    c.work = work;
+    c.m = ints + ints[U_MATRIX_STEPS];
     c.n = c.m[M_N];
     c.free = c.m[M_FREE];
     c.channels = c.m[M_CHANNELS];
@@ -40,7 +46,7 @@ static Chain open_chain(const Engine *engine, int64_t *ints, double *floats, dou
     return c;
 }
 
-static double *input(const Chain *c, int64_t k) { return c->work + c->ints[U_BASE] + KINETREE_WORK_HEAD + 1 + c->ints[U_PARAMETERS] + k; }
+static double *input(const Chain *c, int64_t k) { return c->work + c->ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD + 1 + c->ints[U_PARAMETERS] + k; }
 static double *state(const Chain *c, int64_t k) { return c->work + c->ints[U_AT_STATES] + c->ints[c->m[M_AT_PLACES] + k]; }
 static double rate(const Chain *c, int64_t k) { return c->work[c->ints[U_AT_RATES] + c->ints[c->m[M_AT_PLACES] + k]]; }
 
@@ -92,9 +98,9 @@ static void from_strains(Chain *c, double *x, double *v) {
 
 /* One piece without forces: (e, v) D_0, free coordinates along. */
 static void carry(Chain *c, const int64_t *level) {
-    int64_t n = c->n, width = level[0], length = level[1];
-    const double *p = c->floats + level[2], *u = c->floats + level[3], *Y = c->floats + level[4], *K = c->floats + level[5];
-    const double *columns = c->floats + level[7];
+    int64_t n = c->n, width = level[M_LEVEL_WIDTH], length = level[M_LEVEL_LENGTH];
+    const double *p = c->floats + level[M_LEVEL_P], *u = c->floats + level[M_LEVEL_U], *Y = c->floats + level[M_LEVEL_Y];
+    const double *K = c->floats + level[M_LEVEL_K], *columns = c->floats + level[M_LEVEL_COLUMNS];
     for (int64_t i = 0; i < c->free; i++, columns += 2 * n)
         for (int64_t j = 0; j < n; j++) c->z[i] += c->e[j] * columns[j] + c->v[j] * columns[n + j];
     memcpy(c->e1, c->e, (size_t)n * sizeof(double));
@@ -120,7 +126,7 @@ static void carry(Chain *c, const int64_t *level) {
 
 /* What the parabola through three values of the forces adds: beta_k of theta = (end - t)/dt. */
 static void drive(Chain *c, const int64_t *level) {
-    const double *row = c->floats + level[6];
+    const double *row = c->floats + level[M_LEVEL_ROWS];
     for (int order = 0; order < M_ORDERS; order++)
         for (int64_t i = 0; i < c->channels; i++, row += 2 * c->n + c->free) {
             double a = c->before[i], b = c->middle[i], d = c->after[i];

@@ -40,10 +40,10 @@ static const char *places(const Model *m, int64_t strings) {
 /* Whether the counts of the header are those of the unit, whose own table tells where its numbers stand. */
 static const char *counts(const Model *m) {
     const int64_t *h = m->header, *u = m->ints;
-    if (h[P_INTS] < UNIT_HEADER || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < UNIT_HEADER + STAGE * h[P_STAGES])
+    if (h[P_INTS] < U_SIZE || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < U_SIZE + S_SIZE * h[P_STAGES])
         return NAMED("has no table of stages");
     if (h[P_STATES] != u[U_STATES] || h[P_GUARDS] > u[U_GUARDS] || h[P_GUARDS] < 0 || h[P_BODIES] != u[U_BODIES]) return NAMED("has other counts than its unit");
-    if (h[P_WORK] < u[U_SIZES + 2] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
+    if (h[P_WORK] < u[U_WORK_SIZE] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
     return NULL;
 }
 
@@ -83,7 +83,7 @@ extern const size_t kinetree_model_size;
 const char *model_load(Model *m, const char *resources, const char *token) {
     (void)resources;
     memset(m, 0, sizeof *m);
-    if (!(m->file = malloc(kinetree_model_size))) return "out of memory";
+    if (!(m->file = (int64_t *)malloc(kinetree_model_size))) return "out of memory";
     memcpy(m->file, kinetree_model, kinetree_model_size);
     const char *problem = lay_out(m, kinetree_model_size);
     if (!problem && !is_of(m, token)) problem = "the model is another one than the identifier that the host gives";
@@ -109,7 +109,7 @@ static const char *read_file(Model *m, const char *path) {
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    m->file = size > 0 ? malloc((size_t)size) : NULL;
+    m->file = size > 0 ? (int64_t *)malloc((size_t)size) : NULL;
     const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : NAMED("cannot be read");
     fclose(file);
     if (!problem) problem = lay_out(m, (size_t)size);
@@ -153,7 +153,7 @@ const char *stage_name(const Model *m, int stage) {
 
 static const int64_t *stage_record(const Model *m, const double *work) {
     int64_t stage = (int64_t)work[V_STAGE];
-    return m->ints + UNIT_HEADER + STAGE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
+    return m->ints + U_SIZE + S_SIZE * (stage >= 0 && stage < m->header[P_STAGES] ? stage : 0);
 }
 
 const char *body_name(const Model *m, const double *work, int number) {
@@ -171,7 +171,7 @@ const char *state_name(const Model *m, size_t k) {
 
 const char *register_name(const Model *m, const double *work, int number) {
     const int64_t *columns = m->ints + stage_record(m, work)[S_COLUMNS];
-    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_BASE] + KINETREE_WORK_HEAD;
+    int64_t at_columns = m->ints[U_AT_COLUMNS], at_registers = m->ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD;
     for (int64_t v = 0; v < m->header[P_VARIABLES]; v++) {
         int64_t at = m->variables[v].at, column = at - at_columns;
         if (at == at_registers + number) return variable_name(m, (size_t)v);

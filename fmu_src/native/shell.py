@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,14 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.fmu.archive import matrix_steps
-from kinetree.fmu.variables import WORK_HEAD, FmuError
-from kinetree.solvers import unit_layout
+from kinetree.fmu.variables import FmuError
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
 from kinetree.solvers.library.build import object_path, objects_for, silent
 from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
 from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
+from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")
@@ -41,14 +42,13 @@ def fmi_headers() -> Path:
 
 
 def layout_header() -> str:
-    """The glossary of units as C constants, but for names that the shell has for its own modes: its EVENT is no record of a log."""
-    own = set(re.findall(r"^ +([A-Z]+)(?: = \d+)?,?", (HERE / "core.h").read_text(encoding="utf-8"), re.M))
-    shown = {key: value for key, value in vars(unit_layout).items() if key.isupper() and isinstance(value, int) and key not in own}
-    lines = [f"#define {key} {value}" for key, value in shown.items()]
-    lines += [f"#define {key} {value}" for key, value in matrix_steps.layout().items()]
-    lines += [f"#define KIND_{name.upper().replace('-', '_')} {value}" for name, value in unit_layout.KINDS.items()]
-    lines += [f"#define STATUS_{status.name} {status.value}" for status in Status]
-    return "\n".join([*lines, f"#define KINETREE_WORK_HEAD {WORK_HEAD}", ""])
+    """Records, bits and codes of units as C constants: U_ for ints, V_ for work."""
+    shown = U.UNIT.constants("U") | U.UNIT_HEAD.constants("V") | U.STAGE.constants("S") | matrix_steps.layout()
+    shown |= {name: getattr(U, name) for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")}
+    shown |= {f"KIND_{name.upper().replace('-', '_')}": value for name, value in U.KINDS.items()}
+    shown |= {f"STATUS_{status.name}": status.value for status in Status}
+    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size, "H_OWN": HEADER.at("own")}
+    return "".join(f"#define {key} {value}\n" for key, value in shown.items())
 
 
 def sources() -> list[Path]:

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from kinetree.fmu.archive.binaries import Binaries
 from kinetree.fmu.slave.loader import with_loaders
-from kinetree.fmu.variables import WORK_HEAD, FmuError
-from kinetree.solvers import unit_layout
+from kinetree.fmu.variables import FmuError
+from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import SOURCES, sources_hash
+from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import HEADER
 
 SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
@@ -43,22 +45,23 @@ def script_text(identifier: str) -> tuple[str, str, str]:
     Two archives in one process must not share a module name: Python would run the first one's code for both.
     """
     package = f"kinetree_kernels_{sources_hash()}"
-    places = {key[2:]: value for key, value in vars(unit_layout).items() if key.startswith("V_")}
+    places = {name.upper(): place for name, (place, _) in U.UNIT_HEAD.places.items()}
     head = 'IDENTIFIER, KERNELS, V, STATUS, PLACES = "", "", {}, {}, {}'
     source = "\n\n".join(re.sub(r"^from kinetree\..*\n", "", path.read_text(encoding="utf-8"), flags=re.M) for path in SCRIPTS)
     if head not in source:
         raise FmuError(f"{SCRIPTS[0]} has no line for the names that the builder writes")
-    U = unit_layout
     ints = {
-        "STAGES_AT": U.UNIT_HEADER,
-        "STAGE": U.STAGE,
-        "COLUMNS": U.S_COLUMNS,
-        "AT_COLUMNS": U.U_AT_COLUMNS,
-        "BASE": U.U_BASE,
-        "COUNT": U.U_COLUMNS,
+        "STAGES_AT": U.UNIT.size,
+        "STAGE": U.STAGE.size,
+        "INTS": U.STAGE.at("ints"),
+        "OWN": HEADER.at("own"),
+        "COLUMNS": U.STAGE.at("columns"),
+        "AT_COLUMNS": U.UNIT.at("at_columns"),
+        "BASE": U.UNIT.at("at_workspace"),
+        "COUNT": U.UNIT.at("columns"),
     }
     messages = {int(k): v for k, v in TEXTS.items()}
-    text = source.replace(head, f"{head.partition('=')[0]}= {identifier!r}, {package!r}, {places!r}, {messages!r}, { {**ints, 'HEAD': WORK_HEAD}!r}")
+    text = source.replace(head, f"{head.partition('=')[0]}= {identifier!r}, {package!r}, {places!r}, {messages!r}, { {**ints, 'HEAD': REGISTERS}!r}")
     return f"kinetree_slave_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text, package
 
 

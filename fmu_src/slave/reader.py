@@ -42,6 +42,8 @@ class Model:
             return block
 
         self.ints, self.floats = take("q", n_ints), take("d", n_floats)
+        for k in range(n_stages):  # a file never carries addresses of code
+            self.ints[self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * k + PLACES["INTS"]] + PLACES["OWN"]] = 0
         options = take("d", 2 * n_options)
         self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
@@ -53,7 +55,7 @@ class Model:
         self.call = native(folder, self) or jitted(folder, self)
 
     def register_name(self, work):
-        """What a failure is about: the variable behind the register V_ITEM."""
+        """What a failure is about: the variable behind the register ITEM."""
         register, header = int(work[V["ITEM"]]), PLACES
         columns = self.ints[header["STAGES_AT"] + header["STAGE"] * int(work[V["STAGE"]]) + header["COLUMNS"]]
         for name, at, write in zip(self.names, self.at, self.write):

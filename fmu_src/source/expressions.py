@@ -16,6 +16,9 @@ MATH = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "c
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.RShift: ">>", ast.LShift: "<<"}
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+RESERVED = frozenset(
+    "I NAN double int long short float register auto signed near far new this delete class template operator private public and or not".split()
+)
 Value = tuple[str, Any]
 
 
@@ -61,8 +64,8 @@ class Expressions:
 
     @staticmethod
     def local(name: str) -> str:
-        """A local variable; capitals alone are macros of some C libraries."""
-        return f"{name}_" if name in ("I", "NAN", "double", "int", "long", "short", "float", "register", "auto", "signed", "near", "far") else name
+        """A local variable; words of C and C++, and macros of some C libraries, take an underscore."""
+        return f"{name}_" if name in RESERVED else name
 
     def on_Tuple(self, node: ast.Tuple) -> Value:
         parts = [self.value(each) for each in node.elts]
@@ -131,13 +134,29 @@ class Expressions:
     # -- parts of blocks and views ----------------------------------------------------------------------------------------------------------
     def on_Attribute(self, node: ast.Attribute) -> Value:
         text, kind = self.value(node.value)
+        if isinstance(kind, K.Named) and node.attr in kind.record.places:
+            return self.entry(node, text, kind)
         if kind in (K.INTS, K.FLOATS) and node.attr == "size":
             return self.view_size(node.value, text), K.INTEGER
         place, element = field_place(kind, node.attr)
         if place < 0:
-            return f"((KtInts){{{text}.ints, KT_HEADER}})", K.INTS
+            return f"((KtInts){{{text}.ints, KT_HEADER}})", element
         data = "ints" if element == K.INTS else "data"
         return f"(({element}){{{text}.{data} + {text}.ints[{place}], {text}.ints[{place + 1}] - {text}.ints[{place}]}})", element
+
+    def entry(self, node: ast.Attribute, text: str, kind: K.Named) -> Value:
+        """An entry of a record, which can be assigned, or some that stand together."""
+        at, count = kind.record.places[node.attr]
+        data, first = f"{text}.data", str(at)
+        if isinstance(node.value, ast.Attribute):  # without the view of the field
+            owner, block = self.value(node.value.value)
+            if block in (K.MODEL, K.WORK):
+                place, element = field_place(block, node.value.attr)
+                data = f"{owner}.{'ints' if element == K.INTS else 'data'}"
+                first = first if place < 0 else f"{owner}.ints[{place}] + {at}"
+        if count == 1:
+            return f"{data}[{first}]", K.INTEGER if kind == K.INTS else K.REAL
+        return f"(({kind}){{{data} + {first}, {count}}})", str(kind)
 
     def view_size(self, node: ast.expr, text: str) -> str:
         """The size of a view, without the view where it is a field."""
@@ -179,7 +198,7 @@ class Expressions:
         name = self.kept((text, kind))
         first = self.value(node.slice.lower)[0] if node.slice.lower else "0"
         last = f"kt_least({self.value(node.slice.upper)[0]}, {name}.size)" if node.slice.upper else f"{name}.size"
-        return f"(({kind}){{{name}.data + {first}, {last} - ({first})}})", kind
+        return f"(({kind}){{{name}.data + {first}, {last} - ({first})}})", str(kind)
 
     # -- calls ------------------------------------------------------------------------------------------------------------------------------
     def on_Call(self, node: ast.Call) -> Value:
@@ -200,8 +219,16 @@ class Expressions:
             return f"(({kind}){{{self.kept_view(ints)}.data, {self.kept_view(data, K.FLOATS)}.data}})", kind
         if name in ("ints_view", "floats_view"):
             return self.value(node.args[0])
+        if record := getattr(callee, "kinetree_block", None):
+            text, kind = self.value(node.args[0])
+            return text, K.Named(kind, record)
+        if record := getattr(callee, "kinetree_record", None):
+            (table, kind), (k, _) = self.value(node.args[0]), self.value(node.args[1])
+            return f"(({kind}){{{table}.data + {record.size} * ({k}), {record.size}}})", K.Named(kind, record)
         if getattr(callee, "kinetree_hook", ""):
             return "KT_RAISED", K.INTEGER
+        if getattr(callee, "kinetree_own", ""):
+            return f"kt_call_own({', '.join(self.value(each)[0] for each in node.args)})", K.INTEGER
         arguments = [self.value(each) for each in node.args]
         own, result = self.program.request(callee, tuple(kind for _, kind in arguments))
         return f"{own}({', '.join(text for text, kind in arguments if not isinstance(kind, K.Function))})", result

@@ -6,9 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from kinetree.solvers.records import Record
+
 INTEGER, REAL, BOOLEAN, NOTHING = "int64_t", "double", "int", "void"
 INTS, FLOATS = "KtInts", "KtFloats"  # views: a pointer and a size
 MODEL, WORK = "KtModel", "KtWork"  # blocks: the ints and the floats they describe
+
+
+class Named(str):
+    """A view that begins with a record, whose entries are its attributes; in C a view like others."""
+
+    record: Record
+
+    def __new__(cls, kind: str, record: Record) -> Named:
+        view = super().__new__(cls, kind)
+        view.record = record
+        return view
+
+
 NUMBERS = (BOOLEAN, INTEGER, REAL)  # each may stand where a later one does
 
 

@@ -136,14 +136,13 @@ class Kernel(Expressions):
             if not isinstance(kind, K.Function):
                 self.say(f"{self.local(target.id)} = {self.converted(text, kind, self.kinds[target.id])};")
         else:
-            assert isinstance(target, ast.Subscript)
-            place, _ = self.element(target)
+            place, _ = self.element(target) if isinstance(target, ast.Subscript) else self.value(target)
             self.say(f"{place} = {text};")
 
     def on_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) and isinstance(node.target, ast.Subscript):
+        if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) and not isinstance(node.target, ast.Name):
             value, _ = self.value(node.value)
-            place, _ = self.element(node.target)
+            place, _ = self.element(node.target) if isinstance(node.target, ast.Subscript) else self.value(node.target)
             self.say(f"{place} {'+' if isinstance(node.op, ast.Add) else '-' if isinstance(node.op, ast.Sub) else '*'}= {value};")
             return
         self.store(node.target, self.value(ast.BinOp(node.target, node.op, node.value)))

@@ -154,7 +154,7 @@ def one_by_one(system: System, given: Batch, registers: np.ndarray, udot: np.nda
             instance.ws.val[first : first + ni] = row[nx : nx + ni]
             instance.ws.added[:] = row[nx + ni : nx + ni + n]
             instance.ws.extra[6:] = row[nx + ni + n :]
-            instance.ws.head[L.K_EXTRA] = 1.0
+            instance.ws.head.extra = 1.0
         try:
             instance.call("outputs" if len(registers) else "accelerations", 0, float(given.t[k, 0]))
         except EvaluationError as error:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from kinetree.models.system.system import System
 
-REGISTERS = 64  # of a structure's workspace: they follow its head
-
 
 def linear_at_rest(system: System, inputs: Mapping[str, float] | None = None, outputs: Sequence[str] | None = None) -> Linear:
     """Small motions about the state of rest."""
@@ -31,7 +29,7 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.unit import Run, make_unit
     from kinetree.models.system.system import System
-    from kinetree.solvers import unit_layout as U
+    from kinetree.solvers.fields import REGISTERS
 
     options = Options.of(system, time, run.get("start_time"), None, run.get("integrator", "auto"), "auto", run.get("tolerance"), None, None)
     unit = make_unit(system, options.integrator)
@@ -43,12 +41,12 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     check(active, active.call("unit_refresh", 0, options.start_time))
     if time > options.start_time:
         check(active, active.call("unit_advance", 0, time))
-    stage = int(active.work[U.V_STAGE])
+    stage = int(active.head.stage)
     structure, c = unit.stages[stage], unit.compiled[stage]
     here = System(structure.description, c, system.stages)
     values = active.columns
     places = {column.name: k for k, column in enumerate(unit.columns)}
-    first = int(unit.ints[U.U_BASE]) + REGISTERS
+    first = int(unit.header.at_workspace) + REGISTERS
     here._fast.ws.val[:] = active.work[first : first + here._fast.ws.val.size]
     here._fast.call("prepare")
     q, u, x = (np.array([values[places[name]] for name in names]) for names in (c.coordinates, c.speeds, c.states))

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.models.run.instance import shaped
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEADER
 
 if TYPE_CHECKING:
     from kinetree.models.run.instance import Instance
@@ -39,7 +40,7 @@ def point(system: System, instance: Instance, body: str, at: Sequence[float]) ->
     part = {k: row[k : k + 3].copy() for k in (L.W_P, L.W_V, L.W_OM, L.W_AL, L.W_A0, L.W_DA, L.W_DB)}
     r = R @ shaped(at, 3, "at")
     omega, alpha = part[L.W_OM], part[L.W_AL] + part[L.W_DA]
-    gravity = ws.val[instance.ints[L.H_GRAVITY] :][:3]
+    gravity = ws.val[int(HEADER.of(instance.ints).gravity) :][:3]
     acceleration = part[L.W_A0] + part[L.W_DB] + gravity + np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
     position = part[L.W_P] + r
     jacobian, turning = np.zeros((3, system.n)), np.zeros((3, system.n))

@@ -26,7 +26,8 @@ from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.system.chart import Chart, Evaluation
 from kinetree.models.system.system import System
-from kinetree.solvers.layout import H_GRAVITY, Status
+from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import HEADER
 
 LARGEST_STEP = 0.3  # rad or m per iteration, well within what a linearisation describes
 FLAT = 1e-9  # relative size below which a direction counts as not determined
@@ -215,7 +216,7 @@ def weight(evaluation: Evaluation) -> tuple[float, float]:
     fields = model_fields(ints, evaluation.system.compiled.floats)
     count = len(evaluation.system.bodies)
     mass = float(sum(ws.val[int(k)] for k in fields.b_mass[1 : count + 1]))
-    gravity = float(np.linalg.norm(ws.val[int(ints[H_GRAVITY]) : int(ints[H_GRAVITY]) + 3]))
+    gravity = float(np.linalg.norm(ws.val[int(HEADER.of(ints).gravity) :][:3]))
     return mass if mass > 0.0 else 1.0, gravity if gravity > 0.0 else 1.0
 
 

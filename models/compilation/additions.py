@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
+from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description
@@ -45,6 +46,12 @@ def states_of(description: Description) -> dict[str, State]:
     for label, force in description.forces.items():
         for suffix, own in KINDS[force.kind].states(force).items():
             found[free_name(f"{label}.{suffix}", description.own_names)] = own.state()
+    for _, follow in followings(description):
+        if follow.bandwidth is not None:
+            given = description.inputs[follow.input]
+            way, rate = filter_states(follow.input)
+            found[way] = State(rate=0.0, start=given.start, unit=given.unit, text=f"What follows {follow.input}")
+            found[rate] = State(rate=0.0, text=f"Rate of what follows {follow.input}")
     for label, output in description.outputs.items():
         if output.quantity == "dissipated_energy":
             found[label] = State(rate=0.0, unit="J", text=output.text, display_unit=output.display_unit)

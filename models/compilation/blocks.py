@@ -9,12 +9,8 @@ import numpy as np
 
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.solvers import layout as L
-
-AT_INTS = L.HEADER
-AT_FLOATS = AT_INTS + len(L.MODEL_INTS) + 1
-AT_WORK = AT_FLOATS + len(L.MODEL_FLOATS) + 1
-AT_FIELDS = AT_WORK + len(L.WORK) + 1
-
+from kinetree.solvers.fields import AT_FIELDS, AT_FLOATS, AT_INTS, AT_WORK
+from kinetree.solvers.model_records import HEADER
 
 GROUPS = ("path", "direct", "sibling", "dense")  # parts of the literal group that only some methods want
 
@@ -39,24 +35,19 @@ def offsets(first: int, sizes: list[int]) -> np.ndarray:
 
 
 def pack(
-    header: Mapping[int, int], ints: Mapping[str, np.ndarray], floats: Mapping[str, np.ndarray], work: list[int]
+    header: Mapping[str, int], ints: Mapping[str, np.ndarray], floats: Mapping[str, np.ndarray], work: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ints and floats blocks; the workspace is laid out by the directory in ints."""
     int_parts = [np.asarray(ints[f.name], dtype=np.int64) for f in L.MODEL_INTS]
     float_parts = [np.asarray(floats[f.name], dtype=np.float64) for f in L.MODEL_FLOATS]
-    head = np.zeros(L.HEADER, dtype=np.int64)
-    for key, value in header.items():
-        head[key] = value
     directories = [
         offsets(AT_FIELDS, [part.size for part in int_parts]),
         offsets(0, [part.size for part in float_parts]),
         offsets(0, work),
     ]
-    head[L.H_SIZES : L.H_SIZES + 3] = [directory[-1] for directory in directories]
-    block = np.concatenate([head, *directories, *int_parts]).astype(np.int64)
     values = np.concatenate([*float_parts, np.zeros(1)])
-    head[L.H_SIZES + 1] = values.size
-    block[L.H_SIZES + 1] = values.size
+    sizes = {"ints_size": directories[0][-1], "floats_size": values.size, "work_size": directories[2][-1]}
+    block = np.concatenate([HEADER.filled(**header, **sizes), *directories, *int_parts]).astype(np.int64)
     return block, values
 
 
@@ -65,14 +56,15 @@ def with_groups(ints: np.ndarray, counts: Mapping[str, float], groups: Set[str])
     block = ints.copy()
     directory = offsets(0, work_sizes(counts, groups))
     block[AT_WORK : AT_WORK + directory.size] = directory
-    block[L.H_SIZES + 2] = directory[-1]
+    HEADER.of(block).work_size = directory[-1]
     return block
 
 
 def fields_of(block: np.ndarray, ints: np.ndarray, table: tuple[L.Field, ...], directory: int) -> SimpleNamespace:
     """Views of the fields of a block by name."""
     at = ints[directory : directory + len(table) + 1].tolist()
-    return SimpleNamespace(**{field.name: block[at[k] : at[k + 1]] for k, field in enumerate(table)})
+    parts = {field.name: block[at[k] : at[k + 1]] for k, field in enumerate(table)}
+    return SimpleNamespace(**parts | {field.name: field.record.of(parts[field.name]) for field in table if field.record})
 
 
 def model_fields(ints: np.ndarray, floats: np.ndarray) -> SimpleNamespace:
@@ -84,7 +76,7 @@ def model_fields(ints: np.ndarray, floats: np.ndarray) -> SimpleNamespace:
 
 def allocate(ints: np.ndarray, floats: np.ndarray) -> tuple[np.ndarray, SimpleNamespace]:
     """A workspace and its fields: registers at their initial image, state and loads zero, the rest NaN."""
-    work = np.full(int(ints[L.H_SIZES + 2]), np.nan)
+    work = np.full(int(HEADER.of(ints).work_size), np.nan)
     fields = fields_of(work, ints, L.WORK, AT_WORK)
     for name in ("head", "q", "u", "x", "p", "tau", "extra", "wrench", "reaction"):
         getattr(fields, name)[:] = 0.0

@@ -14,6 +14,7 @@ from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_s
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
+from kinetree.models.compilation.readers import registers_read
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
@@ -25,6 +26,7 @@ from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
+from kinetree.solvers.model_records import FORCE, SENSOR
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.books import Book
@@ -80,6 +82,9 @@ class Builder:
         self.groups: list[Group] = []
         self.leaves: Any = None  # coupling_rates.Leaves: what couplings depend on
         self.coupling_rows: dict[str, int] = {}  # numbers of the rows of couplings
+        self.given: set[str] = set()  # amounts of motions that inputs give
+        self.rates_given: dict[str, Node] = {}  # what is known of the motion of inputs that give motions
+        self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
@@ -206,7 +211,7 @@ class Builder:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
         elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
-            derivatives = time_derivatives(given)
+            derivatives = time_derivatives(given, self.rates_given)
             self.registers.motions += derivatives
             amount = self.vector(derivatives, key)
         c["e_amount"].append(amount)
@@ -233,12 +238,14 @@ class Builder:
         """A measured value under a name; late ones need accelerations."""
         late = kind >= L.Sensor.ACCELERATION
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
-        (self.late if late else self.early).append((int(kind), register, a, point_a, b, point_b, axis, frame))
+        record = SENSOR.filled(kind=kind, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
+        (self.late if late else self.early).append(record)
         return register
 
     def add_force(self, kind: L.Force, *arguments: int) -> None:
-        """A record of a force element."""
-        self.forces.append([int(kind), 0, *arguments, *(0,) * (L.FORCE - 2 - len(arguments))])
+        """A record of a force element; arguments in the order of L.FORCE_ARGUMENTS."""
+        names = L.FORCE_ARGUMENTS[kind]
+        self.forces.append(FORCE.filled(kind=kind, **dict(zip(names, arguments, strict=True))))
 
     def finish(self, bodies: Mapping[str, list[int]], joints: Mapping[str, list[int]], rates: list[int], gravity: int) -> dict:
         """Arrays of the model, by field name, and the header."""
@@ -255,7 +262,6 @@ class Builder:
             "child": np.array([i for c in children for i in c], dtype=np.int64),
             "code": program.code,
             "tables": program.tables,
-            "sensors": np.array(self.early + self.late, dtype=np.int64).reshape(-1),
             "forces": np.array(self.forces, dtype=np.int64).reshape(-1),
             "potentials": np.array(self.potentials, dtype=np.int64),
             "x_rate": np.array(rates, dtype=np.int64),
@@ -271,5 +277,14 @@ class Builder:
         ints |= loop_arrays(self.groups, self.topology.parent, joints, held)
         followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
         ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
+        ints |= self.contacts.arrays(ints["l_arm"])
+        sensors = self.sorted_sensors(ints)
+        ints["sensors"] = np.array([record for group in sensors for record in group], dtype=np.int64).reshape(-1)
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
-        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}
+        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity, "sensors": sensors}
+
+    def sorted_sensors(self, ints: Mapping[str, np.ndarray]) -> tuple[list, list, list]:
+        """Sensors that something reads during a run, early and late ones, and those that only results read."""
+        read = registers_read(ints, self.early + self.late)
+        early, late = ([record for record in group if record[1] in read] for group in (self.early, self.late))
+        return early, late, [record for record in self.early + self.late if record[1] not in read]

@@ -12,8 +12,10 @@ from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.compilation.computed_outputs import add_losses
+from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
+from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
@@ -27,6 +29,7 @@ from kinetree.models.graph.tree import Topology
 from kinetree.models.system.closure import find_ghosts, survey
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
+from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 
 
 def compile_structure(
@@ -45,6 +48,7 @@ def compile_structure(
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
     builder.starts |= starts or {}
+    builder.contacts = Contacts()
     try:
         return assemble(builder)
     except ExpressionError as error:
@@ -55,6 +59,7 @@ def assemble(builder: Builder) -> Compiled:
     """Register everything in the global order and pack it."""
     d = builder.description
     builder.add_names()
+    add_followings(builder)
     add_tables(builder)
     bodies = builder.add_bodies()
     joints = builder.add_joints()
@@ -70,7 +75,9 @@ def assemble(builder: Builder) -> Compiled:
     add_losses(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
+    add_contacts(builder)
     add_guards(builder)
+    add_contact_guards(builder)
     add_magnitudes(builder)
     add_rates(builder)
     if builder.later:
@@ -90,6 +97,7 @@ def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int
     if found is not None:
         builder.groups, ranks = live_groups(builder.groups, *found)
         parts["ints"] |= loop_arrays(builder.groups, builder.topology.parent, joints, parts["ints"]["u_held"].tolist())
+        parts["ints"] |= builder.contacts.arrays(parts["ints"]["l_arm"])
         parts["ints"]["l_rank"] = ranks
         compiled = packed(builder, parts, starts)
     ghosts = find_ghosts(compiled)
@@ -183,29 +191,28 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     count = len(builder.topology.order)
     counts = {
         "N": count, "nq": nq, "nu": nu, "nx": len(builder.states), "ni": len(builder.inputs), "np": len(d.parameters), "ne": ints["e_kind"].size,
-        "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // L.TABLE,
+        "nr": program.val0.size, "ns": len(builder.early) + len(builder.late), "nf": len(builder.forces), "nt": ints["tables"].size // TABLE.size,
         "ng": len(builder.guards), "na": len(builder.actions), "nk": ints["set_speed"].size,
+        "nc": ints["c_law"].size, "ncr": ints["c_value"].size,
         "npot": len(builder.potentials), "nd": program.table_data.size,
     }  # fmt: skip
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
-    counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // 3}
+    counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
-    late = [record[0] for record in builder.late]
-    header = {
-        L.H_BODIES: count, L.H_NQ: nq, L.H_NU: nu, L.H_NX: len(builder.states), L.H_INPUTS: len(builder.inputs), L.H_PARAMETERS: len(d.parameters),
-        L.H_ELEMENTS: ints["e_kind"].size, L.H_REGISTERS: program.val0.size, L.H_SENSORS: len(builder.early) + len(late),
-        L.H_FORCES: len(builder.forces), L.H_GUARDS: len(builder.guards), L.H_GRAVITY: parts["gravity"], L.H_LATE_SENSORS: len(builder.early),
-        L.H_REACTIONS: int(any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late)),
-        L.H_R_Q: names[coordinates[0]] if coordinates else 0, L.H_R_U: names[speeds[0]] if speeds else 0,
-        L.H_R_X: names[next(iter(builder.states))] if builder.states else 0, L.H_R_INPUTS: names[next(iter(builder.inputs))] if builder.inputs else 0,
-    }  # fmt: skip
+    early, late, idle = parts["sensors"]
     given = (Element.SHIFT_T, Element.ROTATE_T)
-    header |= {
-        L.H_LATE_GUARDS: int(builder.late_guards),
-        L.H_QUATERNIONS: len(quaternions(ints)),
-        L.H_GIVEN: int(any(kind in given for kind in ints["e_kind"])),
-    }
-    header |= {L.H_PHASE + k: int(start) for k, start in enumerate(program.phase_starts)}
+    header = {
+        "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(early) + len(late) + len(idle),
+        "forces": len(builder.forces), "guards": len(builder.guards), "latches": len(builder.latches), "probes": len(builder.probes),
+        "knots": ints["knots"].size // KNOT.size, "followed": ints["l_input"].size // FOLLOWED.size, "gravity": parts["gravity"],
+        "phase": program.phase_starts.tolist(),
+        "late_sensors": len(early), "idle_sensors": len(early) + len(late),
+        "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late),
+        "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": any(kind in given for kind in ints["e_kind"]),
+        "sequence": d.run.impacts == "sequential",
+        "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,
+        "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
+    }  # fmt: skip
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
     tree = tree_of(builder.topology)
     twins = builder.topology.order[len(tree.order) :]
@@ -214,7 +221,7 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
-        guards=tuple(builder.guard_names), followed=tuple(sorted(builder.leaves.followed)),
+        guards=tuple(builder.guard_names), contacts=tuple(builder.contacts.names), followed=tuple(sorted(builder.leaves.followed)),
     )  # fmt: skip
 
 

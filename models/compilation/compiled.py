@@ -50,6 +50,7 @@ class Compiled:
     start_time: float = 0.0
     units: dict[str, str] = field(default_factory=dict)
     guards: tuple[str, ...] = ()  # what every guard stands for
+    contacts: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
 
     @property

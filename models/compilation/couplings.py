@@ -144,8 +144,24 @@ def rolling(builder: Builder, given: Rolling, key: str) -> tuple[E, E, E]:
 
 
 # -- rows ---------------------------------------------------------------------------------------------------------------------------------
+@dataclass
+class Derived:
+    """What a relation becomes: its level, the first of the registers value, rate, rest of the second derivative, and what its rate depends on."""
+
+    level: int
+    first: int
+    slopes: tuple[tuple[int, int], ...]
+    arms: tuple[Arm, ...]
+
+
 def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]:
     """The row of one relation; none where nothing of it can move in a later structure."""
+    made = constraint_row(builder, key, value)
+    return [] if made is None else [Row(row, builder.coupling_rows[row], made.level, made.first, made.slopes, made.arms)]
+
+
+def constraint_row(builder: Builder, key: str, value: Node) -> Derived | None:
+    """A relation with its rate and the rest of its second derivative; None where nothing of it can move in a later structure."""
     place, complain = builder.leaves, problem(builder, key)
     add_magnitudes(builder)
     add_rates(builder)
@@ -165,11 +181,11 @@ def coupling_row(builder: Builder, key: str, row: str, value: Node) -> list[Row]
     slopes, arms = slopes_of(builder, rate, complain)
     if not slopes and not arms:
         if builder.later:
-            return []
+            return None
         raise complain("no coordinate", "an expression over coordinates")
     builder.registers.motions += (value, rate)
     first = builder.vector((value if level == L.POSITIONS else rate, rate, rest))
-    return [Row(row, builder.coupling_rows[row], level, first, slopes, arms)]
+    return Derived(level, first, slopes, arms)
 
 
 def slopes_of(builder: Builder, rate: Node, complain) -> tuple[tuple[tuple[int, int], ...], tuple[Arm, ...]]:

@@ -46,7 +46,7 @@ def add_guards(builder: Builder) -> None:
             conditions.append((f"after {end.after}", way, way >= const(0.0)))
         actions = [action(builder, target, value, "stages.set") for target, value in builder.at_end.items()]
         for word, condition, holds in conditions:
-            add_guard(builder, condition.node, L.G_STAGE, actions, -1 - builder.register(holds.node), f"the end of the stage ({word})")
+            add_guard(builder, condition.node, L.Guard.STAGE, actions, -1 - builder.register(holds.node), f"the end of the stage ({word})")
     for number, (label, event) in enumerate(builder.description.events.items()):
         laws = [builder.node(law, f"events.{label}") for law in (event.when, *event.set.values())]
         if builder.later and not all(resolvable(builder, law) for law in laws):
@@ -55,7 +55,7 @@ def add_guards(builder: Builder) -> None:
             continue
         actions = [action(builder, target, value, f"events.{label}.set") for target, value in event.set.items()]
         guard = guard_of(builder.node(event.when, f"events.{label}.when")).node
-        add_guard(builder, guard, L.G_RESET, actions, number, f"event '{label}' (when {event.when})")
+        add_guard(builder, guard, L.Guard.RESET, actions, number, f"event '{label}' (when {event.when})")
 
 
 def resolvable(builder: Builder, node: Node) -> bool:

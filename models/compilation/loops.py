@@ -19,6 +19,7 @@ from kinetree.models.expressions.nodes import Node
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.graph.tree import GROUND, Topology, path_set
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import ARM
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -202,7 +203,7 @@ def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, li
         c["l_level"].append(group.level)
         for body, *registers in group.arms:
             c["l_arm"] += [place[body], body, *registers]
-        c["l_arm_at"].append(len(c["l_arm"]) // L.ARM)
+        c["l_arm_at"].append(len(c["l_arm"]) // ARM.size)
         c["l_from"].append(place.get(group.a, -1) if group.kind == L.Loop.WELD else -1)
         for body in group.bodies:
             c["l_body"].append(body)

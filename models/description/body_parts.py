@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
+from kinetree.models.description.following_parts import Following
 from kinetree.models.description.parts import ORIGIN, Named, Part
 from kinetree.models.description.quantities import Axis, Number, Tensor, TimeNumber, Vector
 from kinetree.models.description.tensors import rotated, rotation_of
@@ -34,6 +35,7 @@ class Transform(Part):
     rotate: Axis | None = Field(None, description="Rotation about this axis")
     by: TimeNumber | None = Field(None, description="Constant amount, or a given function of t [m or rad]")
     coordinate: str | None = Field(None, description="Name of the coordinate that is the amount")
+    follow: Following | None = Field(None, description="The amount is given by an input")
     factor: Number | None = Field(None, description="Amount per unit of a coordinate that an earlier transform of the joint introduced")
     start: Number = Field(0.0, description="Coordinate at the start [m or rad]")
     speed: Number = Field(0.0, description="Speed at the start [m/s or rad/s]")

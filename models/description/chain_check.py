@@ -10,7 +10,7 @@ from kinetree.models.expressions.text import ExpressionError, parse, tables
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
 
-FOREIGN = ("bodies", "joints", "couplings", "forces", "states", "tables", "actuators", "hydraulics", "events", "stages")
+FOREIGN = ("bodies", "joints", "couplings", "contacts", "forces", "states", "tables", "actuators", "hydraulics", "events", "stages")
 
 
 def check_chain(checker: Checker) -> None:

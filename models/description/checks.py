@@ -8,9 +8,11 @@ from typing import Any
 from kinetree.models.description import (
     bodies_check,
     chain_check,
+    contacts_check,
     controllers_check,
     couplings_check,
     elements_check,
+    following_check,
     given_check,
     hydraulics_check,
     meaning_check,
@@ -28,7 +30,7 @@ from kinetree.models.graph.tree import GROUND, spanning_tree
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions
-PLAIN = ("bodies", "joints", "couplings", "forces", "tables", "actuators", "controllers", "hydraulics")
+PLAIN = ("bodies", "joints", "couplings", "contacts", "forces", "tables", "actuators", "controllers", "hydraulics")
 
 
 class Checker:
@@ -108,6 +110,8 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     bodies_check.check_bodies(checker)
     check_paths(checker)
     couplings_check.check_couplings(checker)
+    contacts_check.check_contacts(checker)
+    following_check.check_followings(checker)
     elements_check.check_elements(checker)
     hydraulics_check.check_hydraulics(checker)
     chain_check.check_chain(checker)

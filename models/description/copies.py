@@ -21,7 +21,7 @@ MOST_CHARACTERS = 30_000_000  # of a whole description after expansion
 
 BRACES = re.compile(r"\{([-+*/%() \t\di]{1,40})\}")
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
-SECTIONS = ("bodies", "joints", "couplings", "forces", "inputs", "outputs", "states", "tables", "actuators", "controllers", "hydraulics")
+SECTIONS = ("bodies", "joints", "couplings", "contacts", "forces", "inputs", "outputs", "states", "tables", "actuators", "controllers", "hydraulics")
 
 
 class Copier:

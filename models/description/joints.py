@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kinetree.models.description.errors import shown
+from kinetree.models.description.following_parts import amount_of
 from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
 from kinetree.models.expressions.text import ExpressionError, names, parse
@@ -122,7 +123,7 @@ def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> l
     elements = [ElementForm(Element.SHIFT, axis=at)] if any(at) else []
     for index, transform in enumerate(frame):
         key = f"{name}[{index}]"
-        if transform.coordinate is not None or depends_on_time(transform.by):
+        if transform.coordinate is not None or transform.follow is not None or depends_on_time(transform.by):
             raise JointProblem(key, "a transform that moves", "a constant one", "moving ones belong into transforms")
         elements.append(fixed_or_given(transform, key))
     return elements
@@ -133,6 +134,9 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
     if (transform.shift is None) == (transform.rotate is None):
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
+    if transform.follow is not None:
+        kind, amount = Element.SHIFT_T if transform.rotate is None else Element.ROTATE_T, amount_of(transform.follow)
+        return ElementForm(kind, axis=nonzero(axis, key), amount=amount)  # type: ignore[arg-type]
     given = depends_on_time(transform.by)
     if transform.rotate is not None:
         if transform.by is None:
@@ -147,9 +151,8 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
 def from_transforms(joint: JointSpec) -> JointForm:
     refuse(joint, ("axis", "pitch", "coordinates", "start", "speed"), "transforms")
     if any(joint.child_at) or joint.child_frame:
-        raise JointProblem(
-            "child_at" if any(joint.child_at) else "child_frame", "an offset of the child", "no transforms", "write it as last transforms"
-        )
+        key = "child_at" if any(joint.child_at) else "child_frame"
+        raise JointProblem(key, "an offset of the child", "no transforms", "write it as last transforms")
     elements, names, starts, speeds = placed(joint), [], [], []
     for index, transform in enumerate(joint.transforms or ()):
         key = f"transforms[{index}]"

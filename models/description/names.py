@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from kinetree.models.description.contact_parts import OFFERED
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
+from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.quantity_kinds import QUANTITIES
@@ -90,6 +92,10 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
     for name in description.states:
         add(known.states, name, STATE, ("states", name))
         known.results[f"der({name})"] = "the rate of a state"
+    for _, follow in followings(description):
+        if follow.bandwidth is not None:
+            for each in filter_states(follow.input):
+                known.states[each] = STATE
     for name, output in description.outputs.items():
         for each in output_names(name, output):
             add(known.states, each, "an output", ("outputs", name))
@@ -107,9 +113,12 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         known.results |= {f"force('{row}')": "the force of a coupling" for row in rows_of(name, coupling)}
     known.own = frozenset((*known.parameters, *known.states))
     variables = {each: f"a variable of force '{name}'" for name, force in description.forces.items() for each in offered(name, force)}
+    variables |= {f"{name}.gap": f"the gap of contact '{name}'" for name in description.contacts}
     for name, what in (variables | {"stage_start": "the time at which the present stage began"}).items():
         if name not in known.own:
             known.states[name] = what
+    told = {f"{name}.{each}": f"a result of contact '{name}'" for name in description.contacts for each in OFFERED}
+    known.results |= {name: what for name, what in told.items() if name not in known.own}
     known.results |= {f"force('{name}')": "a force" for name in description.forces}
     known.results |= {f"reaction('{name}')": "a reaction" for name in description.joints}
     known.results |= {f"force('{name}')": "a reaction" for name in description.joints if name not in description.forces}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -11,16 +12,21 @@ from pydantic.fields import FieldInfo
 
 from kinetree.models.description import copies, quantities, schema, source, value_parts
 from kinetree.models.description.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
+from kinetree.models.description.following_parts import Following
 from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
+from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
+EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
 WORDS = {
     quantities.Number: "number",
     quantities.TimeNumber: "number of t",
@@ -48,9 +54,12 @@ TABLES: dict[str, type[BaseModel]] = {
     "shape, shapes, scenery": schema.Shape,
     "[joints.NAME]": schema.JointSpec,
     "transforms": schema.Transform,
+    "follow": Following,
     "[couplings.NAME]": schema.Coupling,
     "blade": Blade,
     "rolling": Rolling,
+    "[contacts.NAME]": schema.Contact,
+    "[contacts.NAME.against]": Sphere,
     "[inputs]": value_parts.Input,
     "[outputs]": value_parts.Output,
     "[states.NAME]": value_parts.State,
@@ -68,6 +77,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
+    "[forces.NAME.shape]": Outline,
+    "[forces.NAME.against]": Opposite,
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,
@@ -104,16 +115,16 @@ Limits, so that no file can stall a program: {source.LARGEST_FILE[".toml"] // 10
 
 def reference() -> str:
     """The page as Markdown."""
-    parts = [OPENING, section("At the top level", schema.Description)]
-    parts += [section(f"`{title}`", model) for title, model in TABLES.items()]
+    parts = [OPENING, words(), section("At the top level", schema.Description, "description")]
+    parts += [section(f"`{title}`", model, slug(title)) for title, model in TABLES.items()]
     parts += [
         "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
         force_table(),
-        *(section(f'`kind = "{name}"`', kind.table, level=3) for name, kind in KINDS.items()),
+        *(section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3) for name, kind in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
-        *(section(f'`kind = "{name}"`', model, level=3) for name, model in HYDRAULICS.items()),
+        *(section(f'`kind = "{name}"`', model, slug("hydraulics", name), level=3) for name, model in HYDRAULICS.items()),
         "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
-        *(section(f'`kind = "{name}"`', model, level=3) for name, model in CONTROLLERS.items()),
+        *(section(f'`kind = "{name}"`', model, slug("controllers", name), level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)
 
@@ -127,14 +138,34 @@ def force_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def section(title: str, model: type[BaseModel], level: int = 2) -> str:
+def slug(*words: str) -> str:
+    """Name of the example of a table: the first word of its title, with the kind behind it."""
+    text = "_".join(words).replace(".NAME", "").strip("[]`")
+    return re.sub(r"\W+", "_", text.split(",")[0]).strip("_")
+
+
+def example(name: str) -> str:
+    """The file that shows every key of a table."""
+    return f"```toml\n{(EXAMPLES / f'{name}.toml').read_text(encoding='utf-8')}```\n"
+
+
+def words() -> str:
+    """Functions, constants and names of expressions."""
+    lines = ["## Expressions", "", "Operators: `+ - * / % **`, `< <= > >= == !=`, `and or not`, brackets. Numbers as `1e-3` or `100_000`.", ""]
+    lines += ["| word | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {text} |" for name, text in (MEANINGS | NAMES).items()]
+    block = "force = \"if(t > 1 and travel < 0.5, 2*k*travel, table('push', t)) - c*der(travel)*abs(der(travel)) + 10*sin(2*pi*t)\""
+    return "\n".join([*lines, "", f"```toml\n{block}\n```", ""])
+
+
+def section(title: str, model: type[BaseModel], shown: str, level: int = 2) -> str:
     hints = get_type_hints(model, include_extras=True)
     lines = [f"{'#' * level} {title}", "", str(model.__doc__).strip(), "", "| key | value | default | meaning |", "|---|---|---|---|"]
     common = Named.model_fields if issubclass(model, Named) else {}
     for name, field in model.model_fields.items():
         if name not in common and name != "kind":
             lines.append(f"| `{name}` | {word(hints[name])} | {default(field)} | {field.description or ''} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n\n{example(shown)}"
 
 
 def word(annotation: Any) -> str:

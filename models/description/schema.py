@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from kinetree.models.description.body_parts import Body, Shape, Transform
 from kinetree.models.description.chain_parts import Chain
+from kinetree.models.description.contact_parts import Contact
 from kinetree.models.description.controller_parts import Controller
 from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
@@ -159,6 +160,9 @@ class Run(Part):
     step: Number | None = Field(None, description="Step of fixed-step integrators [s]")
     method: Literal[METHODS] = Field("auto", description="Formulation")  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = Field("auto", description="Integrator")  # type: ignore[valid-type]
+    impacts: Literal["simultaneous", "sequential"] = Field(
+        "simultaneous", description="Several contacts at one instant: all at once, or the fastest first"
+    )
     step_limit: Number | None = Field(None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field((), description="States of rest, each found from the last; the motion begins in the last one")
@@ -183,6 +187,7 @@ class Description(Part):
     couplings: dict[str, Annotated[Coupling, table_or("value"), OrBare()]] = section(
         "Relations that always hold: gears, distances, curves, blades, rolling"
     )
+    contacts: dict[str, Contact] = section("Rigid contacts with impacts, rest and friction")
     forces: dict[str, Force] = section("Force elements")
     inputs: dict[str, InputTable] = section("Numbers given from outside")
     outputs: dict[str, OutputTable] = section("Numbers reported")

@@ -1,4 +1,4 @@
-"""Tables as the kernel wants them: records of `layout.TABLE` integers and one array of grids, values and spline moments."""
+"""Tables as the kernel wants them: records of `model_records.TABLE` and one array of grids, values and spline moments."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.models.expressions.nodes import ExpressionError
-from kinetree.solvers.layout import TABLE
+from kinetree.solvers.model_records import TABLE
 
 
 class Tables:
@@ -31,7 +31,7 @@ class Tables:
         offset = sum(part.size for part in self._data)
         self._data += [*grids, *layers(grids, values.reshape(shape), cubic)]
         self._records += [int(cubic), int(extrapolate), shape[0], 0 if z is None else shape[1], offset, 0]
-        self.index[name] = len(self._records) // TABLE - 1
+        self.index[name] = len(self._records) // TABLE.size - 1
         self.variables[name] = len(shape)
         return self.index[name]
 

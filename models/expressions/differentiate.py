@@ -4,7 +4,7 @@ The chain rule over the graph: d(node) = sum of (partial derivative) * d(argumen
 of two branches that meet the derivative of the taken one counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kinetree.models.expressions.nodes import ONE, TWO, ZERO, ExpressionError, Leaf, Lookup, Name, Node, Operation, postorder
 from kinetree.models.expressions.simplify import make
@@ -30,14 +30,14 @@ def differentiate(node: Node, rules: Rule) -> Node:
     return derivative[node]
 
 
-def time_derivatives(node: Node) -> tuple[Node, Node, Node]:
-    """An expression of `t` (every other name counts as constant) with its first and second time derivative."""
+def time_derivatives(node: Node, rates: Mapping[str, Node] | None = None) -> tuple[Node, Node, Node]:
+    """An expression of `t` and of names with given rates (every other name counts as constant) with its first and second time derivative."""
+
+    def clock(leaf: Leaf) -> Node | None:
+        return ONE if leaf is Name("t") else (rates or {}).get(leaf.key)
+
     first = differentiate(node, clock)
     return node, first, differentiate(first, clock)
-
-
-def clock(leaf: Leaf) -> Node | None:
-    return ONE if leaf is Name("t") else None
 
 
 def lookup(node: Lookup, d: list[Node]) -> Node:

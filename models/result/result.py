@@ -76,6 +76,7 @@ class Result:
     """
 
     EXTRA = ("stage", "events", "energy", "energy_residual", "constraint_residual", "solver_steps")
+    PLACES = [U.UNIT_HEAD.at(name) for name in (*EXTRA[:-1], "steps")]
     UNITS = {"energy": "J", "energy_residual": "J", "time": "s"}
 
     def __init__(self, unit: Unit, time: np.ndarray, table: np.ndarray, options: Options | None, replay: Replay | None = None):
@@ -107,16 +108,15 @@ class Result:
 
     def _present(self, run: Run) -> np.ndarray:
         """All recorded columns of the present state."""
-        extra = (U.V_STAGE, U.V_EVENTS, U.V_ENERGY, U.V_ENERGY_RESIDUAL, U.V_CONSTRAINT_RESIDUAL, U.V_STEPS)  # in the order of EXTRA
-        return np.concatenate([run.columns, run.work[list(extra)]])
+        return np.concatenate([run.columns, run.work[self.PLACES]])
 
     def note(self, run: Run) -> None:
         """Keep the columns around an event, of which a run tells before and after; those of changes of stage stay."""
         here = self._present(run)
-        if run.work[U.V_PENDING] == U.PENDING_EVENT:
+        if run.head.pending == U.PENDING_EVENT:
             self._before = here
-        elif self._before is not None and (stage := int(self._before[self._index["stage"]])) != run.work[U.V_STAGE]:
-            self.stage_changes.append(StageChange(float(run.work[U.V_EVENT_TIME]), stage, self._before, here))
+        elif self._before is not None and (stage := int(self._before[self._index["stage"]])) != run.head.stage:
+            self.stage_changes.append(StageChange(float(run.head.event_time), stage, self._before, here))
 
     def picked(self, row: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """Some columns of a row that `stage_changes` keeps."""
@@ -136,7 +136,7 @@ class Result:
         """Note the cost of the run; orientations become continuous."""
         for columns in self._quaternions:
             turn_continuously(self._table, columns)
-        self.statistics = {"seconds": seconds, "steps": float(run.work[U.V_STEPS]), "events": float(run.work[U.V_EVENTS])}
+        self.statistics = {"seconds": seconds, "steps": float(run.head.steps), "events": float(run.head.events)}
 
     # -- access ---------------------------------------------------------------------------------------------------------------------------
     @property

@@ -10,23 +10,24 @@ from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import INSTRUCTION, Status
+from kinetree.solvers.model_records import HEAD
+from kinetree.solvers.records import Named
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Run
 
-WORK_HEAD = 64  # registers follow the head of a structure's workspace
-
 
 def failure(run: Run, status: Status) -> str:
     """The message for a status of the present advance."""
-    w, compiled = run.work, run.unit.compiled[int(run.work[U.V_STAGE])]
+    w, compiled = run.head, run.unit.compiled[int(run.head.stage)]
     if status == Status.NOT_A_NUMBER:
-        return not_a_number(run, int(w[U.V_ITEM]), compiled)
+        return not_a_number(run, int(w.item), compiled)
     if status == Status.TOO_MANY_STEPS:
         return too_many_steps(w)
-    head = np.zeros(4)
-    head[0] = w[U.V_ITEM]
+    head = HEAD.of(np.zeros(HEAD.size))
+    head.item = w.item
     return message(status, head, compiled)
 
 
@@ -34,7 +35,7 @@ def not_a_number(run: Run, register: int, compiled: Compiled) -> str:
     """Which number is none, or has grown out of all proportion."""
     if register < 0:
         return "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"
-    name, value = register_name(register, compiled), run.work[int(run.unit.ints[U.U_BASE]) + WORK_HEAD + register]
+    name, value = register_name(register, compiled), run.work[int(run.unit.header.at_workspace) + REGISTERS + register]
     if name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
         grown = f"has grown to {value:.3g}" if np.isfinite(value) else "is not a finite number"
         return (
@@ -59,10 +60,10 @@ def register_name(register: int, compiled: Compiled) -> str:
     return "an expression"
 
 
-def too_many_steps(w: np.ndarray) -> str:
+def too_many_steps(w: Named) -> str:
     """How fast the motion is beside the interval that was asked for."""
-    step, rate, kind = w[U.V_LAST_STEP], w[U.V_FASTEST], int(w[U.V_KIND])
+    step, rate, kind = w.last_step, w.fastest, int(w.kind)
     speed = f", the fastest motion has a rate of about {rate:.1e} 1/s" if rate > 0.0 else ""
     implicit = "" if kind == U.KINDS["radau"] else ", integrator radau where stiff forces make it fast"
-    taken = f"{w[U.V_USED]:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
+    taken = f"{w.used:.0f} steps do not reach the next output: they are {step:.1e} s long{speed}"
     return f"{taken}. Try a smaller output step, a larger step_limit{implicit}"

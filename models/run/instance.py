@@ -11,7 +11,7 @@ from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
 from kinetree.models.run.engine import Call, bind, held_address, quick
 from kinetree.models.run.status import check_status
-from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEAD, HEADER
 
 FINITE = 1  # option of `accelerations`: refuse states that are not finite
 OFTEN = 16  # calls after which the direct way, which takes a tenth of a second to make, is wanted
@@ -34,7 +34,7 @@ class Instance:
         self._pushed: Direct | None = None
         self._solved = 0
         c, val = compiled, self.ws.val
-        first = int(self.ints[L.H_R_INPUTS])
+        first = int(HEADER.of(self.ints).r_inputs)
         self._inputs = val[first : first + len(c.inputs)]
         self._x_start = val[c.start_x : c.start_x + self.ws.x.size]
         self._place = {name: k for k, name in enumerate(c.inputs)}
@@ -92,7 +92,7 @@ class Instance:
             return None
         ws = self.ws
         memory = {"ints": self.ints, "floats": self.compiled.floats, "work": self.work, "q": ws.q, "u": ws.u, "udot": ws.udot, "added": ws.added}
-        memory |= {"loaded": ws.head[L.K_EXTRA :], "x": ws.x, "x_start": self._x_start, "inputs": self._inputs, "given": self._given}
+        memory |= {"loaded": ws.head.block[HEAD.at("extra") :], "x": ws.x, "x_start": self._x_start, "inputs": self._inputs, "given": self._given}
         sizes = {"nq": ws.q.size, "nu": ws.u.size, "nx": ws.x.size, "ni": self._starts.size}
         return direct(entry=entry, resets=resets, **sizes, **{name: field.ctypes.data for name, field in memory.items()})
 
@@ -155,10 +155,10 @@ class Instance:
             self.set_inputs(inputs)
         ws.added[:] = 0.0 if tau is None else shaped(tau, ws.u.size, "tau")
         if loads is None:
-            ws.head[L.K_EXTRA] = 0.0
+            ws.head.extra = 0.0
         else:
             ws.extra[6 : 6 * len(c.bodies) + 6] = shaped(np.reshape(np.asarray(loads, dtype=float), -1), 6 * len(c.bodies), "loads")
-            ws.head[L.K_EXTRA] = 1.0
+            ws.head.extra = 1.0
 
 
 def shaped(values: Numbers, size: int, name: str) -> np.ndarray:

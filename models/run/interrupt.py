@@ -13,6 +13,8 @@ import numpy as np
 
 from kinetree.solvers import unit_layout as U
 
+CANCEL = U.UNIT_HEAD.at("cancel")
+
 
 @contextlib.contextmanager
 def interruptible(work: np.ndarray) -> Iterator[None]:
@@ -35,14 +37,14 @@ def interruptible(work: np.ndarray) -> Iterator[None]:
         writer.close()  # ends the thread
         listener.join()
         reader.close()
-        work[U.V_CANCEL] = 0.0
+        work[CANCEL] = 0.0
 
 
 def listen(reader: socket.socket, work: np.ndarray, others: int) -> None:
     """Pass SIGINT on to the engine, and every signal to whoever listened before."""
     while heard := reader.recv(64):
         if signal.SIGINT in heard:
-            work[U.V_CANCEL] = 1.0
+            work[CANCEL] = 1.0
         if others >= 0:
             with contextlib.suppress(OSError):
                 os.write(others, heard)

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
+from kinetree.models.compilation.blocks import AT_WORK
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.joint_units import joint_units, rate_unit
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
-from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS, WORK
 
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Run, Unit
 
-WORK_HEAD = 64  # registers follow the head of a structure's workspace
 REACTION_UNITS = ("N", "N", "N", "N.m", "N.m", "N.m")
 
 
@@ -34,18 +35,22 @@ class Replay:
         recorded = {column.name for column in unit.columns}
         self.units = {name: text for name, text in catalogue(unit).items() if name not in recorded}
         self._given: list[tuple[int, int, np.ndarray]] = []  # from this row on, in this stage: values of the kept registers
+        self._contacts = [contact_places(c) for c in unit.compiled]
         self._places = [kept_registers(unit, k) for k in range(len(unit.stages))]
 
     def keep(self, run: Run, row: int) -> None:
         """Remember what a row depends on besides the states."""
-        stage = int(run.work[U.V_STAGE])
-        values = run.work[int(run.unit.ints[U.U_BASE]) + WORK_HEAD + self._places[stage]]
+        stage = int(run.head.stage)
+        base = int(run.unit.header.at_workspace)
+        values = run.work[base + np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])]
         if self._given and self._given[-1][1] == stage and np.array_equal(self._given[-1][2], values, equal_nan=True):
             return
         self._given.append((row, stage, values))
 
     def assume(self, columns: Mapping[str, np.ndarray], rows: int) -> None:
         """Rows that were not kept, as those of a file: parameters and inputs as the description has them, locked coordinates from columns."""
+        if any(c.contacts for c in self.unit.compiled):  # a file does not tell which of them are closed
+            self.units = {}
         stages = np.asarray(columns.get("stage", np.zeros(rows))).astype(int)
         for row in np.flatnonzero(np.diff(stages, prepend=-1)):
             stage = int(stages[row])
@@ -53,7 +58,8 @@ class Replay:
             for name, register in instance.compiled.registers.items():
                 if name.startswith("locked(") and name[7:-1] in columns:
                     instance.ws.val[register] = columns[name[7:-1]][row]
-            self._given.append((int(row), stage, instance.ws.val[self._places[stage]]))
+            kept = [instance.ws.val[self._places[stage]], np.zeros(self._contacts[stage].size)]
+            self._given.append((int(row), stage, np.concatenate(kept)))
 
     def inputs(self, rows: int) -> np.ndarray:
         """The inputs that belong to every row of a run without stages."""
@@ -80,9 +86,11 @@ class Replay:
             instance = instances[stage]
             if k != present:
                 present = k
-                instance.ws.val[self._places[stage]] = values
+                instance.ws.val[self._places[stage]] = values[: self._places[stage].size]
                 instance.call("prepare")
             ws = instance.ws
+            if len(self.unit.compiled[stage].contacts):
+                begin_contacts(instance, values[self._places[stage].size :])
             ws.q[:], ws.u[:], ws.x[:] = (part[:, row] for part in states[stage])
             instance.call("outputs", 0, float(time[row]))
             yield row, stage, instance
@@ -104,6 +112,21 @@ class Replay:
                     if name in found:
                         found[name][row] = value
         return found
+
+
+def contact_places(compiled: Compiled) -> np.ndarray:
+    """Where in the workspace of a structure the states of contacts stand, and their directions of slip."""
+    names = [field.name for field in WORK]
+    at = [int(compiled.ints[AT_WORK + names.index(name) + k]) for name in ("c_mode", "c_dir") for k in (0, 1)]
+    return np.array([*range(at[0], at[1]), *range(at[2], at[3])], dtype=np.int64)
+
+
+def begin_contacts(instance: Instance, values: np.ndarray) -> None:
+    """Contacts in the states that a row has, without a first guess of their forces."""
+    ws = instance.ws
+    count = ws.c_mode.size
+    ws.c_mode[:], ws.c_dir[:] = values[:count], values[count:]
+    ws.c_lam[:], ws.c_slip[:], ws.c_hold[:], ws.c_rub[:] = 0.0, 0.0, 1.0, 1.0
 
 
 def kept_registers(unit: Unit, stage: int) -> np.ndarray:

@@ -95,10 +95,16 @@ class Options:
 
 
 def simulate(
-    system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress: Callable[[float], None] | None
+    system: System,
+    options: Options,
+    inputs: Mapping[str, float | Callable[[float], float]],
+    progress: Callable[[float], None] | None,
+    attach: Callable[[Unit], object] | None = None,
 ) -> Result:
-    """Advance from output to output; an interrupt keeps what was computed."""
+    """Advance from output to output; an interrupt keeps what was computed. `attach` gives the unit code of its own."""
     unit = make_unit(system, options.integrator, options.method)
+    if attach is not None:
+        attach(unit)
     run = Run(unit)
     unknown = set(inputs) - set(unit.compiled[0].inputs)
     if unknown:
@@ -173,42 +179,42 @@ def advance(run: Run, result: Result, option: int, until: float) -> None:
 
 def give(run: Run, name: str, coefficients: np.ndarray) -> None:
     """An input that is a polynomial of the time since the beginning of the next advance."""
-    k, ints = run.unit.compiled[0].inputs.index(name), run.unit.ints
+    k, header = run.unit.compiled[0].inputs.index(name), run.unit.header
     run.set_input(name, float(coefficients[0]))
-    run.work[int(ints[U.U_AT_SLOPES]) + k] = coefficients[1]
-    first = int(ints[U.U_AT_CURVES]) + CURVE * k
+    run.work[int(header.at_slopes) + k] = coefficients[1]
+    first = int(header.at_curves) + CURVE * k
     run.work[first : first + CURVE] = coefficients[2:]
-    run.work[U.V_CURVED] = 1.0
+    run.head.curved = 1.0
 
 
 def set_options(run: Run, options: Options, moving: bool) -> None:
     """Write the options of the integrator."""
-    w = run.work
-    w[U.V_RELATIVE], w[U.V_ABSOLUTE] = options.relative, options.absolute
-    w[U.V_STEP], w[U.V_LARGEST_STEP] = options.step, options.largest_step
-    w[U.V_BUDGET] = options.step_limit
+    w = run.head
+    w.relative, w.absolute = options.relative, options.absolute
+    w.step, w.largest_step = options.step, options.largest_step
+    w.budget = options.step_limit
     held = bool(run.unit.description.actuators)  # what actuators hold changes at every output
-    w[U.V_SOFT] = 0.0 if moving or held or options.integrator in FIXED else 1.0
+    w.soft = 0.0 if moving or held or options.integrator in FIXED else 1.0
 
 
 def check(run: Run, status: int) -> None:
     """Raise for anything but success, with the time at which it happened."""
     if status not in (Status.OK, Status.EVENT):
         text = failure(run, Status(status))
-        raise EvaluationError(f"at t = {run.work[U.V_TIME]:.9g}: {text}", Status(status))
+        raise EvaluationError(f"at t = {run.head.time:.9g}: {text}", Status(status))
 
 
 def collect_events(run: Run, result: Result) -> None:
     """Take over events that were logged since the last call."""
     unit = run.unit
-    total = int(run.work[U.V_EVENTS])
-    run.work[U.V_TOLD] = total
-    capacity, first = int(unit.ints[U.U_EVENTS]), int(unit.ints[U.U_AT_EVENTS])
+    total = int(run.head.events)
+    run.head.told = total
+    capacity, first = int(unit.header.logged), int(unit.header.at_events)
     names = unit.stage_names
     for k in range(max(len(result.events), total - capacity), total):
-        e = run.work[first + U.EVENT * (k % capacity) :][: U.EVENT]
-        kind = "stage" if e[1] == U.E_STAGE else "reset"
-        number = int(e[2])
-        cause = unit.compiled[number - (kind == "stage")].guards[int(e[3])]
-        books = tuple(map(float, e[4:9])), tuple(map(float, e[9:14]))
-        result.events.append(Event(float(e[0]), kind, names[number], number, *books, cause, int(e[14])))
+        e = U.EVENT.of(run.work, first + U.EVENT.size * (k % capacity))
+        kind = "stage" if e.kind == U.E_STAGE else "reset"
+        number = int(e.stage)
+        cause = unit.compiled[number - (kind == "stage")].guards[int(e.guard)]
+        books = tuple(map(float, e.before)), tuple(map(float, e.after))
+        result.events.append(Event(float(e.time), kind, names[number], number, *books, cause, int(e.count)))

@@ -8,7 +8,8 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.solvers.layout import K_ITEM, Loop, Status
+from kinetree.solvers.layout import Loop, Status
+from kinetree.solvers.records import Named
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -23,9 +24,9 @@ class EvaluationError(ArithmeticError):
         self.result: Result | None = None  # what a run had computed until then
 
 
-def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
+def message(status: int, head: Named, compiled: Compiled) -> str:
     """One readable line for a status code."""
-    item = int(head[K_ITEM])
+    item = int(head.item)
     bodies = compiled.bodies + compiled.twins
     body = bodies[item - 1] if 0 < item <= len(bodies) else "?"
     texts = {
@@ -42,9 +43,17 @@ def message(status: int, head: np.ndarray, compiled: Compiled) -> str:
         Status.DEAD_POINT: f"{loop_of(item, compiled)} stands at a dead point: its parts can begin to move and cannot go on "
         "(first-order mobile, second-order rigid), so that its forces have no bound; change dimensions or start values",
         Status.CHATTERING: f"events accumulate (chattering): {compiled.guards[item]}" if 0 <= item < len(compiled.guards) else "events accumulate",
+        Status.NO_CONTACT_FORCE: f"{contact_of(item, compiled)}: rigid bodies with Coulomb friction admit no force there, or several "
+        "(paradox of Painlevé): less friction, or a force element of kind contact, which yields",
+        Status.PENETRATES: f"{contact_of(item, compiled)}: the bodies overlap where the motion begins: change start values",
         Status.CANNOT_SET: f"an event cannot set '{register_name(item, compiled)}', which the constraints and what else is set determine",
     }
     return texts.get(Status(status), f"status {status}")
+
+
+def contact_of(number: int, compiled: Compiled) -> str:
+    """A contact by its number."""
+    return f"contact '{compiled.contacts[number]}'" if 0 <= number < len(compiled.contacts) else "a contact"
 
 
 def loop_of(row: int, compiled: Compiled) -> str:
@@ -74,7 +83,7 @@ def open_loop(row: int, compiled: Compiled) -> str:
     return f"the loop through joint '{compiled.loops[k]}' stays open in {direction} (ground axes): change dimensions or start values"
 
 
-def check_status(status: int, head: np.ndarray, compiled: Compiled) -> None:
+def check_status(status: int, head: Named, compiled: Compiled) -> None:
     """Raise for anything but OK."""
     if status != Status.OK:
         raise EvaluationError(message(status, head, compiled), Status(status))

@@ -12,12 +12,15 @@ from kinetree.models.compilation.blocks import with_groups
 from kinetree.models.compilation.compiled import Column, Compiled
 from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.schema import Description
+from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, compile_stage
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE
 from kinetree.models.system.system import System
-from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.fields import REGISTERS
+from kinetree.solvers.model_records import HEADER
+from kinetree.solvers.records import Named
 
 LATER: WeakKeyDictionary[System, tuple[Compiled, ...]] = WeakKeyDictionary()
 EVENT_LOG = 256  # events that the log of an instance remembers
@@ -37,11 +40,17 @@ class Unit:
     states: list[str] = field(default_factory=list)
     ints: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     floats: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    own: object = None  # keeps straight-line code alive whose addresses stand in ints
+
+    @property
+    def header(self) -> Named:
+        """The numbers at the beginning of the ints."""
+        return U.UNIT.of(self.ints)
 
     @property
     def work_size(self) -> int:
         """Length of the work block."""
-        return int(self.ints[U.U_SIZES + 2])
+        return int(self.header.work_size)
 
     @property
     def stage_names(self) -> list[str]:
@@ -49,7 +58,7 @@ class Unit:
 
     def register(self, name: str) -> int:
         """Position in the work block of a parameter, input or start value (of stage 0)."""
-        return int(self.ints[U.U_BASE]) + 64 + self.compiled[0].registers[name]
+        return int(self.header.at_workspace) + REGISTERS + self.compiled[0].registers[name]
 
 
 def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
@@ -75,6 +84,8 @@ def refuse(unit: Unit) -> None:
     if unit.method in ("auto", "DEC"):
         return
     for stage, compiled in zip(unit.stage_names, unit.compiled, strict=True):
+        if compiled.contacts:
+            raise ValueError(f"method '{unit.method}' knows no contacts, which '{unit.system.name}' has: use auto or DEC")
         if compiled.loops:
             where = f"'{unit.system.name}'" if len(unit.compiled) == 1 else f"'{unit.system.name}' in stage '{stage}'"
             raise ValueError(f"method '{unit.method}' is for trees, {where} has closed loops: use auto or DEC")
@@ -102,12 +113,13 @@ def columns_of(unit: Unit) -> list[Column]:
 
 def pack_unit(unit: Unit) -> None:
     """Header, stage records, structures and tables in one ints block; offsets of everything in work."""
+    from kinetree.solvers.run.events import events_size
     from kinetree.solvers.run.methods import memory_size
 
     compiled = unit.compiled
     bodies = union([[*c.bodies, *c.twins] for c in compiled])
     parts: list[np.ndarray] = []
-    at = U.UNIT_HEADER + U.STAGE * len(compiled)
+    at = U.UNIT.size + U.STAGE.size * len(compiled)
 
     def put(values) -> int:
         nonlocal at
@@ -115,58 +127,50 @@ def pack_unit(unit: Unit) -> None:
         at += parts[-1].size
         return at - parts[-1].size
 
-    records = np.full((len(compiled), U.STAGE), -1, dtype=np.int64)
+    records: list[int] = []
     floats_at = 0
     groups = GROUPS.get(unit.method, frozenset())
     blocks = [with_groups(c.ints, c.counts, groups) if groups else c.ints for c in compiled]
     for k, c in enumerate(compiled):
-        records[k, U.S_INTS] = put(blocks[k])
-        records[k, U.S_FLOATS] = floats_at
-        floats_at += c.floats.size
         outputs = {column.name: column.register for column in c.outputs}
-        registers = [outputs.get(column.name, c.registers.get(column.name, -1)) for column in unit.columns]
-        records[k, U.S_COLUMNS] = put(registers)
         y = {name: j for j, name in enumerate((*c.coordinates, *c.speeds, *c.states))}
-        records[k, U.S_STATES] = put([y.get(name, -1) for name in unit.states])
         number = {name: j for j, name in enumerate((*c.bodies, *c.twins), 1)}
-        records[k, U.S_BODIES] = put([number.get(name, -1) for name in bodies])
-        records[k, U.S_GUARDS] = int(c.counts["ng"])
-        records[k, U.S_TRANSITION] = put(transition(unit, k, bodies)) if k else -1
-    header = np.zeros(U.UNIT_HEADER, dtype=np.int64)
+        records += U.STAGE.filled(
+            ints=put(blocks[k]),
+            floats=floats_at,
+            columns=put([outputs.get(column.name, c.registers.get(column.name, -1)) for column in unit.columns]),
+            states=put([y.get(name, -1) for name in unit.states]),
+            bodies=put([number.get(name, -1) for name in bodies]),
+            guards=int(c.counts["ng"]),
+            transition=put(transition(unit, k, bodies)) if k else -1,
+        )
+        floats_at += c.floats.size
     largest = {key: int(max(c.counts[key] for c in compiled)) for key in ("nq", "nu", "nx", "ng")}
     n = max(int(c.counts["nq"] + c.counts["nu"] + c.counts["nx"]) for c in compiled) + 1
-    workspace = int(max(block[L.H_SIZES + 2] for block in blocks))
-    lay_out_work(unit, header, largest, n, len(bodies), int(memory_size(U.KINDS[unit.integrator], n)), workspace)
-    header[U.U_FORM] = (LAGRANGE | HAMILTON).get(unit.method, 0)
-    header[U.U_SIZES], header[U.U_SIZES + 1] = at, floats_at
-    unit.ints = np.concatenate([header, records.ravel(), *parts])
+    events = len(unit.description.events) + 2 * len(unit.description.contacts)  # a contact has two guards
+    sizes = {
+        "stages": len(compiled), "columns": len(unit.columns), "states": len(unit.states), "guards": largest["ng"], "bodies": len(bodies),
+        "inputs": len(compiled[0].inputs), "parameters": len(compiled[0].parameters), "events": events,
+        "logged": EVENT_LOG,
+        "memory": int(memory_size(U.KINDS[unit.integrator], n)), "locator": int(events_size(largest["ng"], n)), "n": n,
+        "workspace": int(max(HEADER.of(block).work_size for block in blocks)),
+    }  # fmt: skip
+    header = header_of(unit, sizes) | {"ints_size": at, "floats_size": floats_at}
+    unit.ints = np.concatenate([np.array([*U.UNIT.filled(**header), *records], dtype=np.int64), *parts])
     unit.floats = np.concatenate([c.floats for c in compiled])
 
 
-def lay_out_work(unit: Unit, header: np.ndarray, largest: dict[str, int], n: int, bodies: int, memory: int, workspace: int) -> None:
-    """Offsets of the parts of the work block."""
-    from kinetree.solvers.run.events import events_size
-
-    first = unit.compiled[0]
-    inputs, parameters = len(first.inputs), len(first.parameters)
-    header[[U.U_STAGES, U.U_COLUMNS, U.U_STATES, U.U_GUARDS]] = len(unit.compiled), len(unit.columns), len(unit.states), largest["ng"]
-    header[[U.U_BODIES, U.U_INTEGRATOR, U.U_PARAMETERS, U.U_INPUTS]] = bodies, U.KINDS[unit.integrator], parameters, inputs
-    header[[U.U_START_Q, U.U_START_U, U.U_START_X, U.U_START_INPUTS]] = first.start_q, first.start_u, first.start_x, first.start_inputs
-    header[U.U_PRESET_INPUTS] = first.preset_inputs
-    locator, events = int(events_size(largest["ng"], n)), len(unit.description.events)
-    sizes = {
-        U.U_AT_COLUMNS: len(unit.columns), U.U_AT_STATES: len(unit.states), U.U_AT_RATES: len(unit.states), U.U_AT_GUARDS: largest["ng"],
-        U.U_AT_BODIES: U.UNIT_BODY * bodies + 2 + parameters + inputs, U.U_AT_EVENTS: U.EVENT * EVENT_LOG, U.U_AT_LOCATOR: locator,
-        **dict.fromkeys((U.U_AT_FIRED, U.U_AT_MET, U.U_AT_HELD, U.U_AT_NOISE, U.U_AT_ARMED), largest["ng"]), U.U_AT_TRUTH: 2 * events,
-        U.U_AT_INPUTS: inputs, U.U_AT_SLOPES: inputs, U.U_AT_GIVEN: inputs, U.U_AT_CURVES: L.CURVE * inputs,
-        U.U_AT_SCRATCH: n, U.U_AT_MEMORY: memory, U.U_BASE: workspace,
+def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
+    """Numbers of the header, with the offsets of the parts of the work block."""
+    first, header, at = unit.compiled[0], {key: value for key, value in sizes.items() if key in U.UNIT.places}, U.UNIT_HEAD.size
+    for part in U.PARTS:
+        header[f"at_{part.name}"] = at
+        at += round(evaluate_constant(part.size, sizes))
+    return header | {
+        "event_names": sizes["events"], "integrator": U.KINDS[unit.integrator], "form": (LAGRANGE | HAMILTON).get(unit.method, 0),
+        "start_q": first.start_q, "start_u": first.start_u, "start_x": first.start_x, "start_inputs": first.start_inputs,
+        "preset_inputs": first.preset_inputs, "work_size": at,
     }  # fmt: skip
-    header[[U.U_MEMORY, U.U_LOCATOR, U.U_EVENTS, U.U_EVENT_NAMES]] = memory, locator, EVENT_LOG, events
-    at = U.UNIT_HEAD
-    for key, size in sizes.items():
-        header[key] = at
-        at += size
-    header[U.U_SIZES + 2] = at
 
 
 def transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
@@ -179,7 +183,7 @@ def transition(unit: Unit, k: int, bodies: list[str]) -> list[int]:
     for name in known:
         lists += [unit.states.index(name), c.registers[f"locked({name})"]]
     jump = int(bool(stage.newly_locked or c.loops))
-    return [len(stage.set), len(stage.freed), len(known), jump, 0, 0, 0, 0, *lists]
+    return [*U.TRANSITION.filled(set=len(stage.set), freed=len(stage.freed), locked=len(known), jump=jump), *lists]
 
 
 class Run:
@@ -188,6 +192,7 @@ class Run:
     def __init__(self, unit: Unit):
         self.unit = unit
         self.work = np.zeros(unit.work_size)
+        self.head = U.UNIT_HEAD.of(self.work)
         self._calls: dict[str, object] = {}
         self.call("unit_reset")
 
@@ -200,7 +205,7 @@ class Run:
     @property
     def columns(self) -> np.ndarray:
         """Values of the columns (a view)."""
-        at = int(self.unit.ints[U.U_AT_COLUMNS])
+        at = int(self.unit.header.at_columns)
         return self.work[at : at + len(self.unit.columns)]
 
     def set_input(self, name: str, value: float) -> None:

@@ -85,7 +85,7 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
             "forces": [None] * (count - 1), "plots": curves(result, motion, system.description), "marks": marks(None, motion)}  # fmt: skip
     return {
         "name": system.name, "text": f"{system.description.text} ({note})", "size": 0.25 * count + 1.0, "middle": middle.tolist(), "reach": reach,
-        "up": [0.0, 0.0, 1.0], "normal": None, "ground": None, "bodies": bodies, "scenery": [], "bearings": [],
+        "up": [0.0, 0.0, 1.0], "normal": None, "ground": None, "bodies": bodies, "scenery": [], "bearings": [], "outline": [],
         "lines": springs(names, along, -1.0 if free else 1.0), "arrows": [], "traces": [], "clips": [clip],
     }  # fmt: skip
 

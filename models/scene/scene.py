@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.models.description.schema import Description
 from kinetree.models.scene import automatic, elements
 from kinetree.models.scene.curves import curves, marks, packed
+from kinetree.models.scene.first_view import FAR, first_view
 from kinetree.models.scene.motion import Motion
 from kinetree.models.scene.places import Numbers, Place, held_points, places
 from kinetree.models.scene.shapes import Part, given_part, matrix
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 PALETTE = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c", "#7f9140", "#6b7fc2")
 FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
-FAR = 1.3  # sizes from the middle that the first view shows, at most
 LOOKED = 80  # frames that decide what is seen
 TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
@@ -40,6 +40,7 @@ class Scene:
         self.size = self._size()
         self.up, self.weight = self._up()
         self.parts, self.joints = self._parts()
+        self.outline = np.zeros((0, 3))
         self.middle, self.reach = self._view()
 
     # -- what there is ----------------------------------------------------------------------------------------------------------------------
@@ -175,11 +176,9 @@ class Scene:
         if not seen:
             return np.zeros(3), self.size
         first = np.vstack([self.at_start(name, [*automatic.shape_points(self.parts[name])]) for name in self.bodies]) - host[0]
-        start = 0.5 * (first.min(axis=0) + first.max(axis=0))
         self.cloud = np.vstack(seen)
-        near = self.cloud[np.linalg.norm(self.cloud - start, axis=1) < FAR * self.size]
-        low, high = near.min(axis=0), near.max(axis=0)
-        return 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
+        middle, reach, self.outline = first_view(self.cloud, 0.5 * (first.min(axis=0) + first.max(axis=0)), self.size)
+        return middle, reach
 
     def ground_height(self) -> float | None:
         """Height of the ground plane along `up`: where contacts have it, else below everything; none in free space."""
@@ -269,6 +268,7 @@ class Scene:
             "name": d.name, "text": d.text, "size": self.size, "middle": self.middle.tolist(), "reach": self.reach, "up": self.up.tolist(),
             "normal": None if self.normal is None else self.normal.tolist(), "ground": self.ground_height(), "bodies": bodies,
             "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "arrows": arrows, "traces": self.traces(),
+            "outline": self.outline.tolist(),
             "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
         }  # fmt: skip
 

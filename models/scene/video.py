@@ -20,6 +20,7 @@ LONGEST, SHORTEST = 20.0, 4.0  # of a film [s]
 PLOTS = 0.3  # of the width, where there are plots
 FINE = 2  # pixels drawn per pixel of the picture, each way
 ANGLE = np.radians(32.0)
+MARGIN = 1.12  # of what is seen around the outline
 SKY, FLOOR, GRID = rgb_of("#e9edf2"), rgb_of("#d9dfe6"), rgb_of("#b9c3cd")
 GAMMA = (255.0 * np.linspace(0.0, 1.0, 4096) ** (1 / 2.2)).astype(np.uint8)  # linear light to bytes
 AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
@@ -58,11 +59,20 @@ class Painter:
         else:
             way = across - (across @ up) * up
         way = way / np.linalg.norm(way) + 0.36 * up
-        distance = 1.06 * reach / np.sin(0.5 * ANGLE) / min(1.0, max(size[0] / size[1], 0.35))
+        way = way / np.linalg.norm(way)
+        distance = self._fitting(way, size[0] / size[1]) if self.data["outline"] else 1.06 * reach / np.sin(0.5 * ANGLE)
         side = np.array([0.5, -0.6, 0.0]) if abs(up[2]) > 0.9 else np.array([0.5, 0.0, 0.6]) if abs(up[1]) > 0.9 else np.array([0.0, 0.5, 0.6])
         sun = 2.4 * up + 2.0 * side
         self.sun = sun / np.linalg.norm(sun)
-        return Eye(middle + distance * way / np.linalg.norm(way), middle, up, float(ANGLE), size)
+        return Eye(middle + distance * way, middle, up, float(ANGLE), size)
+
+    def _fitting(self, way: np.ndarray, aspect: float) -> float:
+        """How far away the eye must be so that the outline fills the picture."""
+        right = np.cross(self.up, way)
+        right = right / np.linalg.norm(right)
+        p = np.array(self.data["outline"]) - np.array(self.data["middle"])
+        wide = np.maximum(np.abs(p @ np.cross(way, right)), np.abs(p @ right) / max(aspect, 0.35))
+        return max(0.3 * self.data["size"], float((p @ way + MARGIN * wide / np.tan(0.5 * ANGLE)).max()))
 
     def _empty(self) -> tuple[np.ndarray, np.ndarray]:
         """Sky and floor, and where the floor is seen."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.run.instance import Numbers
+from kinetree.models.system.contact_refusal import refuse_contacts
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
@@ -48,6 +49,7 @@ class Analyses:
         from kinetree.models.analysis.statics import equilibrium
         from kinetree.models.system.variants import resting
 
+        refuse_contacts(self, "a state of rest")
         return equilibrium(resting(self), t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
 
     def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
@@ -55,6 +57,7 @@ class Analyses:
         from kinetree.models.analysis.preparation import equilibria
         from kinetree.models.system.variants import resting
 
+        refuse_contacts(self, "states of rest")
         return equilibria(resting(self), steps, inputs)
 
     def linearize(
@@ -69,6 +72,7 @@ class Analyses:
         """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
+        refuse_contacts(self, "small motions")
         place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
         self._at_rest(t, place, u)
         return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)

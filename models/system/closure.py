@@ -192,5 +192,5 @@ def find_ghosts(compiled: Compiled, pushed: bool = False) -> dict[int, tuple[flo
             masses = body[1:, L.B_MASS]
             turning = body[1:, L.B_J] + body[1:, L.B_J + 3] + body[1:, L.B_J + 5] + masses * (row[1:, L.W_D : L.W_D + 3] ** 2).sum(axis=1)
             if masses.max(initial=0.0) > 0.0 and turning.max(initial=0.0) > 0.0:
-                return {int(ws.head[L.K_ITEM]): (SMALL * float(masses.max()), SMALL * float(turning.max()))}
+                return {int(ws.head.item): (SMALL * float(masses.max()), SMALL * float(turning.max()))}
     return {}

@@ -16,9 +16,9 @@ from kinetree.models.run.stages import Structure
 from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.choice import Choice
 from kinetree.models.system.closure import Closure
+from kinetree.models.system.contact_refusal import refuse_contacts
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, MASS, NO_GROUPS, entry_name, known
 from kinetree.models.system.traced import Traced
-from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
@@ -85,7 +85,7 @@ class System(Analyses, Choice, Closure, Traced):
         loads=None,
         tau: Numbers | None = None,
     ) -> np.ndarray:
-        """Rates of the speeds, u̇.
+        """Rates of the speeds, u̇; contacts are open, as a state alone does not tell which are closed.
 
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
@@ -112,6 +112,7 @@ class System(Analyses, Choice, Closure, Traced):
         """
         from kinetree.models.analysis.many import accelerations_many
 
+        refuse_contacts(self, "accelerations of many states")
         return accelerations_many(self, t, q, u, inputs, tau, loads, states, outputs, threads)
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
@@ -126,6 +127,7 @@ class System(Analyses, Choice, Closure, Traced):
         """∂u̇ by q, u, forces along u, first-order states and inputs."""
         from kinetree.models.analysis.derivatives import derivatives
 
+        refuse_contacts(self, "derivatives")
         return derivatives(self, t, q, u, inputs, tau, loads)
 
     def point(
@@ -175,7 +177,7 @@ class System(Analyses, Choice, Closure, Traced):
     def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
         """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
         head = self._solve("outputs", t, q, u, inputs, "DEC", None).head
-        return float(head[L.K_KINETIC]), float(head[L.K_POTENTIAL])
+        return float(head.kinetic), float(head.potential)
 
     def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
         """All outputs of one state by name."""

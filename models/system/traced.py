@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from kinetree.models.system.contact_refusal import refuse_contacts
+
 if TYPE_CHECKING:
     from kinetree.models.specialised.system import Specialised
     from kinetree.models.system.system import System
@@ -18,6 +20,7 @@ class Traced:
         symbols; `form` auto takes the form and the axes with the fewest operations."""
         from kinetree.models.trace.mechanism import trace
 
+        refuse_contacts(cast("System", self), "a trace")
         return trace(cast("System", self), of, parameters, form)
 
     def specialise(self) -> Specialised:

@@ -14,12 +14,16 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from kinetree.models.trace import symbol
+from kinetree.solvers import model_records, unit_layout
+from kinetree.solvers.records import plain_block, plain_rows
 
 PURE = (
     "layout",
     "fields",
     "opcodes",
     "unit_layout",
+    "records",
+    "model_records",
     "integrate.kinds",
     "integrate.tableau",
     "integrate.interface",
@@ -51,6 +55,15 @@ class Hook:
         return getattr(self.kernels.module(self.module), self.name)(model, ws, t)
 
 
+class Own:
+    """Code of one mechanism at an address: symbols do not call it, other languages have calls of their own."""
+
+    kinetree_own = True
+
+
+OWN = Own()
+
+
 def model_view(ints: Any, floats: Any) -> Any:
     """What stands for the compiled model."""
     return ints
@@ -77,12 +90,18 @@ class PlainKernels:
         self.modules: dict[str, ModuleType] = {}
         self.builtins = {**vars(builtins), "__import__": self.bring}
         views = {"model_view": model_view, "work_view": work_view, "ints_view": ints_view, "floats_view": floats_view}
+        views |= {f"{name}_at": plain_rows(record) for name, record in (model_records.ROWS | unit_layout.ROWS).items()}
+        views |= {"unit_ints": plain_block(unit_layout.UNIT), "unit_work": plain_block(unit_layout.UNIT_HEAD)}
         replaced: dict[str, dict[str, Any]] = {
             "importlib": {"import_module": self.module},
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
             ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
-            ROOT + "boundary": {"boundary": lambda shape: unchanged, "hook": lambda module, name: Hook(self, module, name)},
+            ROOT + "boundary": {
+                "boundary": lambda shape: unchanged,
+                "hook": lambda module, name: Hook(self, module, name),
+                "call_own": OWN,
+            },
             ROOT + "views": views,
         }
         if symbolic:

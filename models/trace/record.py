@@ -15,6 +15,7 @@ from kinetree.models.trace.kernels import KERNELS
 from kinetree.models.trace.symbol import number, wrap
 from kinetree.models.trace.tape import Tape
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import HEAD, HEADER
 
 GROUPS = ("q", "u", "x", "inputs", "parameters")
 
@@ -34,15 +35,20 @@ class Field(list):
 class Recording:
     """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
 
-    def __init__(self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str = "numbers", momenta: bool = False):
+    def __init__(
+        self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str = "numbers", momenta: bool = False, held: Sequence[int] = ()
+    ):
         self.tape = Tape()
         self.compiled = instance.compiled
         self.instance = instance
         self.t = wrap(self.tape, self.tape.symbol("t", 0, 0.37))
         c = self.compiled
         fields = vars(model_fields(instance.ints, c.floats))
-        self.model = SimpleNamespace(header=instance.ints[: L.HEADER].tolist(), **{name: Field(field.tolist()) for name, field in fields.items()})
-        self.ws = SimpleNamespace(**{name: Field(field.tolist()) for name, field in vars(instance.ws).items()})
+        self.model = SimpleNamespace(
+            header=HEADER.of(instance.ints[: HEADER.size].tolist()), **{name: Field(field.tolist()) for name, field in fields.items()}
+        )
+        self.ws = SimpleNamespace(**{name: Field(field[:].tolist()) for name, field in vars(instance.ws).items()})
+        self.ws.head = HEAD.of(self.ws.head)
         q, u = witness
         self.ws.q[:] = self.symbols("q", q)
         self.ws.p[:] = self.symbols("u", u) if momenta else self.ws.p
@@ -52,11 +58,14 @@ class Recording:
         for k, name in enumerate(c.inputs):
             start = val[c.registers[name]]
             self.ws.val[c.registers[name]] = self.symbol("inputs", k, start + 0.1 * abs(start) + 0.05)
+        for k, register in enumerate(held):
+            self.ws.val[register] = self.symbol("held", k, val[register])
         if parameters == "symbols":
             for k, name in enumerate(c.parameters):
                 self.ws.val[c.registers[name]] = self.symbol("parameters", k, val[c.registers[name]])
+        if parameters == "symbols" or held:
             self.prepare()
-        self.ws.head[L.K_SLOPED] = 0.0
+        self.ws.head.sloped = 0.0
         self.wanted: set[str] = set()
 
     def symbol(self, group: str, k: int, value: float) -> Any:
@@ -127,6 +136,12 @@ class Recording:
         rates = Field([0.0] * len(self.ws.q))
         KERNELS.kernel("run.derivatives", "coordinate_rates")(rates, self.model, self.ws)
         return self.nodes(rates)
+
+    def power(self) -> int:
+        """Power of the loads, after the accelerations."""
+        if len(self.model.forces) == 0:
+            KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
+        return self.node(KERNELS.kernel("run.balances", "power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
         """Registers after `evaluate`."""

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.trace.symbol import select, symbolic
-from kinetree.solvers.layout import TABLE, Op
+from kinetree.solvers.layout import Op
+from kinetree.solvers.model_records import TABLE
 
 
 class Axis:
@@ -75,7 +76,8 @@ class Piecewise:
 
 def piecewise(tables: Sequence[int], data: Sequence[float], k: int) -> Piecewise:
     """Table k of a compiled model."""
-    cubic, extrapolate, nx, ny, at = tables[TABLE * k] == 1, tables[TABLE * k + 1] == 1, *tables[TABLE * k + 2 : TABLE * k + 5]
+    table = TABLE.of(tables, TABLE.size * k)
+    cubic, extrapolate, nx, ny, at = table.kind == 1, table.outside == 1, table.nx, table.ny, table.data
     numbers = np.asarray(data, dtype=float)
     x = Axis(numbers[at : at + nx], cubic, extrapolate)
     if ny == 0:

@@ -13,7 +13,6 @@ import numpy as np
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.forms import GROUPS, HAMILTON, entry_name
 from kinetree.models.system.system import System
-from kinetree.solvers import layout as L
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system
 ROUNDS, FEWEST = 200, 3
@@ -152,15 +151,15 @@ class Forms:
         """The same for one form: the least time of every state, then their mean."""
         instance = self.at(GROUPS[method])
         solve, nothing, head = looping(instance.entry(entry_name(method))), looping(instance.entry("repeat")), instance.ws.head
-        head[L.K_ITR_TOLERANCE] = TOLERANCE
+        head.itr_tolerance = TOLERANCE
         empty = min(seconds(nothing, 1) for _ in range(20))
         taken, iterations = np.full(len(states), np.inf), np.zeros(len(states))
         for _ in range(RUNS):
-            head[L.K_HELD] = 0.0
+            head.held = 0.0
             for k, state in enumerate(states):
                 self.before(method, *state)
                 taken[k] = min(taken[k], seconds(solve, 1) - empty)
-                iterations[k] = head[L.K_ITERATIONS]
+                iterations[k] = head.iterations
         return 1e6 * float(taken[1:].mean()), float(iterations[1:].mean())
 
 

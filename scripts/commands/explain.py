@@ -5,20 +5,9 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.expressions.meanings import MEANINGS
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
-
-FUNCTIONS = {
-    "sin": "sin(x), x in rad", "cos": "cos(x), x in rad", "tan": "tan(x), x in rad", "asin": "asin(x) in rad", "acos": "acos(x) in rad",
-    "atan": "atan(x) in rad", "atan2": "atan2(y, x) in rad, all four quadrants", "sinh": "sinh(x)", "cosh": "cosh(x)", "tanh": "tanh(x)",
-    "exp": "exp(x)", "log": "log(x), natural", "sqrt": "sqrt(x)", "abs": "abs(x)", "sign": "sign(x): -1, 0 or 1", "floor": "floor(x)",
-    "ceil": "ceil(x)", "pow": "pow(x, y), also x**y", "if": "if(condition, a, b): a where the condition holds, else b",
-    "min": "min(a, b, ...)", "max": "max(a, b, ...)", "table": "table('NAME', x) or table('NAME', x, y): a value of [tables.NAME]",
-    "der": "der(NAME): rate of a coordinate or state; der(der(NAME)) its acceleration, in outputs, states and stages",
-    "force": "force('NAME'): value of a force element, in outputs, states and stages",
-    "reaction": "reaction('JOINT'): magnitude of the force in a joint; reaction('JOINT')[1] to [6] force and moment on the child, its axes",
-    "pi": "3.14159...", "and": "a and b", "or": "a or b", "not": "not a",
-}  # fmt: skip
 
 
 def explain(
@@ -60,7 +49,7 @@ def known() -> list[str]:
     """Every word that has a meaning."""
     every = tables()
     keys = {key for model in every.values() for key in model.model_fields}  # type: ignore[attr-defined]
-    return sorted({*FUNCTIONS, *keys, *(word for name in every for word in name.split())})
+    return sorted({*MEANINGS, *keys, *(word for name in every for word in name.split())})
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:
@@ -86,7 +75,7 @@ def meanings(asked: str) -> list[tuple[str, str]]:
             found.append((f"{name.replace(' ', ' kind = ')}: {last}", described(model, last)))
     if len(parts) > 1 and not found:
         return meanings(last) or nearest(section, last)
-    return [*found, *([(last, FUNCTIONS[last])] if last in FUNCTIONS else [])]
+    return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
 
 
 def nearest(section: str, key: str) -> list[tuple[str, str]]:

@@ -15,7 +15,6 @@ from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import units_of_drive
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.terminal.failure import BadInput
-from kinetree.solvers import unit_layout as U
 
 
 class CosimError(Exception):
@@ -80,7 +79,7 @@ class MechanismSlave:
         self.inputs = self.ramped = tuple(given.name for given in self.unit.inputs)
         self.outputs = tuple(v.name for v in self.instance.table.variables if v.causality in ("output", "local"))
         self.units = {v.name: v.unit for v in self.instance.table.variables if v.unit}
-        self._slopes = {given: int(self.unit.ints[U.U_AT_SLOPES]) + k for k, given in enumerate(self.inputs)}
+        self._slopes = {given: int(self.unit.header.at_slopes) + k for k, given in enumerate(self.inputs)}
         self._stale = False
 
     def start(self, values: Mapping[str, float]) -> None:

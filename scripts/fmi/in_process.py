@@ -33,6 +33,7 @@ class InProcess:
         self.unit, self.table = unit, variable_table(unit)
         self.places = {v.name: v for v in self.table.variables}
         self.work = np.zeros(unit.work_size)
+        self.head = U.UNIT_HEAD.of(self.work)
         self._binder = binder or binder_of(unit)
         self._calls: dict[str, Call] = {}
         self.reset()
@@ -49,7 +50,7 @@ class InProcess:
             self._calls[name] = self._binder(f"unit_{name}", self.unit.ints, self.unit.floats, self.work)
         status = self._calls[name](option, t)
         if status:
-            raise EvaluationError(f"{name} at t = {self.work[U.V_TIME]:g}: status {status}, item {int(self.work[U.V_ITEM])}", Status(status))
+            raise EvaluationError(f"{name} at t = {self.head.time:g}: status {status}, item {int(self.head.item)}", Status(status))
 
     def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0) -> InProcess:
         """Set start values and initialize."""
@@ -65,7 +66,7 @@ class InProcess:
         for name, value in values.items():
             self.work[self.places[name].write] = value
             prepare = prepare or self.places[name].access != Access.INPUT
-        self.call("prepare" if prepare else "refresh", 0, float(self.work[U.V_TIME]))
+        self.call("prepare" if prepare else "refresh", 0, float(self.head.time))
 
     def step(self, target: float) -> None:
         """Advance to a time."""

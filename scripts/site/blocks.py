@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```", re.S | re.M)
 INDENTED = re.compile(r"(?:^ {4,}(?:kinetree|python3?) .*\n?)+", re.M)
-PLACEHOLDER = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install")
+LEFT_OUT = re.compile(r"<!-- not run: [^>]*-->\n+(?: {4,}.*\n)+")
+PLACEHOLDER = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install|kinetree bench|kinetree studio")
 SECONDS = 600
 
 
@@ -99,7 +100,7 @@ def run_shell(page: Path, folder: Path) -> list[str]:
             printed = "".join(shell(line, folder) for line in commands(block.text))
         elif block.language == "text" and printed:
             wrong += missing(block.text, printed)
-    bare = BLOCK.sub("", text)
+    bare = LEFT_OUT.sub("", BLOCK.sub("", text))
     for found in INDENTED.findall(bare):
         for line in commands(found):
             shell(line, folder)

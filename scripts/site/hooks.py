@@ -61,4 +61,5 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if page.file.src_uri == "decisions/README.md":
         return markdown + decisions()
     up = "../" * page.file.src_uri.count("/")
-    return SCENE.sub(lambda found: f'<iframe class="scene" src="{up}scenes/{found[1]}.html" title="Moving scene" loading="lazy"></iframe>', markdown)
+    frame = 'class="scene" title="Moving scene" loading="lazy"'
+    return SCENE.sub(lambda found: f'<iframe {frame} src="{up}scenes/{found[1]}.html#bare"></iframe>', markdown)

@@ -25,11 +25,11 @@ def dec(model, ws):
 
 @kernel
 def eliminate_all(model, ws):
-    """Leaves to root; head[K_ITEM] is the body whose freedom meets no inertia."""
+    """Leaves to root; head.item is the body whose freedom meets no inertia."""
     for i in range(model.parent.size - 1, 0, -1):  # leaves -> root
         status = eliminate(model, ws, i)
         if status != 0:
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return status
     return 0
 
@@ -44,12 +44,12 @@ def accelerate_all(model, ws):
 @kernel
 def apply_loads(model, ws):
     """Subtract applied wrenches (ground axes) and the caller's loads (body axes) from the bias."""
-    if ws.head[L.K_WRENCH] != 0.0:
+    if ws.head.wrench != 0.0:
         for i in range(1, model.parent.size):
             at = i * L.ROW
             put3(ws.row, at + L.W_F, sub3(get3(ws.row, at + L.W_F), get3(ws.wrench, 6 * i)))
             put3(ws.row, at + L.W_N, sub3(get3(ws.row, at + L.W_N), get3(ws.wrench, 6 * i + 3)))
-    if ws.head[L.K_EXTRA] != 0.0:
+    if ws.head.extra != 0.0:
         for i in range(1, model.parent.size):
             at = i * L.ROW
             R = get9(ws.row, at + L.W_R)

@@ -26,7 +26,7 @@ def kinetic(model, ws):
 @kernel
 def weight(model, ws):
     """Potential of the weight, zero at the origin of the ground."""
-    g = get3(ws.val, model.header[L.H_GRAVITY])
+    g = get3(ws.val, model.header.gravity)
     total = 0.0
     for i in range(1, model.parent.size):
         at = i * L.ROW

@@ -7,6 +7,7 @@ from kinetree.solvers.engine.loads import loads
 from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.engine.sensors import measure
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import followed_at
 
 
 @kernel
@@ -15,68 +16,69 @@ def set_registers(model, ws, t):
     h = model.header
     ws.val[0] = t
     for k in range(ws.q.size):
-        ws.val[h[L.H_R_Q] + k] = ws.q[k]
+        ws.val[h.r_q + k] = ws.q[k]
     for k in range(ws.u.size):
-        ws.val[h[L.H_R_U] + k] = ws.u[k]
+        ws.val[h.r_u + k] = ws.u[k]
     for k in range(ws.x.size):
-        ws.val[h[L.H_R_X] + k] = ws.x[k]
-    if ws.head[L.K_SLOPED] != 0.0:
-        move_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
-    if model.l_input.size > 0:
-        rates_of_inputs(model, ws, t - ws.head[L.K_GIVEN_AT])
+        ws.val[h.r_x + k] = ws.x[k]
+    if ws.head.sloped != 0.0:
+        move_inputs(model, ws, t - ws.head.given_at)
+    if model.header.followed > 0:
+        rates_of_inputs(model, ws, t - ws.head.given_at)
     return run_phase(model, ws, 1)
 
 
 @kernel
 def rates_of_inputs(model, ws, dt):
     """First and second derivative of the inputs that couplings follow; inputs that are held have none."""
-    for k in range(0, model.l_input.size, 3):
-        i = model.l_input[k]
+    for k in range(model.header.followed):
+        one = followed_at(model.l_input, k)
+        i = one.input
         slope = 0.0
         bend = 0.0
-        if ws.head[L.K_SLOPED] == 2.0:
+        if ws.head.sloped == 2.0:
             for m in range(L.CURVE - 1, -1, -1):
                 c = (m + 2.0) * ws.curve[L.CURVE * i + m]
                 slope = (slope + c) * dt
                 bend = bend * dt + (m + 1.0) * c
-        if ws.head[L.K_SLOPED] != 0.0:
+        if ws.head.sloped != 0.0:
             slope = slope + ws.slope[i]
-        ws.val[model.l_input[k + 1]] = slope
-        ws.val[model.l_input[k + 2]] = bend
+        ws.val[one.rate] = slope
+        ws.val[one.bend] = bend
 
 
 @kernel
 def move_inputs(model, ws, dt):
     """Inputs as polynomials of the time since they were given."""
-    curved = ws.head[L.K_SLOPED] == 2.0
+    curved = ws.head.sloped == 2.0
     for k in range(ws.slope.size):
         rise = 0.0
         if curved:
             for m in range(L.CURVE - 1, -1, -1):
                 rise = (rise + ws.curve[L.CURVE * k + m]) * dt
-        ws.val[model.header[L.H_R_INPUTS] + k] = ws.given[k] + (ws.slope[k] + rise) * dt
+        ws.val[model.header.r_inputs + k] = ws.given[k] + (ws.slope[k] + rise) * dt
 
 
 @kernel
-def place(model, ws, t):
-    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
+def place(model, ws, t, inertia):
+    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x; `inertia`: an elimination follows."""
     status = set_registers(model, ws, t)
-    motion(model, ws)
-    if model.forces.size > 0 or model.sensors.size > 0:
+    motion(model, ws, inertia)
+    if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
-        measure(model, ws, 0, model.header[L.H_LATE_SENSORS])
+        measure(model, ws, 0, model.header.late_sensors)
     return status
 
 
 @kernel
 def loaded(model, ws, t):
     """`place`, the state program and all loads."""
-    status = place(model, ws, t)
+    status = place(model, ws, t, True)
     if status == 0:
         status = run_phase(model, ws, 2)
     for j in range(ws.tau.size):
         ws.tau[j] = ws.added[j]
-    if model.forces.size > 0:
+    if model.header.forces > 0:
         loads(model, ws)
     return status
 
@@ -84,17 +86,30 @@ def loaded(model, ws, t):
 @kernel
 def finished(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
-    measure(model, ws, model.header[L.H_LATE_SENSORS], model.header[L.H_SENSORS])
+    measure(model, ws, model.header.late_sensors, model.header.idle_sensors)
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):
         ws.xdot[k] = ws.val[model.x_rate[k]]
     return status
 
 
+@kernel
+def tell(model, ws):
+    """Sensors that only results read, after accelerations, reactions and velocities."""
+    measure(model, ws, model.header.idle_sensors, model.header.sensors)
+
+
 @boundary("state")
 def load(model, ws, t):
     """`loaded`, as everything but wide numbers calls it."""
     return loaded(model, ws, t)
+
+
+@boundary("state")
+def look(model, ws, t):
+    """Kinematics alone: positions, velocities, their sensors and the state program."""
+    status = place(model, ws, t, False)
+    return run_phase(model, ws, 2) if status == 0 else status
 
 
 @boundary("solve")

@@ -16,8 +16,8 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel
-def motion(model, ws):
-    """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions."""
+def motion(model, ws, inertia):
+    """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions; with `inertia` what the elimination begins with."""
     start_ground(model, ws)
     for i in range(1, model.parent.size):
         joint = model.joint[i]
@@ -31,14 +31,15 @@ def motion(model, ws):
             move_universal(model, ws, i)
         else:
             move_general(model, ws, i)
-        start_inertia(ws, i)
+        if inertia:
+            start_inertia(ws, i)
     return 0
 
 
 @kernel
 def start_ground(model, ws):
     """Row of the ground: at rest, accelerated by -g."""
-    g = get3(ws.val, model.header[L.H_GRAVITY])
+    g = get3(ws.val, model.header.gravity)
     put9(ws.row, L.W_R, UNIT)
     put3(ws.row, L.W_D, ZERO)
     put3(ws.row, L.W_OM, ZERO)

@@ -10,46 +10,40 @@ from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.algebra.vectors import add_to3, cross, dot3, get3, get9, mv, neg3, scale, sub3
 from kinetree.solvers.engine.sensors import arm, point_position
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import force_at
 
 
 @kernel
 def loads(model, ws):
     """Fill ws.wrench from all force records and add to ws.tau."""
-    ws.head[L.K_WRENCH] = 0.0
-    count = model.forces.size // L.FORCE
+    ws.head.wrench = 0.0
+    count = model.header.forces
     spatial = False
     for k in range(count):
-        spatial = spatial or model.forces[k * L.FORCE] != L.Force.COORDINATE
+        spatial = spatial or force_at(model.forces, k).kind != L.Force.COORDINATE
     if spatial:
-        ws.head[L.K_WRENCH] = 1.0
+        ws.head.wrench = 1.0
         for k in range(ws.wrench.size):
             ws.wrench[k] = 0.0
     for k in range(count):
-        add_load(model, ws, k * L.FORCE)
+        add_load(ws, force_at(model.forces, k))
     return 0
 
 
 @kernel
-def add_load(model, ws, at):
+def add_load(ws, f):
     """Add one force record."""
-    f = model.forces
-    kind = f[at]
-    if kind == L.Force.COORDINATE:
-        ws.tau[f[at + 2]] += ws.val[f[at + 3]]
-    elif kind == L.Force.LINE:
-        add_line(ws, f[at + 2], f[at + 3], f[at + 4], f[at + 5], ws.val[f[at + 6]])
-    elif kind == L.Force.WRENCH:
-        force = turned(ws, f[at + 2], f[at + 4], f[at + 6])
-        moment = turned(ws, f[at + 2], f[at + 5], f[at + 6])
-        add_wrench(ws, f[at + 2], arm(ws, f[at + 2], f[at + 3]), force, moment)
+    if f.kind == L.Force.COORDINATE:
+        ws.tau[f.speed] += ws.val[f.value]
+    elif f.kind == L.Force.LINE:
+        add_line(ws, f.a, f.point_a, f.b, f.point_b, ws.val[f.value])
     else:
-        force = turned(ws, f[at + 2], f[at + 5], f[at + 7])
-        moment = turned(ws, f[at + 2], f[at + 6], f[at + 7])
-        r = arm(ws, f[at + 2], f[at + 3])
-        add_wrench(ws, f[at + 2], r, force, moment)
-        # the opposite acts on b at the same place of space
-        here = point_position(ws, f[at + 2], f[at + 3])
-        add_wrench(ws, f[at + 4], sub3(here, get3(ws.row, f[at + 4] * L.ROW + L.W_P)), neg3(force), neg3(moment))
+        force = turned(ws, f.a, f.force, f.frame)
+        moment = turned(ws, f.a, f.moment, f.frame)
+        add_wrench(ws, f.a, arm(ws, f.a, f.point_a), force, moment)
+        if f.kind == L.Force.PAIR:  # the opposite acts on b at the same place of space
+            here = point_position(ws, f.a, f.point_a)
+            add_wrench(ws, f.b, sub3(here, get3(ws.row, f.b * L.ROW + L.W_P)), neg3(force), neg3(moment))
 
 
 @kernel

@@ -17,8 +17,8 @@ from kinetree.solvers.loops.plane import find_planes
 @kernel
 def run_phase(model, ws, phase):
     """Evaluate the register program of one phase."""
-    first = model.header[L.H_PHASE + phase]
-    last = model.header[L.H_PHASE + phase + 1]
+    first = model.header.phase[phase]
+    last = model.header.phase[phase + 1]
     if last > first:
         return evaluate(ws.val, model.code, first, last, model.tables, model.table_data)
     return 0
@@ -40,7 +40,7 @@ def prepare(model, ws):
         ws.rotor[j] = ws.val[model.u_rotor[j]] if model.u_rotor[j] >= 0 else 0.0
     for k in range(model.l_kind.size):
         ws.loop_rank[k] = model.l_rank[k]
-    ws.head[L.K_FACTORED] = 0.0
+    ws.head.factored = 0.0
     find_planes(model, ws)
     return 0
 

@@ -8,6 +8,7 @@ from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, neg3, sub3
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import sensor_at
 
 
 @kernel
@@ -39,7 +40,7 @@ def point_acceleration(model, ws, body, register):
     om = get3(ws.row, at + L.W_OM)
     al = add3(get3(ws.row, at + L.W_AL), get3(ws.row, at + L.W_DA))
     a = add3(get3(ws.row, at + L.W_A0), get3(ws.row, at + L.W_DB))
-    return add3(add3(a, get3(ws.val, model.header[L.H_GRAVITY])), add3(cross(al, r), cross(om, cross(om, r))))
+    return add3(add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r))))
 
 
 @kernel
@@ -97,11 +98,11 @@ def pick_quaternion(m, axis):
 
 
 @kernel
-def distance(ws, s, at):
+def distance(ws, s):
     """Distance of two points and its rate."""
-    r = sub3(point_position(ws, s[at + 4], s[at + 5]), point_position(ws, s[at + 2], s[at + 3]))
+    r = sub3(point_position(ws, s.b, s.point_b), point_position(ws, s.a, s.point_a))
     length = math.sqrt(dot3(r, r))
-    v = sub3(point_velocity(ws, s[at + 4], s[at + 5]), point_velocity(ws, s[at + 2], s[at + 3]))
+    v = sub3(point_velocity(ws, s.b, s.point_b), point_velocity(ws, s.a, s.point_a))
     return (length, select(length > 0.0, dot3(r, v) / length, math.sqrt(dot3(v, v))))
 
 
@@ -127,34 +128,50 @@ def multiplier(model, ws, number):
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1; those from header[H_LATE_SENSORS] on need accelerations (and reactions)."""
-    s = model.sensors
+    """Write sensors first..last-1; those from header.late_sensors on may need accelerations (and reactions)."""
+    v = get3(ws.row, L.W_P)
+    known = -1  # the sensor that v, a vector, was measured for
     for k in range(first, last):
-        at = L.SENSOR * k
-        kind = s[at]
-        register = s[at + 1]
-        axis = s[at + 6]
-        if kind == L.Sensor.DISTANCE:
-            ws.val[register] = distance(ws, s, at)[0]
-        elif kind == L.Sensor.DISTANCE_RATE:
-            ws.val[register] = distance(ws, s, at)[1]
-        elif kind == L.Sensor.ORIENTATION:
-            ws.val[register] = pick_quaternion(get9(ws.row, s[at + 2] * L.ROW + L.W_R), axis)
-        elif kind == L.Sensor.SPEED_RATE:
-            ws.val[register] = ws.udot[s[at + 2]]
-        elif kind == L.Sensor.MULTIPLIER:
-            ws.val[register] = multiplier(model, ws, s[at + 2])
-        elif kind >= L.Sensor.KINETIC_ENERGY:
-            ws.val[register] = energy(model, ws, kind)
+        s = sensor_at(model.sensors, k)
+        if s.kind == L.Sensor.DISTANCE:
+            ws.val[s.register] = distance(ws, s)[0]
+        elif s.kind == L.Sensor.DISTANCE_RATE:
+            ws.val[s.register] = distance(ws, s)[1]
+        elif s.kind == L.Sensor.ORIENTATION:
+            ws.val[s.register] = pick_quaternion(get9(ws.row, s.a * L.ROW + L.W_R), s.axis)
+        elif s.kind == L.Sensor.SPEED_RATE:
+            ws.val[s.register] = ws.udot[s.a]
+        elif s.kind == L.Sensor.MULTIPLIER:
+            ws.val[s.register] = multiplier(model, ws, s.a)
+        elif s.kind == L.Sensor.CONTACT:
+            ws.val[s.register] = ws.c_out[4 * s.a + s.axis]
+        elif s.kind == L.Sensor.KINETIC_ENERGY or s.kind == L.Sensor.POTENTIAL_ENERGY or s.kind == L.Sensor.ENERGY:
+            ws.val[s.register] = energy(model, ws, s.kind)
         else:
-            body = s[at + 2]
-            if kind == L.Sensor.REACTION_FORCE or kind == L.Sensor.REACTION_MOMENT:
-                v = reaction_on_child(ws, kind, body, s[at + 4], s[at + 5] == 1)
-                if s[at + 5] == 1:
-                    body = s[at + 4]
-            else:
-                v = vector_quantity(model, ws, kind, body, s[at + 3])
-            if s[at + 7] == 1:
-                v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
-            ws.val[register] = pick(v, axis)
+            if known < 0 or not same_vector(s, sensor_at(model.sensors, known)):
+                v = vector(model, ws, s)
+                known = k
+            ws.val[s.register] = pick(v, s.axis)
     return 0
+
+
+@kernel
+def same_vector(s, other):
+    """Whether two sensors tell parts of one vector."""
+    at_one_point = s.a == other.a and s.point_a == other.point_a and s.b == other.b and s.point_b == other.point_b
+    return s.kind == other.kind and at_one_point and s.frame == other.frame
+
+
+@kernel
+def vector(model, ws, s):
+    """The vector of which a sensor tells a part, in its frame."""
+    body = s.a
+    if s.kind == L.Sensor.REACTION_FORCE or s.kind == L.Sensor.REACTION_MOMENT:
+        v = reaction_on_child(ws, s.kind, body, s.b, s.point_b == 1)
+        if s.point_b == 1:
+            body = s.b
+    else:
+        v = vector_quantity(model, ws, s.kind, body, s.point_a)
+    if s.frame == 1:
+        v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
+    return v

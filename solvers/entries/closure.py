@@ -10,7 +10,7 @@ from kinetree.solvers.views import model_view, work_view
 
 @entry
 def assemble(ints, floats, work, option, t):
-    """Close the loops from the guesses in q and u; INCONSISTENT leaves the worst row in head[K_ITEM]."""
+    """Close the loops from the guesses in q and u; INCONSISTENT leaves the worst row in head.item."""
     return assemble_loops(model_view(ints, floats), work_view(ints, work), t)
 
 

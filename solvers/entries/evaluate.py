@@ -2,7 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.engine.energy import kinetic, potential
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import prepare as prepare_constants
 from kinetree.solvers.engine.reactions import reactions as dec_reactions
@@ -46,7 +46,7 @@ def finite(ws):
 
 @entry
 def outputs(ints, floats, work, option, t):
-    """Everything a result can hold: accelerations, reactions, outputs, energies (head[K_KINETIC], head[K_POTENTIAL])."""
+    """Everything a result can hold: accelerations, reactions, outputs, energies (head.kinetic, head.potential)."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     status = load(model, ws, t)
@@ -55,9 +55,10 @@ def outputs(ints, floats, work, option, t):
     if status == 0:
         dec_reactions(model, ws)
         velocities(model, ws)
-        ws.head[L.K_KINETIC] = kinetic(model, ws)
-        ws.head[L.K_POTENTIAL] = potential(model, ws)
+        ws.head.kinetic = kinetic(model, ws)
+        ws.head.potential = potential(model, ws)
         status = finish(model, ws)
+        tell(model, ws)
     return status
 
 

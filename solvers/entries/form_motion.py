@@ -1,4 +1,4 @@
-"""Entry points for motion by a chosen form: what the integrators of `core` call through hooks. The form is head[K_FORM]."""
+"""Entry points for motion by a chosen form: what the integrators of `core` call through hooks. The form is head.form."""
 
 from kinetree.solvers.kernel import entry
 from kinetree.solvers.literal import chosen

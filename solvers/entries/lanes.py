@@ -4,9 +4,8 @@
 the speeds and wrenches on the bodies, row by row.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.engine.dec import dec
-from kinetree.solvers.engine.evaluation import finished, loaded
+from kinetree.solvers.engine.evaluation import finished, loaded, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
@@ -21,7 +20,7 @@ from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 @entry
 def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, values):
-    """u̇ of `count` states of a tree, WIDTH at a time, and the `chosen` registers of outputs. head[K_ITEM]: first state of those where it failed."""
+    """u̇ of `count` states of a tree, WIDTH at a time, and the `chosen` registers of outputs. head.item: first state of those where it failed."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
     lanes = lanes_view(ints, wide)
@@ -38,7 +37,7 @@ def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, v
             time = take_rest(model, lanes, floats_view(rest), first, left)
         status = solve_lanes(model, lanes, time, chosen > 0)
         if status != 0:
-            ws.head[L.K_ITEM] = first
+            ws.head.item = first
             return status
         for k in range(lanes.udot.size):
             scatter(floats_view(udot), lanes.udot.size, k, first, left, lanes.udot[k])
@@ -51,7 +50,7 @@ def many(ints, floats, work, wide, count, q, u, rest, udot, registers, chosen, v
 @kernel
 def take_rest(model, lanes, rest, first, left):
     """What else the rows give; returns the time."""
-    nx, ni, nu = lanes.x.size, model.header[L.H_INPUTS], lanes.u.size
+    nx, ni, nu = lanes.x.size, model.header.inputs, lanes.u.size
     loads = lanes.extra.size - 6
     width = 1 + nx + ni + nu + loads
     at = 1
@@ -59,14 +58,14 @@ def take_rest(model, lanes, rest, first, left):
         lanes.x[k] = gather(rest, width, at + k, first, left)
     at += nx
     for k in range(ni):
-        lanes.val[model.header[L.H_R_INPUTS] + k] = gather(rest, width, at + k, first, left)
+        lanes.val[model.header.r_inputs + k] = gather(rest, width, at + k, first, left)
     at += ni
     for k in range(nu):
         lanes.added[k] = gather(rest, width, at + k, first, left)
     at += nu
     for k in range(loads):
         lanes.extra[6 + k] = gather(rest, width, at + k, first, left)
-    lanes.head[L.K_EXTRA] = 1.0
+    lanes.head.extra = 1.0
     return gather(rest, width, 0, first, left)
 
 
@@ -80,6 +79,7 @@ def solve_lanes(model, lanes, time, outputs):
         react(model, lanes)
         velocities(model, lanes)
         status = finished(model, lanes)
+        tell(model, lanes)
     return status
 
 
@@ -94,13 +94,13 @@ def slopes(ints, floats, work, wide, t, registers, chosen, out):
     duals = duals_view(ints, wide)
     spread_workspace(ws, duals)
     nu, nx = ws.u.size, ws.x.size
-    directions = ws.q.size + 2 * nu + nx + model.header[L.H_INPUTS]
+    directions = ws.q.size + 2 * nu + nx + model.header.inputs
     width = nu if chosen < 0 else nu + nx + chosen
     for first in range(0, directions, WIDTH):
         seed_state(model, ws, duals, first)
         status = solve_duals(model, duals, t, chosen >= 0)
         if status != 0:
-            ws.head[L.K_ITEM] = duals.head[L.K_ITEM]
+            ws.head.item = duals.head.item
             return status
         left = directions - first
         for k in range(nu):
@@ -123,4 +123,5 @@ def solve_duals(model, duals, t, rest):
         react(model, duals)
         velocities(model, duals)
         status = finished(model, duals)
+        tell(model, duals)
     return status

@@ -12,14 +12,16 @@ from numba.extending import overload
 from kinetree.solvers.algebra.choose import larger_of, select, smaller_of, whole_above, whole_below
 from kinetree.solvers.expressions.tables import lookup1, lookup2
 from kinetree.solvers.kernel import OPTIONS, kernel
-from kinetree.solvers.layout import INSTRUCTION, Op, Status
+from kinetree.solvers.layout import Op, Status
+from kinetree.solvers.views import instruction_at
 
 
 @kernel
 def evaluate(val, code, first, last, tables, table_data):
     """Execute the instructions first..last-1 on the registers val."""
-    for at in range(INSTRUCTION * first, INSTRUCTION * last, INSTRUCTION):
-        op, dst, a, b, c = code[at], code[at + 1], code[at + 2], code[at + 3], code[at + 4]
+    for k in range(first, last):
+        step = instruction_at(code, k)
+        op, dst, a, b, c = step.op, step.dst, step.a, step.b, step.c
         if op == Op.MUL:
             val[dst] = val[a] * val[b]
         elif op == Op.ADD:

@@ -6,7 +6,7 @@ Data of a table: x, (y,) values; a cubic one adds second derivatives: along x, a
 """
 
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.layout import TABLE
+from kinetree.solvers.views import table_at
 
 
 @kernel
@@ -58,10 +58,11 @@ def weights_anywhere(x0, x1, first, last, cubic, extrapolate, x, order):
 @kernel
 def lookup1(tables, data, k, x, order):
     """Return the value or the derivative (order 1 to 3) of table k of one variable at x."""
-    cubic = tables[TABLE * k] == 1
-    extrapolate = tables[TABLE * k + 1] == 1
-    n = tables[TABLE * k + 2]
-    at = tables[TABLE * k + 4]
+    table = table_at(tables, k)
+    cubic = table.kind == 1
+    extrapolate = table.outside == 1
+    n = table.nx
+    at = table.data
     i = cell(data, at, n, x)
     a, b, c, d = weights_anywhere(data[at + i], data[at + i + 1], data[at], data[at + n - 1], cubic, extrapolate, x, order)
     y = at + n + i
@@ -72,11 +73,11 @@ def lookup1(tables, data, k, x, order):
 @kernel
 def lookup2(tables, data, k, x, y, order_x, order_y):
     """Return the value or a partial derivative of table k of two variables at x, y."""
-    cubic = tables[TABLE * k] == 1
-    extrapolate = tables[TABLE * k + 1] == 1
-    nx = tables[TABLE * k + 2]
-    ny = tables[TABLE * k + 3]
-    at = tables[TABLE * k + 4]
+    table = table_at(tables, k)
+    cubic = table.kind == 1
+    extrapolate = table.outside == 1
+    nx, ny = table.nx, table.ny
+    at = table.data
     grid = at + nx
     i = cell(data, at, nx, x)
     j = cell(data, grid, ny, y)

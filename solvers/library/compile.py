@@ -37,9 +37,15 @@ def keep_from_running() -> None:
 
     cpu.CPUContext.create_cfunc_wrapper = bare_wrapper
 
-    codegen.JITCodeLibrary._finalize_specific = lambda library: None
+    codegen.CPUCodeLibrary.finalize = left_alone
     codegen.JITCodeLibrary.get_pointer_to_function = lambda library, name: 1
     codegen.JITCPUCodegen.set_env = lambda self, name, env: None
+
+
+def left_alone(library) -> None:
+    """A code library of numba as it is: it would take in and optimise the code of all its callees, which `linked_module` does once for all."""
+    library._raise_if_finalized()
+    library._finalized = True
 
 
 def linked_module(entries: dict[str, Callable]):

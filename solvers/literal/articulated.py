@@ -40,7 +40,7 @@ def factor_joint(model, ws, i, K):
             ws.Y[at + 6 * r + c] = dot6(get6(ws.A, 6 * (first + r)), get6(K, 6 * (first + c)))
         ws.Y[at + 7 * r] += ws.rotor[first + r]
     if not factor_rows(ws.Y, at, 6, n, 0):
-        ws.head[L.K_ITEM] = i
+        ws.head.item = i
         return L.Status.SINGULAR_JOINT.value
     for r in range(n):
         d = ws.Y[at + 7 * r]
@@ -48,7 +48,7 @@ def factor_joint(model, ws, i, K):
         v = get3(ws.A, a)
         o = get3(ws.A, a + 3)
         if not d * d > PIVOT * (dot3(v, v) * ws.diagonal[2 * i] + dot3(o, o) * ws.diagonal[2 * i + 1]):
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return L.Status.SINGULAR_JOINT.value
     return 0
 

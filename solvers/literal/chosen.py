@@ -1,10 +1,9 @@
-"""Dispatch over the literal forms for motion by one of them, the form of number head[K_FORM] (`layout.Method`).
+"""Dispatch over the literal forms for motion by one of them, the form of number head.form (`layout.Method`).
 
 A Lagrangian run has y = (q, u, x) and needs `form_rates` alone. A Hamiltonian run has y = (q, p, x): `form_speeds` finds the speeds of a state,
 the loads follow at these speeds, and `form_rates` gives ṗ.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Method
 from kinetree.solvers.literal import newton_euler
@@ -30,7 +29,7 @@ def form_speeds(model, ws, t):
     status = literal_place(model, ws, t)
     if status != 0:
         return status
-    form = int(ws.head[L.K_FORM])
+    form = int(ws.head.form)
     if form == Method.CBM_H:
         return cbm_h(model, ws)
     if form == Method.LGR_H:
@@ -45,7 +44,7 @@ def form_speeds(model, ws, t):
 @kernel
 def form_rates(model, ws, t):
     """Fill ws.udot from the state and its loads; ws.pdot in a Hamiltonian run."""
-    form = int(ws.head[L.K_FORM])
+    form = int(ws.head.form)
     if form >= Method.DEC_H:
         literal_velocities(model, ws)
         active_forces(model, ws)

@@ -24,7 +24,7 @@ def complement(model, ws, i):
         ws.Y[R + k] = ws.A[6 * first + k]
     for k in range(n):
         if not reflect(ws, k, n, R, Q):
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return L.Status.SINGULAR_JOINT.value
     for k in range(n - 1, -1, -1):  # R Ap = first n rows of Q
         for c in range(6):

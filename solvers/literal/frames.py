@@ -66,15 +66,15 @@ def literal_velocities(model, ws):
 @kernel
 def active_forces(model, ws):
     """Fill F: applied wrenches, caller's loads, gravity, and tau as the wrenches A(AᵀA)⁻¹tau on the body and its opposite on the parent."""
-    g = get3(ws.val, model.header[L.H_GRAVITY])
+    g = get3(ws.val, model.header.gravity)
     for i in range(1, model.parent.size):
         R = get9(ws.Rg, 9 * i)
         at = i * L.BODY
         gb = mtv(R, g)
         f = join(scale(ws.body[at + L.B_MASS], gb), cross(get3(ws.body, at + L.B_H), gb))
-        if ws.head[L.K_WRENCH] != 0.0:
+        if ws.head.wrench != 0.0:
             f = add6(f, join(mtv(R, get3(ws.wrench, 6 * i)), mtv(R, get3(ws.wrench, 6 * i + 3))))
-        if ws.head[L.K_EXTRA] != 0.0:
+        if ws.head.extra != 0.0:
             f = add6(f, get6(ws.extra, 6 * i))
         put6(ws.F, 6 * i, f)
     for i in range(1, model.parent.size):

@@ -8,7 +8,6 @@ Vectors of ws.itr: x, r, r⁺, s, u, square roots of M's diagonal.
 
 import math
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import get6, put6
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import composite_bodies, mass_rows
@@ -60,7 +59,7 @@ def add_dyad(H, u, factor):
 @kernel
 def multiply(out, model, ws, x):
     """out = M x."""
-    if ws.head[L.K_SWEEPS] != 0.0:
+    if ws.head.sweeps != 0.0:
         sweep_joints(ws.w, model, ws, x)
         for i in range(1, model.parent.size):
             put6(ws.Fs, 6 * i, body_mv(ws, i, get6(ws.w, 6 * i)))
@@ -94,7 +93,7 @@ def refactor(model, ws):
     n = ws.u.size
     composite_bodies(model, ws)
     mass_rows(model, ws)
-    ws.head[L.K_HELD] = 0.0
+    ws.head.held = 0.0
     status = factor_mass(model, ws)
     if status != 0:
         return status
@@ -110,8 +109,8 @@ def refactor(model, ws):
             x = 0.5 * (ws.Hq[i * n + j] + ws.Hq[j * n + i])
             ws.Hq[i * n + j] = x
             ws.Hq[j * n + i] = x
-    ws.head[L.K_HELD] = 1.0
-    ws.head[L.K_REFACTORED] += 1.0
+    ws.head.held = 1.0
+    ws.head.refactored += 1.0
     return 0
 
 
@@ -129,11 +128,11 @@ def solve_afresh(model, ws, b):
 
 @kernel
 def solve_iteratively(model, ws, b):
-    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. M stands in ws.Mr, or head[K_SWEEPS] is set: ws.w and ws.Fs are scratch then."""
-    ws.head[L.K_ITERATIONS] = 0.0
-    if ws.head[L.K_HELD] != 1.0:
+    """x = M⁻¹b in vector 0 of ws.itr; reports the iterations. M stands in ws.Mr, or head.sweeps is set: ws.w and ws.Fs are scratch then."""
+    ws.head.iterations = 0.0
+    if ws.head.held != 1.0:
         return solve_afresh(model, ws, b)
-    goal = ws.head[L.K_ITR_TOLERANCE] if ws.head[L.K_ITR_TOLERANCE] > 0.0 else TOLERANCE
+    goal = ws.head.itr_tolerance if ws.head.itr_tolerance > 0.0 else TOLERANCE
     multiply_metric(vector(ws, 0), ws.Hq, b)
     size = residual(vector(ws, 1), model, ws, b, vector(ws, 0))
     multiply_metric(vector(ws, 3), ws.Hq, vector(ws, 1))
@@ -142,12 +141,12 @@ def solve_iteratively(model, ws, b):
             return 0
         before = size
         size = step(model, ws, b, before)
-        ws.head[L.K_ITERATIONS] += 1.0
+        ws.head.iterations += 1.0
         if size >= before:
             break
     if size <= NOISE:
         return 0
-    ws.head[L.K_FALLBACKS] += 1.0
+    ws.head.fallbacks += 1.0
     return search(model, ws, b, goal)
 
 
@@ -199,7 +198,7 @@ def search(model, ws, b, goal):
         sy = dot(s, y)
         if not (rs > 0.0 and sy > 0.0):
             break
-        ws.head[L.K_ITERATIONS] += 1.0
+        ws.head.iterations += 1.0
         multiply_metric(v, ws.Hq, y)
         for k in range(b.size):  # λ s − H λ y, without the common factor λ
             v[k] = s[k] - v[k]

@@ -6,7 +6,6 @@ L (unit lower triangular, below the diagonal) and D stand in ws.Hq; a D that los
 
 import math
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
 from kinetree.solvers.literal.itr import FLAT, NOISE, TOLERANCE, dot, residual, vector
@@ -19,7 +18,7 @@ def itr_direct(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
-    ws.head[L.K_SWEEPS] = 0.0
+    ws.head.sweeps = 0.0
     status = solve_directly(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):
@@ -30,10 +29,10 @@ def itr_direct(model, ws):
 @kernel
 def solve_directly(model, ws, b):
     """x = M⁻¹b in vector 0 of ws.itr, M in ws.Mr."""
-    ws.head[L.K_ITERATIONS] = 0.0
-    if ws.head[L.K_HELD] != 2.0:
+    ws.head.iterations = 0.0
+    if ws.head.held != 2.0:
         return start_factors(model, ws, b)
-    goal = ws.head[L.K_ITR_TOLERANCE] if ws.head[L.K_ITR_TOLERANCE] > 0.0 else TOLERANCE
+    goal = ws.head.itr_tolerance if ws.head.itr_tolerance > 0.0 else TOLERANCE
     x = vector(ws, 0)
     r = vector(ws, 1)
     s = vector(ws, 3)
@@ -51,7 +50,7 @@ def solve_directly(model, ws, b):
             x[k] += s[k]
         before = size
         size = residual(r, model, ws, b, x)
-        ws.head[L.K_ITERATIONS] += 1.0
+        ws.head.iterations += 1.0
         if not size < before:
             break
         rs = dot(r, s)
@@ -69,7 +68,7 @@ def start_factors(model, ws, b):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     mass_matrix(model, ws)
-    ws.head[L.K_HELD] = 0.0
+    ws.head.held = 0.0
     status = factor_mass(model, ws)
     if status != 0:
         return status
@@ -84,8 +83,8 @@ def start_factors(model, ws, b):
                 y -= ws.Hq[i * n + k] * ws.Hq[j * n + k] * ws.Hq[k * n + k]
             ws.Hq[i * n + j] = y if i == j else y / ws.Hq[j * n + j]
     solve_mass(model, ws, x)
-    ws.head[L.K_HELD] = 2.0
-    ws.head[L.K_REFACTORED] += 1.0
+    ws.head.held = 2.0
+    ws.head.refactored += 1.0
     return 0
 
 

@@ -3,7 +3,6 @@
 [Sh24] section 2.3.4; cost (4.5) with K iterations.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import generalized_forces
 from kinetree.solvers.literal.itr import solve_iteratively, vector
@@ -13,7 +12,7 @@ from kinetree.solvers.literal.itr import solve_iteratively, vector
 def itr_g(model, ws):
     """Fill ws.udot from evaluated kinematics; carries ws.Hq and ws.itr on to the next evaluation."""
     generalized_forces(model, ws)
-    ws.head[L.K_SWEEPS] = 1.0
+    ws.head.sweeps = 1.0
     status = solve_iteratively(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):

@@ -3,7 +3,6 @@
 [Sh24] (1.56)-(1.59), section 2.3. The carried H is that of ITR-M and ITR-G.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import composite_bodies, mass_rows, momentum_residual
 from kinetree.solvers.literal.itr import solve_iteratively, vector
@@ -16,7 +15,7 @@ def itr_h(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     momentum_residual(model, ws)
-    ws.head[L.K_SWEEPS] = 0.0
+    ws.head.sweeps = 0.0
     status = solve_iteratively(model, ws, ws.Q)
     if status != 0:
         return status

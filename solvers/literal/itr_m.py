@@ -3,7 +3,6 @@
 [Sh24] section 2.3; cost (4.4) with K iterations: quadratic in the number of freedoms for every tree.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
 from kinetree.solvers.literal.itr import solve_iteratively, vector
@@ -15,7 +14,7 @@ def itr_m(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
-    ws.head[L.K_SWEEPS] = 0.0
+    ws.head.sweeps = 0.0
     status = solve_iteratively(model, ws, ws.Q)
     x = vector(ws, 0)
     for s in range(ws.udot.size):

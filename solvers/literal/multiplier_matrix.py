@@ -18,7 +18,7 @@ def inverse_inertias(model, ws):
     """Fill ten numbers per body of ws.Ms with what M_i⁻¹ is made of: 1/m, centre of mass r, inverse of the tensor Jc about it."""
     for s in range(ws.rotor.size):
         if ws.rotor[s] != 0.0:  # [AᵀR = -rotor q̈] would couple the multipliers of all joints
-            ws.head[L.K_ITEM] = s
+            ws.head.item = s
             return L.Status.ROTOR.value
     for i in range(1, model.parent.size):
         at = i * L.BODY
@@ -35,7 +35,7 @@ def inverse_inertias(model, ws):
             J[5] - m * (x * x + y * y),
         )
         if not m > 0.0 or not positive(Jc, NOISE * (J[0] + J[3] + J[5])):
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return L.Status.SINGULAR_BODY.value
         ws.Ms[36 * i] = 1.0 / m
         put3(ws.Ms, 36 * i + 1, (x, y, z))

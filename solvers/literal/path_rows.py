@@ -22,7 +22,7 @@ def factor_mass(model, ws):
         if n == 0:
             continue
         if not factor_rows(ws.Mr, at, width, n, width - n) or not diagonal_ok(ws.Mr, at, width, n, width - n, ws.diagonal, model.u_at[i]):
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return L.Status.SINGULAR_JOINT.value
         j = model.parent[i]
         while j > 0:

@@ -30,7 +30,7 @@ def factor_multipliers(model, ws):
         if m == 0:
             continue
         if not factor_rows(ws.Hr, at, width, m, col) or not diagonal_ok(ws.Hr, at, width, m, col, ws.diagonal, 6 * i):
-            ws.head[L.K_ITEM] = i
+            ws.head.item = i
             return L.Status.SINGULAR_BODY.value
         k = model.parent[i]
         if k == 0:

@@ -54,7 +54,7 @@ def shake(model, ws, seed, size):
 
 @kernel
 def close_positions(model, ws, t):
-    """Coordinates that close the loops, from ws.q; on failure they are left as they were and head[K_ITEM] is the worst row of the first attempts."""
+    """Coordinates that close the loops, from ws.q; on failure they are left as they were and head.item is the worst row of the first attempts."""
     seed = 1
     row = 0.0
     for k in range(ws.q.size):
@@ -67,10 +67,10 @@ def close_positions(model, ws, t):
         if status != L.Status.INCONSISTENT:
             return status
         if attempt == 1:
-            row = ws.head[L.K_ITEM]
+            row = ws.head.item
         for k in range(ws.q.size):
             ws.q[k] = ws.loop_q[k]
-    ws.head[L.K_ITEM] = row
+    ws.head.item = row
     return L.Status.INCONSISTENT.value
 
 

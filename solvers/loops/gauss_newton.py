@@ -31,7 +31,7 @@ def limit_step(ws):
 
 @kernel
 def close(model, ws, t):
-    """Damped Gauss-Newton from ws.q with the weights given; INCONSISTENT when it does not close, head[K_ITEM] is then the worst row."""
+    """Damped Gauss-Newton from ws.q with the weights given; INCONSISTENT when it does not close, head.item is then the worst row."""
     status = place_loops(model, ws, t)
     if status != 0:
         return status

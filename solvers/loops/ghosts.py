@@ -80,5 +80,5 @@ def repay(model, ws):
     for r in range(ws.loop_lam.size):
         ws.loop_lam[r] = ws.loop_r[r]
     if status != 0:
-        ws.head[L.K_ITEM] = model.ghosts[0]
+        ws.head.item = model.ghosts[0]
     return status

@@ -97,8 +97,8 @@ def project_near(model, ws, t):
 def familiar(model, ws):
     """Whether rows and factor of the last evaluation say how positions move: all rows hold positions, no blocks of inertia are needed again."""
     last = model.l_kind.size - 1
-    plain = model.header[L.H_QUATERNIONS] == 0 and model.ghosts.size == 0
-    return plain and ws.head[L.K_FACTORED] != 0.0 and model.l_level[last] == L.POSITIONS
+    plain = model.header.quaternions == 0 and model.ghosts.size == 0
+    return plain and ws.head.factored != 0.0 and model.l_level[last] == L.POSITIONS
 
 
 @kernel

@@ -85,7 +85,7 @@ def dead_point(model, ws):
                 stuck = stuck or (felt and ws.loop_mark[first + k] == 1.0)
                 free = free or (felt and ws.loop_mark[first + k] == 2.0)
         if stuck and not free:
-            ws.head[L.K_ITEM] = model.l_row[g]
+            ws.head.item = model.l_row[g]
             return L.Status.DEAD_POINT.value
     return 0
 

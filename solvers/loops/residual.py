@@ -12,6 +12,7 @@ from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
 from kinetree.solvers.engine.sensors import arm
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import arm_at
 
 
 @kernel
@@ -124,24 +125,30 @@ def along_speeds(model, ws, g, rates):
 @kernel
 def along_arms(model, ws, g, moving):
     """Derivatives of coupling g by the velocities of points and spins of bodies, times their accelerations, or without `moving` those at u̇ = 0."""
+    return accelerations_along(model, ws, model.l_arm_at[g], model.l_arm_at[g + 1], moving)
+
+
+@kernel
+def accelerations_along(model, ws, first, last, moving):
+    """The same of one row of arms."""
     total = 0.0
-    for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-        body = model.l_arm[at + 1]
-        row = body * L.ROW
-        r = arm(ws, body, model.l_arm[at + 2])
+    for k in range(first, last):
+        one = arm_at(model.l_arm, k)
+        row = one.body * L.ROW
+        r = arm(ws, one.body, one.point)
         om = get3(ws.row, row + L.W_OM)
         al = acceleration(ws, row + L.W_AL, row + L.W_DA) if moving else get3(ws.row, row + L.W_AL)
         a = acceleration(ws, row + L.W_A0, row + L.W_DB) if moving else get3(ws.row, row + L.W_A0)
-        a = add3(add3(a, get3(ws.val, model.header[L.H_GRAVITY])), add3(cross(al, r), cross(om, cross(om, r))))
-        total += dot3(get3(ws.val, model.l_arm[at + 3]), a) + dot3(get3(ws.val, model.l_arm[at + 4]), al)
+        a = add3(add3(a, get3(ws.val, model.header.gravity)), add3(cross(al, r), cross(om, cross(om, r))))
+        total += dot3(get3(ws.val, one.by_velocity), a) + dot3(get3(ws.val, one.by_spin), al)
     return total
 
 
 @kernel
-def arm_wrench(model, ws, at):
+def arm_wrench(ws, one):
     """Force and moment about O_i on the body of an arm, by a multiplier of 1."""
-    f = get3(ws.val, model.l_arm[at + 3])
-    return f, add3(get3(ws.val, model.l_arm[at + 4]), cross(arm(ws, model.l_arm[at + 1], model.l_arm[at + 2]), f))
+    f = get3(ws.val, one.by_velocity)
+    return f, add3(get3(ws.val, one.by_spin), cross(arm(ws, one.body, one.point), f))
 
 
 @kernel
@@ -151,9 +158,10 @@ def increments(model, ws, out):
         r = model.l_row[g]
         if model.l_kind[g] == L.Loop.COUPLING:
             total = along_speeds(model, ws, g, ws.udot)
-            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-                f, n = arm_wrench(model, ws, at)
-                row = model.l_arm[at + 1] * L.ROW
+            for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+                one = arm_at(model.l_arm, k)
+                f, n = arm_wrench(ws, one)
+                row = one.body * L.ROW
                 total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
             out[r] = total
         else:
@@ -172,9 +180,10 @@ def power_of_couplings(model, ws):
     for g in range(model.l_kind.size):
         if model.l_kind[g] == L.Loop.COUPLING:
             moved = along_speeds(model, ws, g, ws.u)
-            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-                f, n = arm_wrench(model, ws, at)
-                row = model.l_arm[at + 1] * L.ROW
+            for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+                one = arm_at(model.l_arm, k)
+                f, n = arm_wrench(ws, one)
+                row = one.body * L.ROW
                 moved += dot3(f, get3(ws.row, row + L.W_V)) + dot3(n, get3(ws.row, row + L.W_OM))
             total += ws.loop_lam[model.l_row[g]] * moved
     return total
@@ -188,13 +197,13 @@ def acceleration(ws, at_rest, increment):
 
 @kernel
 def largest(model, ws):
-    """Largest residual; head[K_ITEM] is its row."""
+    """Largest residual; head.item is its row."""
     worst = 0.0
     for r in range(ws.loop_r.size):
         x = abs(ws.loop_r[r])
         if not x <= worst:
             worst = x
-            ws.head[L.K_ITEM] = r
+            ws.head.item = r
     return worst
 
 

@@ -9,6 +9,7 @@ from kinetree.solvers.engine.dec import accelerate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import arm_wrench
 from kinetree.solvers.loops.rows import free_blocks
+from kinetree.solvers.views import arm_at
 
 
 @kernel
@@ -29,10 +30,11 @@ def place_multipliers(model, ws):
         if model.l_kind[g] == L.Loop.COUPLING:
             for k in range(model.l_k[g], model.l_k[g + 1]):
                 ws.push_u[model.l_speed[k]] += ws.val[model.l_slope[k]] * ws.loop_lam[r]
-            for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-                f, n = arm_wrench(model, ws, at)
-                add_to3(ws.push, 6 * model.l_arm[at + 1], scale(ws.loop_lam[r], f))
-                add_to3(ws.push, 6 * model.l_arm[at + 1] + 3, scale(ws.loop_lam[r], n))
+            for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+                arm = arm_at(model.l_arm, k)
+                f, n = arm_wrench(ws, arm)
+                add_to3(ws.push, 6 * arm.body, scale(ws.loop_lam[r], f))
+                add_to3(ws.push, 6 * arm.body + 3, scale(ws.loop_lam[r], n))
         else:
             a = 6 * model.l_a[g]
             b = 6 * model.l_b[g]
@@ -65,11 +67,11 @@ def respond(model, ws):
 @kernel
 def carry(model, ws):
     """Let the constraint forces of ws.loop_lam join the bias of the bodies, once, where `yield_to` left the solution alone."""
-    if ws.head[L.K_CARRIED] == 0.0:
+    if ws.head.carried == 0.0:
         place_multipliers(model, ws)
         for i in range(model.parent.size - 1, 0, -1):
             take_in(model, ws, i, False)
-        ws.head[L.K_CARRIED] = 1.0
+        ws.head.carried = 1.0
 
 
 @kernel

@@ -31,12 +31,13 @@ from kinetree.solvers.algebra.vectors import (
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.plane import spread_in_plane
 from kinetree.solvers.loops.residual import arm_wrench
+from kinetree.solvers.views import arm_at
 
 
 @kernel
 def spread_rows(model, ws, metric):
     """Fill ws.loop_x and ws.loop_z of all groups; in MOTION ws.loop_r, the residual at u̇ = 0, becomes that of the free tree."""
-    ws.head[L.K_FACTORED] = 0.0
+    ws.head.factored = 0.0
     for g in range(model.l_kind.size):
         if ws.loop_plane[g] != 0.0:
             spread_in_plane(model, ws, g, int(ws.loop_plane[g]) - 1, metric)
@@ -59,10 +60,11 @@ def spread_in_space(model, ws, g, metric):
             ws.loop_w[36 * (last - 1) + 6 * r + part] = 1.0
             if model.l_from[g] >= 0:
                 ws.loop_w[36 * model.l_from[g] + 6 * r + part] -= 1.0
-    for at in range(L.ARM * model.l_arm_at[g], L.ARM * model.l_arm_at[g + 1], L.ARM):
-        f, n = arm_wrench(model, ws, at)
-        add_to3(ws.loop_w, 36 * model.l_arm[at], f)
-        add_to3(ws.loop_w, 36 * model.l_arm[at] + 3, n)
+    for k in range(model.l_arm_at[g], model.l_arm_at[g + 1]):
+        arm = arm_at(model.l_arm, k)
+        f, n = arm_wrench(ws, arm)
+        add_to3(ws.loop_w, 36 * arm.entry, f)
+        add_to3(ws.loop_w, 36 * arm.entry + 3, n)
     for e in range(last - 1, first - 1, -1):
         spread_entry(model, ws, g, e, rows, metric)
 

@@ -151,7 +151,7 @@ def set_velocity(model, ws, t):
 
 @kernel
 def reached(model, ws):
-    """Take the rounding off the set speeds; CANNOT_SET when one has another value, head[K_ITEM] is then its register."""
+    """Take the rounding off the set speeds; CANNOT_SET when one has another value, head.item is then its register."""
     status = 0
     near = REACHED * speed_scale(ws)
     for k in range(model.set_speed.size):
@@ -160,7 +160,7 @@ def reached(model, ws):
             if abs(ws.u[j] - ws.set_to[k]) <= near:
                 ws.u[j] = ws.set_to[k]
             else:
-                ws.head[L.K_ITEM] = model.header[L.H_R_U] + j
+                ws.head.item = model.header.r_u + j
                 status = L.Status.CANNOT_SET.value
     return status
 
@@ -187,7 +187,7 @@ def set_position(model, ws, t):
     status = L.Status.INCONSISTENT.value if worst > DRIFT else 0
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]) and abs(ws.q[k] - ws.set_q[k]) > REACHED * max(1.0, abs(ws.set_q[k])):
-            ws.head[L.K_ITEM] = model.header[L.H_R_Q] + k
+            ws.head.item = model.header.r_q + k
             status = L.Status.CANNOT_SET.value
     return status
 

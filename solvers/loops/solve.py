@@ -9,6 +9,7 @@ Cost: linear in the bodies and, for a bounded envelope, in the loops.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import hold
 from kinetree.solvers.engine.dec import accelerate_all, apply_loads, dec, eliminate_all
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import MOVING, factor, form_gram
@@ -26,8 +27,9 @@ ROUNDS = 6
 
 @boundary("solve")
 def accelerations_of(model, ws):
-    """u̇ after `load`: of the tree, or under its loop constraints."""
-    return constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
+    """u̇ after `load`: of the tree, or under its loop constraints, and under the forces of closed contacts."""
+    status = constrained(model, ws) if model.l_kind.size > 0 else dec(model, ws)
+    return hold(model, ws) if status == 0 and model.c_law.size > 0 else status
 
 
 @kernel
@@ -47,17 +49,17 @@ def constrained(model, ws):
         ws.loop_lam[r] = -ws.loop_r[r]
     if clear > NEAR_SINGULAR:
         solve_factor(model, ws, ws.loop_lam)
-        ws.head[L.K_FACTORED] = 1.0
+        ws.head.factored = 1.0
     else:
         form_gram(model, ws)
         factor(model, ws, BLUR, MOVING)
         solve_filtered(model, ws)
     yield_to(model, ws)
     accelerate_all(model, ws)
-    ws.head[L.K_CARRIED] = 0.0
-    if ws.head[L.K_STABILISED] != 0.0 or model.ghosts.size > 0:
+    ws.head.carried = 0.0
+    if ws.head.stabilised != 0.0 or model.ghosts.size > 0:
         carry(model, ws)
-    if ws.head[L.K_STABILISED] != 0.0:
+    if ws.head.stabilised != 0.0:
         pull_closed(model, ws)
     return repay(model, ws) if model.ghosts.size > 0 else 0
 

@@ -4,7 +4,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH
 from kinetree.solvers.numbers.primitive import dual_of, lane, lanes_of, slopes_of, with_lane
@@ -107,6 +106,6 @@ def seed_state(model, ws, duals, first):
         duals.added[k] = with_seed(ws.added[k], nq + nu + k, first)
     for k in range(nx):
         duals.x[k] = with_seed(ws.x[k], nq + 2 * nu + k, first)
-    r = model.header[L.H_R_INPUTS]
-    for k in range(model.header[L.H_INPUTS]):
+    r = model.header.r_inputs
+    for k in range(model.header.inputs):
         duals.val[r + k] = with_seed(ws.val[r + k], nq + 2 * nu + nx + k, first)

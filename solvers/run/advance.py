@@ -4,10 +4,11 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_contacts
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project, project_near
+from kinetree.solvers.loops.projection import project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
 from kinetree.solvers.run.corners import next_jump, side, turn_corner
 from kinetree.solvers.run.derivatives import get_state, guards, put_state, sided
@@ -37,28 +38,28 @@ def advance(I, F, W, target, option):
         model, ws = structure(I, F, W)
         if sloped:
             set_slopes(I, W, ws)
-        status = EVENT if W[U.V_PENDING] == U.PENDING_EVENT else run(I, W, model, ws, target)
+        status = EVENT if W.pending == U.PENDING_EVENT else run(I, W, model, ws, target)
         if status != EVENT:
             break
-        if around and W[U.V_PENDING] != U.PENDING_EVENT:
+        if around and W.pending != U.PENDING_EVENT:
             return pause(I, F, W, U.PENDING_EVENT)
-        W[U.V_PENDING] = 0.0
-        status = happen(I, F, W, W[U.V_TIME])
+        W.pending = 0.0
+        status = happen(I, F, W, W.time)
         if status != 0:
             break
-        if around or (option & U.STOP_BEFORE_FULL != 0 and 2 * (W[U.V_EVENTS] - W[U.V_TOLD]) > I[U.U_EVENTS]):
+        if around or (option & U.STOP_BEFORE_FULL != 0 and 2 * (W.events - W.told) > I.logged):
             return pause(I, F, W, U.PENDING_REST)
         if option & U.STOP_AT_EVENT:
-            status = refresh(I, F, W, W[U.V_TIME])
-            W[U.V_STATUS] = status
+            status = refresh(I, F, W, W.time)
+            W.status = status
             hold_inputs(I, F, W)
             return EVENT if status == 0 else status
     if status == 0:
         status = close_output(I, F, W, target)
     if status == 0:
         status = refresh(I, F, W, target)
-    W[U.V_PENDING] = 0.0
-    W[U.V_STATUS] = status
+    W.pending = 0.0
+    W.status = status
     if sloped:
         hold_inputs(I, F, W)
     return status
@@ -68,18 +69,16 @@ def advance(I, F, W, target, option):
 def pause(I, F, W, pending):
     """Return on the way, everything evaluated; the next call goes on with `pending`."""
     status = close_state(I, F, W)
-    W[U.V_PENDING] = pending if status == 0 else 0.0
-    W[U.V_STATUS] = status
+    W.pending = pending if status == 0 else 0.0
+    W.status = status
     return EVENT if status == 0 else status
 
 
 @kernel
 def close_output(I, F, W, t):
-    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints."""
+    """Project the interpolated state, which the integrator does not go on from, onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
-    if model.l_kind.size > 0:
-        return project(model, ws, t)
-    return 0
+    return keep_closed(model, ws, t)
 
 
 @kernel
@@ -88,12 +87,12 @@ def run(I, W, model, ws, target):
     mem = memory(I, W)
     context = (model, ws)
     status = 0
-    if W[U.V_STARTED] == 0.0:
+    if W.started == 0.0:
         status = begin_stage(I, W, model, ws, mem)
     elif keep_inputs(I, W, ws) == 1:
         status = take_inputs(mem, context)
-    mem[C.HARD] = 1.0 - W[U.V_SOFT]
-    ev = locator(I, W, model.guards.size // L.GUARD, int(mem[C.N]))
+    mem[C.HARD] = 1.0 - W.soft
+    ev = locator(I, W, model.header.guards, int(mem[C.N]))
     while status == 0:
         status = locate(ev, guards, context, interpolate, mem, target)
         if at_corner(W, mem, ev, target, status):
@@ -104,13 +103,13 @@ def run(I, W, model, ws, target):
             break
         status = allowed(W)
         # what the last step knows is read until here: rows and events lie inside it
-        if status == 0 and I[U.U_INTEGRATOR] == AUTO:
+        if status == 0 and I.integrator == AUTO:
             status = reconsider(I, W, mem, context)
         if status == 0:
             status = step_to(W, mem, model, ws, target)
-            W[U.V_STEPS] += 1.0
-            W[U.V_USED] += 1.0
-        if status == 0 and model.l_kind.size > 0:
+            W.steps += 1.0
+            W.used += 1.0
+        if status == 0 and constrained(model, ws):
             status = close_loops(mem, context)
     return arrive(I, W, mem, ev, model, ws, target, status)
 
@@ -118,16 +117,16 @@ def run(I, W, model, ws, target):
 @kernel
 def allowed(W):
     """Whether another step may be taken: nobody has asked to stop, and the budget of the advance is not used up."""
-    if W[U.V_CANCEL] != 0.0:
-        W[U.V_CANCEL] = 0.0
+    if W.cancel != 0.0:
+        W.cancel = 0.0
         return CANCELLED
-    return TOO_MANY_STEPS if W[U.V_USED] >= W[U.V_BUDGET] else 0
+    return TOO_MANY_STEPS if W.used >= W.budget else 0
 
 
 @kernel
 def at_corner(W, mem, ev, target, status):
     """Whether everything up to the corner at which the last step ended has been read: nothing else comes first, and the target lies beyond."""
-    knot = W[U.V_KNOT]
+    knot = W.knot
     if not abs(C.time_of(mem) - knot) <= near(knot) or C.time_of(mem) > target + near(target):
         return False
     return status == 0 or (status == EVENT and abs(ev[EVENT_TIME] - knot) <= near(knot))
@@ -136,34 +135,36 @@ def at_corner(W, mem, ev, target, status):
 @kernel
 def step_to(W, mem, model, ws, target):
     """One step. Methods of variable step end it at the next corner of the laws of time, those of fixed step only where speeds jump there."""
-    if model.knots.size == 0:
+    if model.header.knots == 0:
         return step(mem, (model, ws), target)
     kind, t = int(mem[KIND]), sided(ws, C.time_of(mem))
-    mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    mem[C.HARD] = 1.0 - W.soft
     if not is_fixed(kind):
         knot = next_knot(model, ws, t, 0)
     else:
         knot = next_jump(model, ws, t, min(target + near(target), t + LONGEST_STEP * mem[C.H_GIVEN]))
-    ws.head[L.K_SIDED] = 1.0
-    ws.head[L.K_FROM] = side(W[U.V_TURNED], 1.0)
-    ws.head[L.K_UNTIL] = side(knot, -1.0)
+    ws.head.sided = 1.0
+    ws.head.read_from = side(W.turned, 1.0)
+    ws.head.read_until = side(knot, -1.0)
     # hosts add up their times: a target that misses a corner by rounding is that corner
-    if knot < target - near(target) or W[U.V_SOFT] != 0.0:
+    if knot < target - near(target) or W.soft != 0.0:
         target = knot
         mem[C.HARD] = 1.0 if knot < math.inf else 0.0
-    W[U.V_KNOT] = knot
+    W.knot = knot
     return step(mem, (model, ws), target)
 
 
 @kernel
 def close_loops(mem, context):
-    """Project the new state onto the loop constraints; the integrator takes the small change over."""
+    """Project the new state onto the loop constraints and closed contacts; the integrator takes the small change over."""
     model, ws = context
     y = C.state_of(mem)
     t = sided(ws, C.time_of(mem))
     status = put_state(model, ws, t, y)
     if status == 0:
-        status = project_near(model, ws, t)
+        status = project_near(model, ws, t) if model.l_kind.size > 0 else 0
+    if status == 0:
+        status = keep_contacts(model, ws, t)
     if status == 0:
         status = get_state(y, model, ws, t)
     if status == 0:
@@ -177,9 +178,9 @@ def arrive(I, W, mem, ev, model, ws, target, status):
     t = C.time_of(mem)
     if status != 0 and status != EVENT:
         status = blame(model, ws, status)
-    W[U.V_ITEM] = ws.head[L.K_ITEM]
-    W[U.V_FASTEST], W[U.V_LAST_STEP] = mem[C.LIPSCHITZ], mem[C.H]
-    ws.head[L.K_UNTIL] = math.inf  # whoever evaluates between two steps looks ahead
+    W.item = ws.head.item
+    W.fastest, W.last_step = mem[C.LIPSCHITZ], mem[C.H]
+    ws.head.read_until = math.inf  # whoever evaluates between two steps looks ahead
     if status == EVENT or status == CHATTERING:
         t = ev[EVENT_TIME]
     elif status == 0:
@@ -191,10 +192,10 @@ def arrive(I, W, mem, ev, model, ws, target, status):
     else:
         C.copy(y, C.state_of(mem))
     found = put_state(model, ws, t, y)
-    W[U.V_WORK] = y[n - 1]
-    W[U.V_TIME] = t
+    W.work = y[n - 1]
+    W.time = t
     if status == CHATTERING:
-        W[U.V_ITEM] = chatters(ev, model.guards.size // L.GUARD)
+        W.item = chatters(ev, model.header.guards)
     return status if status != 0 else found
 
 

@@ -1,8 +1,9 @@
 """Mass, momentum and energy of the present state, and the power of the loads: what conservation is checked with."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, scale, sv
+from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mtv, mv, put3, scale, sv
 from kinetree.solvers.algebra.vectors import get6 as get_symmetric
+from kinetree.solvers.contacts.rows import power_of_contacts
 from kinetree.solvers.engine.energy import kinetic, potential, weight
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import power_of_couplings
@@ -10,8 +11,8 @@ from kinetree.solvers.loops.response import carry
 
 
 @kernel
-def write_books(out, at, model, ws):
-    """Mass, momentum (3) and energy at out[at:at+5], after `velocities`."""
+def write_books(out, model, ws):
+    """Mass, momentum (3) and energy, after `velocities`."""
     mass = 0.0
     p = (0.0, 0.0, 0.0)
     for i in range(1, model.parent.size):
@@ -20,11 +21,9 @@ def write_books(out, at, model, ws):
         h = mv(get9(ws.row, row + L.W_R), get3(ws.body, i * L.BODY + L.B_H))
         mass += m
         p = add3(p, add3(scale(m, get3(ws.row, row + L.W_V)), cross(get3(ws.row, row + L.W_OM), h)))
-    out[at] = mass
-    out[at + 1] = p[0]
-    out[at + 2] = p[1]
-    out[at + 3] = p[2]
-    out[at + 4] = kinetic(model, ws) + potential(model, ws)
+    out[0] = mass
+    put3(out, 1, p)
+    out[4] = kinetic(model, ws) + potential(model, ws)
 
 
 @kernel
@@ -33,16 +32,16 @@ def power(model, ws):
     total = 0.0
     for j in range(ws.u.size):
         total += ws.tau[j] * ws.u[j]
-    if ws.head[L.K_WRENCH] != 0.0:
+    if ws.head.wrench != 0.0:
         for i in range(1, model.parent.size):
             at = i * L.ROW
             total += dot3(get3(ws.wrench, 6 * i), get3(ws.row, at + L.W_V)) + dot3(get3(ws.wrench, 6 * i + 3), get3(ws.row, at + L.W_OM))
-    if model.header[L.H_GIVEN] == 1:
+    if model.header.given == 1:
         if model.l_kind.size > 0:
             carry(model, ws)
         for i in range(1, model.parent.size):
             total += given_power(model, ws, i)
-    return total + power_of_couplings(model, ws)
+    return total + power_of_couplings(model, ws) + power_of_contacts(model, ws)
 
 
 @kernel

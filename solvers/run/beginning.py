@@ -2,8 +2,6 @@
 
 import math
 
-from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.integrate.kinds import AUTO, CODES, INTERRUPTED, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
@@ -20,19 +18,22 @@ ADAMS, RK45, RADAU = CODES[SMOOTH], CODES[INTERRUPTED], CODES[STIFF]
 @kernel
 def begin_stage(I, W, model, ws, mem):
     """Start the integrator and the event locator at the present state; EVENT when something happens there already."""
-    kind = I[U.U_INTEGRATOR]
+    kind = I.integrator
     if kind == AUTO:
-        kind = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
-    status = follow_inputs(W, U.V_WORK, model, ws, W[U.V_TIME]) if model.l_input.size > 0 else 0
+        kind = RK45 if I.inputs > 0 and W.soft == 0.0 else ADAMS
+    status = 0
+    if model.header.followed > 0:
+        status, work = follow_inputs(model, ws, W.time)
+        W.work += work
     if status == 0:
         status = set_integrator(I, W, model, ws, mem, kind)
     context = (model, ws)
-    if model.knots.size > 0:
-        look_after(ws, W[U.V_TURNED])
+    if model.header.knots > 0:
+        look_after(ws, W.turned)
     if status == 0:
-        status = start(mem, context, W[U.V_TIME], scratch(I, W, int(mem[C.N])))
-    W[U.V_STARTED] = 1.0
-    W[U.V_KNOT] = -math.inf
+        status = start(mem, context, W.time, scratch(I, W, int(mem[C.N])))
+    W.started = 1.0
+    W.knot = -math.inf
     keep_inputs(I, W, ws)
     return begin_events(I, W, model, ws, mem) if status == 0 else status
 
@@ -40,7 +41,7 @@ def begin_stage(I, W, model, ws, mem):
 @kernel
 def scratch(I, W, n):
     """Room for one state."""
-    return W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
+    return W[I.at_scratch : I.at_scratch + n]
 
 
 @kernel
@@ -48,18 +49,18 @@ def set_integrator(I, W, model, ws, mem, kind):
     """Options of one integrator; the present state goes to the scratch."""
     n = ws.q.size + ws.u.size + ws.x.size + 1
     y = scratch(I, W, n)
-    status = get_state(y, model, ws, W[U.V_TIME])
-    y[n - 1] = W[U.V_WORK]
+    status = get_state(y, model, ws, W.time)
+    y[n - 1] = W.work
     fixed = is_fixed(kind)
-    C.set_options(mem, n, W[U.V_RELATIVE], W[U.V_ABSOLUTE], W[U.V_STEP] if fixed else 0.0, W[U.V_LARGEST_STEP])
+    C.set_options(mem, n, W.relative, W.absolute, W.step if fixed else 0.0, W.largest_step)
     # the work of the loads is a book entry: it must not decide about steps
     C.block(mem, C.ATOL)[n - 1] = 1e30
     mem[C.NQ] = ws.q.size
     mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
-    mem[C.REFRESH] = W[U.V_REFRESH]
+    mem[C.REFRESH] = W.refresh
     mem[KIND] = kind
-    ws.head[L.K_ON_CONSTRAINTS] = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
-    W[U.V_KIND] = kind
+    ws.head.on_constraints = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
+    W.kind = kind
     return status
 
 
@@ -71,18 +72,18 @@ def reconsider(I, W, mem, context):
     if kind != RADAU and C.is_stiff(mem):
         other = RADAU
     elif kind == RADAU and C.is_smooth(mem):
-        other = RK45 if I[U.U_INPUTS] > 0 and W[U.V_SOFT] == 0.0 else ADAMS
+        other = RK45 if I.inputs > 0 and W.soft == 0.0 else ADAMS
     if other == kind:
         return 0
     model, ws = context
     y = C.state_of(mem)
     t, last = C.time_of(mem), C.step_of(mem)
-    W[U.V_WORK] = y[len(y) - 1]
-    W[U.V_TIME] = t
+    W.work = y[len(y) - 1]
+    W.time = t
     status = put_state(model, ws, t, y)
     if status == 0:
         status = set_integrator(I, W, model, ws, mem, other)
-    mem[C.HARD] = 1.0 - W[U.V_SOFT]
+    mem[C.HARD] = 1.0 - W.soft
     mem[C.H_GIVEN] = last
     if status == 0:
         status = start(mem, context, t, scratch(I, W, int(mem[C.N])))

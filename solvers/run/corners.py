@@ -8,7 +8,6 @@ after its corner, so that rounding of the instant does not choose the side. Mome
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.vectors import dot3, get3, put3, sub3
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.evaluation import place
@@ -18,6 +17,7 @@ from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, in_momenta, put_state
 from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.methods import turn
@@ -36,15 +36,15 @@ def side(knot, sign):
 @kernel
 def look_after(ws, knot):
     """Have right-hand sides read the laws of time after the corner, and before no other."""
-    ws.head[L.K_SIDED] = 1.0
-    ws.head[L.K_FROM] = side(knot, 1.0)
-    ws.head[L.K_UNTIL] = math.inf
+    ws.head.sided = 1.0
+    ws.head.read_from = side(knot, 1.0)
+    ws.head.read_until = math.inf
 
 
 @boundary("state")
 def place_at(model, ws, t):
     """Poses and velocities with the laws of time at t."""
-    status = place(model, ws, t)
+    status = place(model, ws, t, True)
     velocities(model, ws)
     return run_phase(model, ws, 2) if status == 0 and model.l_kind.size > 0 else status
 
@@ -112,15 +112,17 @@ def jump(model, ws, knot):
         status = solve_momenta(model, ws)
     if status == 0 and model.l_kind.size > 0:
         status = project(model, ws, side(knot, 1.0))
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, side(knot, 1.0))
     return status
 
 
 @kernel
 def turn_corner(W, mem, model, ws):
-    """The last step has ended at the corner V_KNOT: speeds jump where given motions do, the drives' work is booked, the method forgets what was."""
-    knot, y = W[U.V_KNOT], C.state_of(mem)
-    W[U.V_KNOT] = -math.inf
-    W[U.V_TURNED] = knot
+    """The last step has ended at the corner W.knot: speeds jump where given motions do, the drives' work is booked, the method forgets what was."""
+    knot, y = W.knot, C.state_of(mem)
+    W.knot = -math.inf
+    W.turned = knot
     status = 0
     if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0):
         status = put_state(model, ws, side(knot, -1.0), y)
@@ -148,24 +150,24 @@ def carry_over(model, ws, knot, y):
 @kernel
 def host_time(W, t):
     """Instant at which laws of time are read for a host that integrates itself: at the announced corner before, at the one turned last after it."""
-    if abs(t - W[U.V_NEXT]) <= near(W[U.V_NEXT]):
-        return side(W[U.V_NEXT], -1.0)
-    return side(W[U.V_TURNED], 1.0) if abs(t - W[U.V_TURNED]) <= near(W[U.V_TURNED]) else t
+    if abs(t - W.next) <= near(W.next):
+        return side(W.next, -1.0)
+    return side(W.turned, 1.0) if abs(t - W.turned) <= near(W.turned) else t
 
 
 @kernel
 def pass_corner(I, F, W, t):
-    """Model exchange: carry out the corner that was announced in V_NEXT once t has reached it, and announce the next one."""
+    """Model exchange: carry out the corner that was announced in `next` once t has reached it, and announce the next one."""
     model, ws = structure(I, F, W)
-    status, knot = 0, W[U.V_NEXT]
+    status, knot = 0, W.next
     if t >= side(knot, -1.0):
-        W[U.V_TURNED], W[U.V_NEXT] = knot, math.inf
+        W.turned, W.next = knot, math.inf
         load_states(I, W, ws)
         if next_knot(model, ws, side(knot, -2.0), 1) <= side(knot, 1.0) and speeds_jump(model, ws, knot):
             status = jump(model, ws, knot)
         if status == 0:
             status = refresh(I, F, W, host_time(W, t))
-            W[U.V_TIME] = t
-    W[U.V_NEXT] = math.inf
-    W[U.V_NEXT] = next_knot(model, ws, host_time(W, t), 0)
+            W.time = t
+    W.next = math.inf
+    W.next = next_knot(model, ws, host_time(W, t), 0)
     return status

@@ -6,13 +6,17 @@ The literal forms are in a library of their own, which the hooks call.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary, hook
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.contacts.forces import write_guards
+from kinetree.solvers.contacts.projection import keep_closed
+from kinetree.solvers.contacts.rows import any_closed
+from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import power
+from kinetree.solvers.run.own_code import own_rates
+from kinetree.solvers.views import guard_at
 
 MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
 CHOSEN = "kinetree.solvers.literal.chosen"
@@ -24,7 +28,7 @@ form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
 @kernel
 def in_momenta(ws):
     """Whether the run is in (q, p)."""
-    return ws.head[L.K_FORM] >= MOMENTA
+    return ws.head.form >= MOMENTA
 
 
 @kernel
@@ -64,7 +68,7 @@ def coordinate_rates(ydot, model, ws):
     for j in range(ws.u.size):
         if model.u_q[j] >= 0:
             ydot[model.u_q[j]] = ws.u[j]
-    if model.header[L.H_QUATERNIONS] > 0:
+    if model.header.quaternions > 0:
         for e in range(model.e_kind.size):
             if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
                 quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
@@ -99,14 +103,14 @@ def shift_rate(ydot, ws, k, j):
 @kernel
 def velocities_if_given(model, ws):
     """A given motion takes power even where no force needs the velocities."""
-    if model.header[L.H_GIVEN] == 1:
+    if model.header.given == 1:
         velocities(model, ws)
 
 
 @kernel
 def needs_engine(model, ws):
     """Whether a right-hand side asks for more than the rates of the speeds, which the default engine has to give."""
-    return ws.head[L.K_FORM] == 0.0 or ws.x.size > 0 or model.header[L.H_GIVEN] == 1
+    return ws.head.form == 0.0 or ws.x.size > 0 or model.header.given == 1
 
 
 @kernel
@@ -129,7 +133,7 @@ def derivatives(ydot, context, t, y):
 @kernel
 def sided(ws, t):
     """Instant at which the laws of time are read: in the last stage of a step that ends at a corner still before it, after it from then on."""
-    return t if ws.head[L.K_SIDED] == 0.0 else min(max(t, ws.head[L.K_FROM]), ws.head[L.K_UNTIL])
+    return t if ws.head.sided == 0.0 else min(max(t, ws.head.read_from), ws.head.read_until)
 
 
 @boundary("rates")
@@ -137,8 +141,10 @@ def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
     t = sided(ws, t)
     status = put_state(model, ws, t, y)
-    if ws.head[L.K_ON_CONSTRAINTS] != 0.0:
-        project(model, ws, t)
+    if model.header.own != 0 and own_rates(ydot, model, ws, t, y):
+        return 0
+    if ws.head.on_constraints != 0.0:
+        keep_closed(model, ws, t)
     if status == 0:
         status = load(model, ws, t)
     if status == 0 and needs_engine(model, ws):
@@ -150,16 +156,16 @@ def rates(ydot, model, ws, t, y):
     nu = ws.u.size
     for j in range(nu):
         ydot[nq + j] = ws.udot[j]
-    if model.forces.size == 0:
+    if model.header.forces == 0:
         velocities_if_given(model, ws)
     ydot[nq + nu + ws.x.size] = power(model, ws)
     if ws.x.size > 0:
-        if model.header[L.H_REACTIONS] == 1:
+        if model.header.reactions == 1:
             reactions(model, ws)
         status = finish(model, ws)
         for k in range(ws.x.size):
             ydot[nq + nu + k] = ws.xdot[k]
-    return rates_by_form(ydot, model, ws, t) if status == 0 and ws.head[L.K_FORM] != 0.0 else status
+    return rates_by_form(ydot, model, ws, t) if status == 0 and ws.head.form != 0.0 else status
 
 
 @kernel
@@ -171,16 +177,18 @@ def guards(out, context, t, y):
 
 @boundary("rates")
 def conditions(out, model, ws, t, y):
-    """Guards of the state y."""
+    """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
+    late = model.header.late_guards == 1 or any_closed(ws)
     if status == 0:
-        status = load(model, ws, t)
-    if status == 0 and model.header[L.H_LATE_GUARDS] == 1:
+        status = load(model, ws, t) if late else look(model, ws, t)
+    if status == 0 and late:
         status = accelerations_of(model, ws)
         if status == 0:
-            if model.header[L.H_REACTIONS] == 1:
+            if model.header.reactions == 1:
                 reactions(model, ws)
             status = finish(model, ws)
-    for k in range(model.guards.size // L.GUARD):
-        out[k] = ws.val[model.guards[L.GUARD * k]]
+    write_guards(model, ws)
+    for k in range(model.header.guards):
+        out[k] = ws.val[guard_at(model.guards, k).register]
     return status

@@ -10,7 +10,6 @@ the next step, steps taken; then c, b, e (b minus the weights of the lower order
 
 import math
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.choose import select
 from kinetree.solvers.engine.dec import dec
 from kinetree.solvers.engine.evaluation import finished, loaded
@@ -46,7 +45,7 @@ def lane_rates(out, model, lanes, t, y):
     for j in range(nu):
         out[nq + j] = lanes.udot[j]
     if nx > 0:
-        if model.header[L.H_REACTIONS] == 1:
+        if model.header.reactions == 1:
             react(model, lanes)
         status = finished(model, lanes)
         for k in range(nx):

@@ -9,23 +9,26 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import write_books
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
+from kinetree.solvers.views import event_at, guard_at
 
+ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 LINKS = 100  # of a chain of events at one instant; more are chatter
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
 
 @boundary("unit")
 def happen_now(I, F, W, t):
-    """Carry out what U_AT_FIRED marks at the present time; the state has been evaluated there."""
+    """Carry out what `fired` marks at the present time; the state has been evaluated there."""
     model, ws = structure(I, F, W)
-    residual = W[U.V_ENERGY_RESIDUAL]
+    residual = W.energy_residual
     ending = ending_guard(I, W, model)
     status, links = 0, 0
     while status == 0 and happens(I, W, model):
@@ -36,7 +39,7 @@ def happen_now(I, F, W, t):
             ending = ending_guard(I, W, model) if ending < 0 else ending
     if status == 0 and ending >= 0:
         status = leave(I, F, W, model, ws, ending)
-    W[U.V_ENERGY_RESIDUAL] = residual
+    W.energy_residual = residual
     open_books(I, F, W)
     return status
 
@@ -47,39 +50,39 @@ def happen_by_guards(I, F, W, t, option):
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     status = refresh(I, F, W, t)
-    value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
+    fired = guard_part(W, model, I.at_fired)
     some = False
     for k in range(value.size):
         fired[k] = 1.0 if value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0) else 0.0
         some = some or fired[k] != 0.0
     while some and status == 0:
-        stage = W[U.V_STAGE]
+        stage = W.stage
         stand(I, W, model)
         status = happen_now(I, F, W, t)
         model, ws = structure(I, F, W)
         some = False
-        if status == 0 and W[U.V_STAGE] != stage:
-            some = due(I, W, model, ws, guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED)) != 0
+        if status == 0 and W.stage != stage:
+            some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
         arm(I, W, model, ws)
     return status
 
 
 @kernel
 def close_again(I, F, W, t):
-    """Bring the states of a host that integrates itself back onto the loop constraints."""
+    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    status = keep_closed(model, ws, t)
     return refresh(I, F, W, t) if status == 0 else status
 
 
 @kernel
 def ending_guard(I, W, model):
     """The guard that ends the stage, or -1."""
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
-        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_STAGE:
+        if fired[k] != 0.0 and guard_at(model.guards, k).kind == L.Guard.STAGE:
             return k
     return -1
 
@@ -87,47 +90,59 @@ def ending_guard(I, W, model):
 @kernel
 def happens(I, W, model):
     """Whether an event, not only the end of the stage, is marked."""
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    fired = guard_part(W, model, I.at_fired)
     found = False
     for k in range(fired.size):
-        found = found or (fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET)
+        found = found or (fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE)
     return found
 
 
 @kernel
 def chatter(I, W, model):
     """A chain that does not end: name one of its events."""
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    fired = guard_part(W, model, I.at_fired)
     for k in range(fired.size):
         if fired[k] != 0.0:
-            W[U.V_ITEM] = k
+            W.item = k
     return L.Status.CHATTERING.value
 
 
 @kernel
 def link(I, F, W, model, ws):
     """The events marked, together; with books before and after."""
-    t = W[U.V_TIME]
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    t = W.time
+    fired = guard_part(W, model, I.at_fired)
     first, count = -1, 0
     for k in range(fired.size):
-        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == L.G_RESET:
+        if fired[k] != 0.0 and guard_at(model.guards, k).kind != L.Guard.STAGE:
             first = k if first < 0 else first
             count += 1
-    at = log_event(I, W, U.E_RESET, first, count)
-    write_books(W, at + 4, model, ws)
-    status = act(I, F, W, L.G_RESET)
+    event = log_event(I, W, U.E_RESET, first, count)
+    write_books(event.before, model, ws)
+    status = act(I, F, W, L.Guard.RESET)
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
-    write_books(W, at + 9, model, ws)
+    write_books(event.after, model, ws)
+    contacts_met(I, W, model)
     return status
+
+
+@kernel
+def contacts_met(I, W, model):
+    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened."""
+    met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    for k in range(met.size):
+        if guard_at(model.guards, k).kind == L.Guard.CONTACT:
+            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] != 0.0 else 0.0, ON_BOUND)
 
 
 @kernel
 def came_true(I, W, model):
     """Mark the guards whose conditions the last link made true."""
-    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
-    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         fired[k] = 0.0
         if held[k] < 0.0 < value[k]:
@@ -139,35 +154,35 @@ def came_true(I, W, model):
 @kernel
 def leave(I, F, W, model, ws, ending):
     """What the end of the stage sets, and the next structure if there is one."""
-    t = W[U.V_TIME]
-    fired, met = guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
-    at = log_event(I, W, U.E_STAGE, ending, 1)
-    write_books(W, at + 4, model, ws)
+    t = W.time
+    fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    event = log_event(I, W, U.E_STAGE, ending, 1)
+    write_books(event.before, model, ws)
     for k in range(fired.size):
         fired[k] = 1.0 if k == ending else 0.0
     met[ending] = 1.0
     keep_truth(I, W, model)
-    status = act(I, F, W, L.G_STAGE) if model.guards[L.GUARD * ending + 3] > 0 else 0
-    if status == 0 and model.guards[L.GUARD * ending + 3] > 0:
+    status = act(I, F, W, L.Guard.STAGE) if guard_at(model.guards, ending).actions > 0 else 0
+    if status == 0 and guard_at(model.guards, ending).actions > 0:
         status = refresh(I, F, W, t)
-    if status == 0 and int(W[U.V_STAGE]) + 1 < I[U.U_STAGES]:
+    if status == 0 and int(W.stage) + 1 < I.stages:
         status = change_structure(I, F, W, t)
     if status == 0:
         status = refresh(I, F, W, t)
     now_model, now_ws = structure(I, F, W)
-    write_books(W, at + 9, now_model, now_ws)
+    write_books(event.after, now_model, now_ws)
     return status
 
 
 @kernel
 def log_event(I, W, kind, guard, count):
     """Next place of the event log: time, kind, stage after, guard in the stage before, number of events that happened together."""
-    at = I[U.U_AT_EVENTS] + U.EVENT * (int(W[U.V_EVENTS]) % I[U.U_EVENTS])
-    W[at] = W[U.V_TIME]
-    W[at + 1] = kind
-    W[at + 2] = W[U.V_STAGE] + (1.0 if kind == U.E_STAGE else 0.0)
-    W[at + 3] = guard
-    W[at + 14] = count
-    W[U.V_EVENTS] += 1.0
-    W[U.V_EVENT_TIME] = W[U.V_TIME]
-    return at
+    event = event_at(W[I.at_events :], int(W.events) % I.logged)
+    event.time = W.time
+    event.kind = kind
+    event.stage = W.stage + (1.0 if kind == U.E_STAGE else 0.0)
+    event.guard = guard
+    event.count = count
+    W.events += 1.0
+    W.event_time = W.time
+    return event

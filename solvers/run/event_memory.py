@@ -6,24 +6,25 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
+from kinetree.solvers.views import guard_at
 
 
 @kernel
-def guard_part(I, W, model, place):
-    """View of one number per guard of the present structure; `place` is one of U_AT_GUARDS, U_AT_FIRED, ..."""
-    return W[I[place] : I[place] + model.guards.size // L.GUARD]
+def guard_part(W, model, at):
+    """View of one number per guard of the present structure from a place on, one of I.at_guards, I.at_fired, ..."""
+    return W[at : at + model.header.guards]
 
 
 @kernel
 def take_fired(I, W, model, ev):
     """From the locator to the instant: what happened, what held before, and how far the guards moved since they were located there.
 
-    Values of guards at the instant, evaluated after the loops were closed, are in U_AT_GUARDS: what lies within their distance from those that the
-    dense output had is noise.
+    Values of guards at the instant, evaluated after the loops were closed, are in the part `guards`: what lies within their distance from those
+    that the dense output had is noise.
     """
     crossed, sign, located = per_guard(ev, FIRED), per_guard(ev, SIGN), per_guard(ev, VALUE)
-    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
-    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         fired[k] = 1.0 if crossed[k] != 0.0 else 0.0
         met[k] = fired[k]
@@ -34,12 +35,12 @@ def take_fired(I, W, model, ev):
 @kernel
 def keep_truth(I, W, model):
     """Before the structure changes: which conditions of events hold, and which events happened at this very instant."""
-    met, held, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(met.size):
-        event = model.guards[L.GUARD * k + 4]
+        event = guard_at(model.guards, k).event
         if event >= 0:
-            W[I[U.U_AT_TRUTH] + 2 * event] = U.TRUE_NOW if met[k] != 0.0 else held[k]
-            W[I[U.U_AT_TRUTH] + 2 * event + 1] = noise[k]
+            W[I.at_truth + 2 * event] = U.TRUE_NOW if met[k] != 0.0 else held[k]
+            W[I.at_truth + 2 * event + 1] = noise[k]
 
 
 @kernel
@@ -47,22 +48,22 @@ def keep_signs(I, W, model, ev):
     """Before a new start in the same structure: what the locator knows."""
     sign = per_guard(ev, SIGN)
     for k in range(sign.size):
-        event = model.guards[L.GUARD * k + 4]
+        event = guard_at(model.guards, k).event
         if event >= 0:
-            W[I[U.U_AT_TRUTH] + 2 * event] = sign[k]
-            W[I[U.U_AT_TRUTH] + 2 * event + 1] = 0.0
+            W[I.at_truth + 2 * event] = sign[k]
+            W[I.at_truth + 2 * event + 1] = 0.0
 
 
 @kernel
 def recall(I, W, model):
     """Events that happened at this very instant in the structure before, as `met` with their noise; whether there is one."""
-    met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
+    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     some = False
     for k in range(met.size):
-        event = model.guards[L.GUARD * k + 4]
+        event = guard_at(model.guards, k).event
         met[k], noise[k] = 0.0, 0.0
-        if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == U.TRUE_NOW:
-            met[k], noise[k] = 1.0, W[I[U.U_AT_TRUTH] + 2 * event + 1]
+        if event >= 0 and W[I.at_truth + 2 * event] == U.TRUE_NOW:
+            met[k], noise[k] = 1.0, W[I.at_truth + 2 * event + 1]
             some = True
     return some
 
@@ -71,29 +72,29 @@ def recall(I, W, model):
 def due(I, W, model, ws, value, fired):
     """Mark what happens where a stage begins: the end of a stage whose condition holds, events that the change made true; EVENT or 0."""
     found = 0
-    for k in range(model.guards.size // L.GUARD):
-        event = model.guards[L.GUARD * k + 4]
+    for k in range(model.header.guards):
+        event = guard_at(model.guards, k).event
         fired[k] = 1.0 if ends_at_once(model, ws, k) else 0.0
-        if event >= 0 and W[I[U.U_AT_TRUTH] + 2 * event] == -1.0 and value[k] > 0.0:
+        if event >= 0 and W[I.at_truth + 2 * event] == -1.0 and value[k] > 0.0:
             fired[k] = 1.0
         if fired[k] != 0.0:
             found = L.Status.EVENT.value
-    for e in range(2 * I[U.U_EVENT_NAMES]):
-        W[I[U.U_AT_TRUTH] + e] = 0.0
+    for e in range(2 * I.event_names):
+        W[I.at_truth + e] = 0.0
     return found
 
 
 @kernel
 def ends_at_once(model, ws, k):
     """Whether guard k ends a stage where it begins; conditions may hold on their bound."""
-    event = model.guards[L.GUARD * k + 4]
+    event = guard_at(model.guards, k).event
     return event < 0 and ws.val[-1 - event] != 0.0
 
 
 @kernel
 def arm(I, W, model, ws):
     """For a host that integrates itself: guards that may happen from now on, the negative ones and ends of a stage that holds where it begins."""
-    value, armed = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_ARMED)
+    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     for k in range(value.size):
         armed[k] = 1.0 if value[k] < 0.0 or ends_at_once(model, ws, k) else 0.0
 
@@ -101,8 +102,8 @@ def arm(I, W, model, ws):
 @kernel
 def stand(I, W, model):
     """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
-    value, fired, met = guard_part(I, W, model, U.U_AT_GUARDS), guard_part(I, W, model, U.U_AT_FIRED), guard_part(I, W, model, U.U_AT_MET)
-    held, noise = guard_part(I, W, model, U.U_AT_HELD), guard_part(I, W, model, U.U_AT_NOISE)
+    value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         met[k] = fired[k]
         held[k] = 1.0 if value[k] >= 0.0 else -1.0

@@ -4,6 +4,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import instruction_at, sensor_at
 
 NOT_A_NUMBER, SINGULAR_JOINT, SINGULAR_BODY = int(L.Status.NOT_A_NUMBER), int(L.Status.SINGULAR_JOINT), int(L.Status.SINGULAR_BODY)
 NO_CONVERGENCE = int(L.Status.NO_CONVERGENCE)
@@ -13,7 +14,7 @@ NOBODY = -1.0  # every register is a finite number: a rate or an acceleration is
 
 @kernel
 def blame(model, ws, status):
-    """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head[K_ITEM] is then the register to blame, or NOBODY."""
+    """The status, NOT_A_NUMBER where numbers that are none look like a singularity; head.item is then the register to blame, or NOBODY."""
     if status != NOT_A_NUMBER and status != SINGULAR_JOINT and status != SINGULAR_BODY and status != NO_CONVERGENCE:
         return status
     found = lost_state(model, ws)
@@ -21,7 +22,7 @@ def blame(model, ws, status):
         found = culprit(model, ws)
     elif found == NOBODY:
         return status
-    ws.head[L.K_ITEM] = found
+    ws.head.item = found
     return NOT_A_NUMBER
 
 
@@ -37,21 +38,21 @@ def first_lost(val, first, count):
 @kernel
 def lost_state(model, ws):
     """Register of the first coordinate, speed or state that is no number of sensible size, or NOBODY."""
-    found = first_lost(ws.val, model.header[L.H_R_Q], ws.q.size)
+    found = first_lost(ws.val, model.header.r_q, ws.q.size)
     if found == NOBODY:
-        found = first_lost(ws.val, model.header[L.H_R_U], ws.u.size)
-    return found if found != NOBODY else first_lost(ws.val, model.header[L.H_R_X], ws.x.size)
+        found = first_lost(ws.val, model.header.r_u, ws.u.size)
+    return found if found != NOBODY else first_lost(ws.val, model.header.r_x, ws.x.size)
 
 
 @kernel
 def culprit(model, ws):
     """Register of the first measured value or result of the time and state programs that is no finite number."""
     h = model.header
-    for s in range(h[L.H_LATE_SENSORS]):
-        if not math.isfinite(ws.val[model.sensors[L.SENSOR * s + 1]]):
-            return float(model.sensors[L.SENSOR * s + 1])
-    for at in range(h[L.H_PHASE + 1], h[L.H_PHASE + 3]):
-        register = model.code[L.INSTRUCTION * at + 1]
+    for s in range(h.late_sensors):
+        if not math.isfinite(ws.val[sensor_at(model.sensors, s).register]):
+            return float(sensor_at(model.sensors, s).register)
+    for at in range(h.phase[1], h.phase[3]):
+        register = instruction_at(model.code, at).dst
         if not math.isfinite(ws.val[register]):
             return float(register)
     return NOBODY

@@ -6,6 +6,7 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.balances import energy_of_motion
+from kinetree.solvers.run.contact_events import strike
 from kinetree.solvers.run.derivatives import get_state, put_state, sided
 from kinetree.solvers.run.methods import KIND, changed, restart
 
@@ -13,16 +14,17 @@ ADAMS = CODES[SMOOTH]
 
 
 @kernel
-def follow_inputs(out, at, model, ws, t):
-    """Project ws.q and ws.u; what the impulse has done is added to the work in out[at]."""
+def follow_inputs(model, ws, t):
+    """Project ws.q and ws.u; the status, and the work of the impulse."""
     status = place_loops(model, ws, t)
     before = energy_of_motion(model, ws)
     if status == 0:
         status = project(model, ws, t)
+    if status == 0 and model.c_law.size > 0:
+        status = strike(model, ws, t)
     if status == 0:
         status = place_loops(model, ws, t)
-    out[at] += energy_of_motion(model, ws) - before
-    return status
+    return status, energy_of_motion(model, ws) - before
 
 
 @kernel
@@ -30,11 +32,12 @@ def take_inputs(mem, context):
     """Tell the integrator that inputs have changed; what couplings follow moves at once."""
     model, ws = context
     status = 0
-    if model.l_input.size > 0:
+    if model.header.followed > 0:
         y, t = C.state_of(mem), sided(ws, C.time_of(mem))
         status = put_state(model, ws, t, y)
         if status == 0:
-            status = follow_inputs(y, len(y) - 1, model, ws, t)
+            status, work = follow_inputs(model, ws, t)
+            y[len(y) - 1] += work
         if status == 0:
             status = get_state(y, model, ws, t)
     if status != 0:

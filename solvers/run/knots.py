@@ -9,6 +9,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.engine.evaluation import set_registers
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.views import knot_at, table_at
 
 SAME, SAME_AT_ZERO = 1e-12, 1e-3  # corners closer than this, relative to time or to this time [s], are one
 
@@ -25,11 +26,12 @@ def next_knot(model, ws, t, of_motion):
     first = math.inf
     if set_registers(model, ws, t) != 0:
         return first
-    for k in range(0, model.knots.size, L.KNOT):
-        x, pace, detail = ws.val[model.knots[k + 1]], ws.val[model.knots[k + 2]], model.knots[k + 3]
-        kind = model.knots[k]
+    for k in range(model.header.knots):
+        knot = knot_at(model.knots, k)
+        x, pace, detail = ws.val[knot.argument], ws.val[knot.pace], knot.detail
+        kind = knot.kind
         closest = abs(pace) * near(t)
-        if pace == 0.0 or not math.isfinite(x) or model.knots[k + 4] < of_motion:
+        if pace == 0.0 or not math.isfinite(x) or knot.motion < of_motion:
             continue
         if kind == L.Knot.ZERO:
             way = -x
@@ -56,11 +58,12 @@ def to_multiple(x, pace, spacing, closest):
 @kernel
 def to_grid(model, kind, x, pace, table, closest):
     """Way of x to the next grid point of a table, 0 if there is none."""
-    at = model.tables[L.TABLE * table + 4]
-    count = model.tables[L.TABLE * table + 2]
+    record = table_at(model.tables, table)
+    at = record.data
+    count = record.nx
     if kind == L.Knot.TABLE_Y:
         at += count
-        count = model.tables[L.TABLE * table + 3]
+        count = record.ny
     low, high = -1, count  # grid[low] <= x + closest < grid[high], or for falling x grid[low] < x - closest <= grid[high]
     limit = x + closest if pace > 0.0 else x - closest
     while high - low > 1:

@@ -1,11 +1,10 @@
 """Events that the locator found on a run of our own: the state at the instant, what happens, and how the motion goes on."""
 
 from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.loops.projection import project
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
@@ -20,8 +19,8 @@ from kinetree.solvers.run.unit import locator, memory, refresh, structure
 def close_state(I, F, W):
     """The state at a located instant on the loop constraints, which the dense output misses by its error, and everything evaluated."""
     model, ws = structure(I, F, W)
-    t = W[U.V_TIME]
-    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    t = W.time
+    status = keep_closed(model, ws, t)
     return refresh(I, F, W, t) if status == 0 else status
 
 
@@ -32,13 +31,13 @@ def happen(I, F, W, t):
     if status != 0:
         return status
     model, _ = structure(I, F, W)
-    mem, stage = memory(I, W), W[U.V_STAGE]
-    take_fired(I, W, model, locator(I, W, model.guards.size // L.GUARD, int(mem[C.N])))
+    mem, stage = memory(I, W), W.stage
+    take_fired(I, W, model, locator(I, W, model.header.guards, int(mem[C.N])))
     status = happen_now(I, F, W, t)
     if status == L.Status.INCONSISTENT:
         _, ws = structure(I, F, W)
-        W[U.V_ITEM] = ws.head[L.K_ITEM]
-    return resume(I, F, W) if status == 0 and W[U.V_STAGE] == stage else status
+        W.item = ws.head.item
+    return resume(I, F, W) if status == 0 and W.stage == stage else status
 
 
 @kernel
@@ -47,24 +46,24 @@ def resume(I, F, W):
     model, ws = structure(I, F, W)
     mem = memory(I, W)
     n = int(mem[C.N])
-    y = W[I[U.U_AT_SCRATCH] : I[U.U_AT_SCRATCH] + n]
-    interpolate(y, mem, W[U.V_TIME])
-    status = get_state(y, model, ws, W[U.V_TIME])
-    y[n - 1] = W[U.V_WORK]
-    C.cut(mem, W[U.V_TIME], y)
+    y = W[I.at_scratch : I.at_scratch + n]
+    interpolate(y, mem, W.time)
+    status = get_state(y, model, ws, W.time)
+    y[n - 1] = W.work
+    C.cut(mem, W.time, y)
     context = (model, ws)
     if status == 0:
         status = restart(mem, context)
     if status == 0:
-        ev = locator(I, W, model.guards.size // L.GUARD, n)
-        status = events_resume(ev, guards, context, mem, guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE))
-    return put_state(model, ws, W[U.V_TIME], C.state_of(mem)) if status == 0 else status
+        ev = locator(I, W, model.header.guards, n)
+        status = events_resume(ev, guards, context, mem, guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise))
+    return put_state(model, ws, W.time, C.state_of(mem)) if status == 0 else status
 
 
 @kernel
 def begin_events(I, W, model, ws, mem):
     """Start the locator with a started integrator; EVENT when a stage's end holds already, or its beginning made an event true."""
-    count = model.guards.size // L.GUARD
+    count = model.header.guards
     ev = locator(I, W, count, int(mem[C.N]))
     events_start(ev, count, int(mem[C.N]))
     direction = per_guard(ev, DIRECTION)
@@ -73,13 +72,13 @@ def begin_events(I, W, model, ws, mem):
     if count == 0:
         return 0
     context = (model, ws)
-    status = events_reset(ev, guards, context, W[U.V_TIME], C.state_of(mem))
+    status = events_reset(ev, guards, context, W.time, C.state_of(mem))
     if status == 0 and recall(I, W, model):
-        met, noise = guard_part(I, W, model, U.U_AT_MET), guard_part(I, W, model, U.U_AT_NOISE)
+        met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
         status = events_resume(ev, guards, context, mem, met, noise)
     if status == 0:
-        status = guards(per_guard(ev, AT_TRY), context, W[U.V_TIME], C.state_of(mem))  # registers at the state itself again
+        status = guards(per_guard(ev, AT_TRY), context, W.time, C.state_of(mem))  # registers at the state itself again
     if status == 0:
         status = due(I, W, model, ws, per_guard(ev, VALUE), per_guard(ev, FIRED))
-        ev[EVENT_TIME] = W[U.V_TIME]
+        ev[EVENT_TIME] = W.time
     return status

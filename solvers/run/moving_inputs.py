@@ -1,6 +1,5 @@
 """Inputs that move during an advance: polynomials of the time since its beginning, told by whoever calls it."""
 
-from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.step_start import latch
@@ -10,12 +9,12 @@ from kinetree.solvers.run.unit import structure
 @kernel
 def keep_inputs(I, W, ws):
     """Remember the inputs the integrator has seen; 1 when they differ from the last ones."""
-    different = 1 if ws.head[L.K_SLOPED] != 0.0 else 0
-    for k in range(I[U.U_INPUTS]):
-        value = ws.val[1 + I[U.U_PARAMETERS] + k]
-        if value != W[I[U.U_AT_INPUTS] + k]:
+    different = 1 if ws.head.sloped != 0.0 else 0
+    for k in range(I.inputs):
+        value = ws.val[1 + I.parameters + k]
+        if value != W[I.at_inputs + k]:
             different = 1
-            W[I[U.U_AT_INPUTS] + k] = value
+            W[I.at_inputs + k] = value
     return different
 
 
@@ -23,16 +22,16 @@ def keep_inputs(I, W, ws):
 def keep_given(I, F, W, option):
     """Latch, and remember the inputs from which slopes extrapolate, unless an advance goes on; whether any has one."""
     model, ws = structure(I, F, W)
-    begins, sloped = W[U.V_PENDING] == 0.0, W[U.V_CURVED] != 0.0
+    begins, sloped = W.pending == 0.0, W.curved != 0.0
     if begins:
-        W[U.V_GIVEN_AT] = W[U.V_TIME]
-        W[U.V_USED] = 0.0
+        W.given_at = W.time
+        W.used = 0.0
         if not option & U.CONTINUED:
             latch(model, ws)
-    for k in range(I[U.U_INPUTS]):
+    for k in range(I.inputs):
         if begins:
-            W[I[U.U_AT_GIVEN] + k] = ws.val[1 + I[U.U_PARAMETERS] + k]
-        sloped = sloped or W[I[U.U_AT_SLOPES] + k] != 0.0
+            W[I.at_given + k] = ws.val[1 + I.parameters + k]
+        sloped = sloped or W[I.at_slopes + k] != 0.0
     return sloped
 
 
@@ -40,19 +39,19 @@ def keep_given(I, F, W, option):
 def set_slopes(I, W, ws):
     """Let the inputs of the present structure move."""
     for k in range(ws.slope.size):
-        ws.given[k] = W[I[U.U_AT_GIVEN] + k]
-        ws.slope[k] = W[I[U.U_AT_SLOPES] + k]
+        ws.given[k] = W[I.at_given + k]
+        ws.slope[k] = W[I.at_slopes + k]
     for k in range(ws.curve.size):
-        ws.curve[k] = W[I[U.U_AT_CURVES] + k]
-    ws.head[L.K_GIVEN_AT] = W[U.V_GIVEN_AT]
-    ws.head[L.K_SLOPED] = 1.0 + W[U.V_CURVED]
+        ws.curve[k] = W[I.at_curves + k]
+    ws.head.given_at = W.given_at
+    ws.head.sloped = 1.0 + W.curved
 
 
 @kernel
 def hold_inputs(I, F, W):
     """Inputs keep the values they have reached."""
     _, ws = structure(I, F, W)
-    ws.head[L.K_SLOPED] = 0.0
-    W[U.V_CURVED] = 0.0
-    for k in range(I[U.U_INPUTS]):
-        W[I[U.U_AT_SLOPES] + k] = 0.0
+    ws.head.sloped = 0.0
+    W.curved = 0.0
+    for k in range(I.inputs):
+        W[I.at_slopes + k] = 0.0

@@ -2,25 +2,24 @@
 
 import math
 
-from kinetree.solvers import layout as L
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.set_speeds import settle
 from kinetree.solvers.run.event_memory import guard_part
 from kinetree.solvers.run.unit import refresh, structure, unit_quaternions
+from kinetree.solvers.views import action_at, guard_at
 
 
 @kernel
 def act(I, F, W, kind):
     """Carry out the marked guards of one kind at the present time; registers hold the state before."""
     model, ws = structure(I, F, W)
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    fired = guard_part(W, model, I.at_fired)
     status, fresh, parameters = 0, True, False
     for k in range(fired.size):
-        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == kind and status == 0:
+        if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind and status == 0:
             if not fresh:
-                status = refresh(I, F, W, W[U.V_TIME])
+                status = refresh(I, F, W, W.time)
             changed = read_and_write(model, ws, k)
             fresh = changed == 0
             if changed & 2 and status == 0:
@@ -29,22 +28,22 @@ def act(I, F, W, kind):
     if status == 0:
         status = move(I, W, model, ws, kind, parameters)
     if status != 0:
-        W[U.V_ITEM] = ws.head[L.K_ITEM]
+        W.item = ws.head.item
     return status
 
 
 @kernel
 def read_and_write(model, ws, k):
     """Read all values of guard k, then write its first-order states (1) and parameters (2); returns what was written."""
-    first, count = model.guards[L.GUARD * k + 2], model.guards[L.GUARD * k + 3]
+    first, count = guard_at(model.guards, k).action, guard_at(model.guards, k).actions
     for a in range(first, first + count):
-        ws.new_value[a] = ws.val[model.actions[L.ACTION * a + 2]]
+        ws.new_value[a] = ws.val[action_at(model.actions, a).value]
     changed = 0
     mechanical = ws.q.size + ws.u.size
     for a in range(first, first + count):
-        entry = model.actions[L.ACTION * a]
+        entry = action_at(model.actions, a).entry
         if entry < 0:
-            ws.val[model.actions[L.ACTION * a + 1]] = ws.new_value[a]
+            ws.val[action_at(model.actions, a).parameter] = ws.new_value[a]
             changed |= 2
         elif entry >= mechanical:
             ws.x[entry - mechanical] = ws.new_value[a]
@@ -55,7 +54,7 @@ def read_and_write(model, ws, k):
 @kernel
 def move(I, W, model, ws, kind, parameters):
     """Coordinates and speeds that the marked guards of one kind ask for; nothing is touched where they ask for none."""
-    fired = guard_part(I, W, model, U.U_AT_FIRED)
+    fired = guard_part(W, model, I.at_fired)
     for k in range(ws.set_mark.size):
         ws.set_mark[k] = 0.0
         ws.set_hold[k] = 0.0
@@ -63,17 +62,17 @@ def move(I, W, model, ws, kind, parameters):
         ws.set_q[k] = math.nan
     asked = False
     for k in range(fired.size):
-        if fired[k] != 0.0 and model.guards[L.GUARD * k + 1] == kind:
-            first = model.guards[L.GUARD * k + 2]
-            for a in range(first, first + model.guards[L.GUARD * k + 3]):
-                asked = ask(model, ws, model.actions[L.ACTION * a], ws.new_value[a]) or asked
+        if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind:
+            first = guard_at(model.guards, k).action
+            for a in range(first, first + guard_at(model.guards, k).actions):
+                asked = ask(model, ws, action_at(model.actions, a).entry, ws.new_value[a]) or asked
     if not asked and not (parameters and model.l_kind.size > 0):
         return 0
     if place_set(model, ws):
         unit_quaternions(model, ws)
         for k in range(ws.set_q.size):
             ws.set_q[k] = ws.q[k] if not math.isnan(ws.set_q[k]) else math.nan
-    return settle(model, ws, W[U.V_TIME])
+    return settle(model, ws, W.time)
 
 
 @kernel

@@ -17,69 +17,74 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.ghosts import lend
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.rank import survey_ranks
+from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
+from kinetree.solvers.views import locked_at, transition_at, unit_body_at
 
 ZERO = (0.0, 0.0, 0.0)
+TRANSITION, UNIT_BODY = U.TRANSITION.size, U.UNIT_BODY.size
 
 
 @kernel
 def keep_bodies(I, W, ws):
     """Pose and velocity of every body of the present structure, after `velocities`."""
-    map_at = I[stage_record(I, W) + U.S_BODIES]
-    for g in range(I[U.U_BODIES]):
+    map_at = stage_record(I, W).bodies
+    for g in range(I.bodies):
         i = I[map_at + g]
         if i >= 0:
-            to = I[U.U_AT_BODIES] + U.UNIT_BODY * g
+            body = unit_body_at(W[I.at_bodies :], g)
             at = i * L.ROW
-            put3(W, to, get3(ws.row, at + L.W_P))
-            put3(W, to + 3, get3(ws.row, at + L.W_V))
-            put3(W, to + 6, get3(ws.row, at + L.W_OM))
-            put9(W, to + 9, get9(ws.row, at + L.W_R))
+            put3(body.position, 0, get3(ws.row, at + L.W_P))
+            put3(body.velocity, 0, get3(ws.row, at + L.W_V))
+            put3(body.spin, 0, get3(ws.row, at + L.W_OM))
+            put9(body.rotation, 0, get9(ws.row, at + L.W_R))
 
 
 @kernel
 def keep_registers(I, W, ws):
     """Parameters and inputs, behind the bodies: lay_out of the next structure clears them."""
-    to = I[U.U_AT_BODIES] + U.UNIT_BODY * I[U.U_BODIES]
-    for r in range(1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]):
+    to = I.at_bodies + UNIT_BODY * I.bodies
+    for r in range(1 + I.parameters + I.inputs):
         W[to + r] = ws.val[r]
 
 
 @kernel
 def restore_registers(I, W, model, ws, transition):
     """Parameters and inputs as they were, except those that the transition sets; then the values of locked coordinates."""
-    at = I[U.U_AT_BODIES] + U.UNIT_BODY * I[U.U_BODIES]
-    for r in range(1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]):
+    at = I.at_bodies + UNIT_BODY * I.bodies
+    for r in range(1 + I.parameters + I.inputs):
         ws.val[r] = W[at + r]
-    ws.val[1 + I[U.U_PARAMETERS] + I[U.U_INPUTS]] = W[U.V_TIME]  # the new stage begins now
-    entry = transition + U.TRANSITION
-    for _ in range(I[transition + U.T_SET]):
+    ws.val[1 + I.parameters + I.inputs] = W.time  # the new stage begins now
+    entry = transition + TRANSITION
+    change = transition_at(I[transition:], 0)
+    for _ in range(change.set):
         ws.val[I[entry]] = model.val0[I[entry]]
         entry += 1
-    entry += I[transition + U.T_FREED]
-    for _ in range(I[transition + U.T_LOCKED]):
-        ws.val[I[entry + 1]] = W[I[U.U_AT_STATES] + I[entry]]
-        entry += U.LOCKED
+    entry += change.freed
+    for k in range(change.locked):
+        locked = locked_at(I[entry:], k)
+        ws.val[locked.register] = W[I.at_states + locked.state]
 
 
 @kernel
 def place_freed(I, W, model, ws, transition):
     """Coordinates of the free joints of bodies that were let go, from their poses."""
-    entry = transition + U.TRANSITION + I[transition + U.T_SET]
-    map_at = I[stage_record(I, W) + U.S_BODIES]
-    for _ in range(I[transition + U.T_FREED]):
+    change = transition_at(I[transition:], 0)
+    entry = transition + TRANSITION + change.set
+    map_at = stage_record(I, W).bodies
+    for _ in range(change.freed):
         g = I[entry]
         entry += 1
         i = I[map_at + g]
-        pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
-        R = get9(W, pose + 9)
+        body = unit_body_at(W[I.at_bodies :], g)
+        R = get9(body.rotation, 0)
         k = model.q_at[i]
-        put3(ws.q, k, get3(W, pose))
+        put3(ws.q, k, get3(body.position, 0))
         w, x, y, z = quaternion_of(R)
         ws.q[k + 3] = w
         put3(ws.q, k + 4, (x, y, z))
-        put3(ws.u, model.u_at[i], mtv(R, get3(W, pose + 3)))
-        put3(ws.u, model.u_at[i] + 3, mtv(R, get3(W, pose + 6)))
+        put3(ws.u, model.u_at[i], mtv(R, get3(body.velocity, 0)))
+        put3(ws.u, model.u_at[i] + 3, mtv(R, get3(body.spin, 0)))
 
 
 @kernel
@@ -89,17 +94,18 @@ def balance_momenta(I, W, model, ws, t):
         ws.tau[j] = ws.rotor[j] * ws.u[j]
         ws.u[j] = 0.0
     status = set_registers(model, ws, t)
-    motion(model, ws)
+    motion(model, ws, True)
     velocities(model, ws)
-    map_at = I[stage_record(I, W) + U.S_BODIES]
-    for g in range(I[U.U_BODIES]):
+    map_at = stage_record(I, W).bodies
+    for g in range(I.bodies):
         i = I[map_at + g]
         if i > 0 and not is_twin(model, i):
-            pose = I[U.U_AT_BODIES] + U.UNIT_BODY * g
-            put_momentum(ws, i, get3(W, pose + 3), get3(W, pose + 6))
+            body = unit_body_at(W[I.at_bodies :], g)
+            velocity, spin = get3(body.velocity, 0), get3(body.spin, 0)
+            put_momentum(ws, i, velocity, spin)
             for k in range(model.l_kind.size):  # the twins of a body that loops cut move with it, also those that the structure before had not
                 if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == i:
-                    put_momentum(ws, model.l_b[k], get3(W, pose + 3), get3(W, pose + 6))
+                    put_momentum(ws, model.l_b[k], velocity, spin)
     for k in range(model.l_kind.size):
         if model.l_kind[k] == L.Loop.WELD and model.l_a[k] == 0:
             put_momentum(ws, model.l_b[k], ZERO, ZERO)
@@ -153,19 +159,21 @@ def change_structure(I, F, W, t):
     save_states(I, W, before)
     keep_bodies(I, W, before)
     keep_registers(I, W, before)
-    W[U.V_STAGE] += 1.0
-    W[U.V_STARTED] = 0.0
+    W.stage += 1.0
+    W.started = 0.0
     lay_out(I, F, W)
     model, ws = structure(I, F, W)
-    transition = I[stage_record(I, W) + U.S_TRANSITION]
+    transition = stage_record(I, W).transition
     restore_registers(I, W, model, ws, transition)
     status = prepare(model, ws)
     load_states(I, W, ws)
     place_freed(I, W, model, ws, transition)
-    if status == 0 and I[transition + U.T_JUMP] == 1:
+    if status == 0 and transition_at(I[transition:], 0).jump == 1:
         status = balance_momenta(I, W, model, ws, t)
     if status == 0 and model.l_kind.size > 0:
         status = project(model, ws, t)
         if status == 0:
             status = survey_ranks(model, ws, t)
+    if status == 0 and model.c_law.size > 0:
+        status = touch(model, ws, t)
     return status

@@ -8,8 +8,9 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.engine.energy import kinetic, potential
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
@@ -20,46 +21,47 @@ from kinetree.solvers.run.derivatives import coordinate_rates
 from kinetree.solvers.run.events import events_size
 from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.step_start import probe, weigh
-from kinetree.solvers.views import model_view, work_view
+from kinetree.solvers.views import guard_at, model_view, stage_at, work_view
+
+STAGES = U.UNIT.size  # where the records of the stages begin
 
 
 @kernel
 def stage_record(I, W):
-    """Where the record of the present stage stands."""
-    return U.UNIT_HEADER + U.STAGE * int(W[U.V_STAGE])
+    """The record of the present stage."""
+    return stage_at(I[STAGES:], int(W.stage))
 
 
 @kernel
 def structure(I, F, W):
     """Model and workspace of the present stage."""
-    at = stage_record(I, W)
-    ints = I[I[at + U.S_INTS] :]
-    return model_view(ints, F[I[at + U.S_FLOATS] :]), work_view(ints, W[I[U.U_BASE] :])
+    stage = stage_record(I, W)
+    ints = I[stage.ints :]
+    return model_view(ints, F[stage.floats :]), work_view(ints, W[I.at_workspace :])
 
 
 @kernel
 def memory(I, W):
     """Memory of the integrator."""
-    return W[I[U.U_AT_MEMORY] : I[U.U_AT_MEMORY] + I[U.U_MEMORY]]
+    return W[I.at_memory : I.at_memory + I.memory]
 
 
 @kernel
 def locator(I, W, guards, states):
     """Memory of the event locator: exactly what so many guards and states need."""
-    return W[I[U.U_AT_LOCATOR] : I[U.U_AT_LOCATOR] + events_size(guards, states)]
+    return W[I.at_locator : I.at_locator + events_size(guards, states)]
 
 
 @kernel
 def lay_out(I, F, W):
     """Fresh workspace of the present stage: registers at their image, loads zero, the rest not a number."""
-    base = I[U.U_BASE]
-    ints = I[I[stage_record(I, W) + U.S_INTS] :]
-    for k in range(ints[L.H_SIZES + 2]):
-        W[base + k] = math.nan
+    base = I.at_workspace
     model, ws = structure(I, F, W)
+    for k in range(model.header.work_size):
+        W[base + k] = math.nan
     for k in range(ws.head.size):
         ws.head[k] = 0.0
-    ws.head[L.K_FORM] = I[U.U_FORM]
+    ws.head.form = I.form
     for k in range(ws.val.size):
         ws.val[k] = model.val0[k]
     clear(ws.q)
@@ -71,6 +73,10 @@ def lay_out(I, F, W):
     clear(ws.extra)
     clear(ws.wrench)
     clear(ws.reaction)
+    clear(ws.c_mode)
+    clear(ws.c_dir)
+    clear(ws.c_lam)
+    clear(ws.c_out)
 
 
 @kernel
@@ -93,46 +99,48 @@ def refresh(I, F, W, t):
         reactions(model, ws)
         velocities(model, ws)
         status = finish(model, ws)
+        tell(model, ws)
         weigh(model, ws)
-        W[U.V_ENERGY] = kinetic(model, ws) + potential(model, ws)
-        W[U.V_ENERGY_RESIDUAL] = energy_of_motion(model, ws) - W[U.V_ENERGY_START] - W[U.V_WORK]
-        W[U.V_CONSTRAINT_RESIDUAL] = 0.0
+        write_guards(model, ws)
+        W.energy = kinetic(model, ws) + potential(model, ws)
+        W.energy_residual = energy_of_motion(model, ws) - W.energy_start - W.work
+        W.constraint_residual = 0.0
         if model.l_kind.size > 0:
             position_residual(model, ws)
-            W[U.V_CONSTRAINT_RESIDUAL] = opening(ws)
-    W[U.V_TIME] = t
+            W.constraint_residual = opening(ws)
+    W.time = t
     if status == 0:
         coordinate_rates(ws.ydot, model, ws)
         publish(I, W, model, ws)
     else:
         status = blame(model, ws, status)
-        W[U.V_ITEM] = ws.head[L.K_ITEM]
+        W.item = ws.head.item
     return status
 
 
 @kernel
 def publish(I, W, model, ws):
     """Copy registers to columns, guards, states of the union and their rates."""
-    at = stage_record(I, W)
-    map_at = I[at + U.S_COLUMNS]
-    for k in range(I[U.U_COLUMNS]):
+    stage = stage_record(I, W)
+    map_at = stage.columns
+    for k in range(I.columns):
         if I[map_at + k] >= 0:
-            W[I[U.U_AT_COLUMNS] + k] = ws.val[I[map_at + k]]
-    for k in range(model.guards.size // L.GUARD):
-        W[I[U.U_AT_GUARDS] + k] = ws.val[model.guards[L.GUARD * k]]
+            W[I.at_columns + k] = ws.val[I[map_at + k]]
+    for k in range(model.header.guards):
+        W[I.at_guards + k] = ws.val[guard_at(model.guards, k).register]
     save_states(I, W, ws)
-    map_at = I[at + U.S_STATES]
-    for k in range(I[U.U_STATES]):
-        W[I[U.U_AT_RATES] + k] = rate_of(ws, I[map_at + k])
+    map_at = stage.states
+    for k in range(I.states):
+        W[I.at_rates + k] = rate_of(ws, I[map_at + k])
 
 
 @kernel
 def save_states(I, W, ws):
     """q, u, x to the states of the union."""
-    map_at = I[stage_record(I, W) + U.S_STATES]
-    for k in range(I[U.U_STATES]):
+    map_at = stage_record(I, W).states
+    for k in range(I.states):
         if I[map_at + k] >= 0:
-            W[I[U.U_AT_STATES] + k] = entry_of(ws, I[map_at + k])
+            W[I.at_states + k] = entry_of(ws, I[map_at + k])
 
 
 @kernel
@@ -159,17 +167,17 @@ def set_entry(ws, k, value):
 @kernel
 def load_states(I, W, ws):
     """States of the union to q, u, x."""
-    map_at = I[stage_record(I, W) + U.S_STATES]
-    for k in range(I[U.U_STATES]):
+    map_at = stage_record(I, W).states
+    for k in range(I.states):
         if I[map_at + k] >= 0:
-            set_entry(ws, I[map_at + k], W[I[U.U_AT_STATES] + k])
+            set_entry(ws, I[map_at + k], W[I.at_states + k])
 
 
 @kernel
 def open_books(I, F, W):
     """Energy balance from the present state on, without a jump in the residual."""
     model, ws = structure(I, F, W)
-    W[U.V_ENERGY_START] = energy_of_motion(model, ws) - W[U.V_WORK] - W[U.V_ENERGY_RESIDUAL]
+    W.energy_start = energy_of_motion(model, ws) - W.work - W.energy_residual
 
 
 @kernel

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from kinetree.fmu.archive.build import build_fmu
-from kinetree.fmu.archive.matrix_steps import U_MATRIX_STEPS
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts import cli
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.scripts.fmi.verify import verify
-from kinetree.solvers import unit_layout as U
 
 STIFF = 1e8  # N/m on 1 kg: omega = 1e4 rad/s and more, steps of 0.05 s turn it 500 rad and more
 CHAINS = {
@@ -56,7 +54,7 @@ def test_steps_of_any_length_are_exact(kind, steps):
         size = np.abs(expected[name]).max() + np.abs(expected["x1"]).max()
         assert twin.get([name])[0] == pytest.approx(expected[name][-1], abs=1e-8 * size)
     assert twin.get(["stretch"])[0] == pytest.approx(expected["stretch"][-1], abs=1e-8)
-    assert twin.work[U.V_TIME] == 2.0
+    assert twin.head.time == 2.0
 
 
 def test_slopes_of_inputs_are_followed_exactly():
@@ -64,7 +62,7 @@ def test_slopes_of_inputs_are_followed_exactly():
     unit = fmu_unit(mechanism)
     twin = InProcess(unit).start()
     expected = mechanism.chain().simulate(inputs={"pull": lambda t: 0.7 + 0.3 * t})
-    at = int(unit.ints[U.U_AT_SLOPES])
+    at = int(unit.header.at_slopes)
     for a, b in pairwise(np.linspace(0.0, 2.0, 11).tolist()):
         twin.work[twin.places["pull"].write], twin.work[at] = 0.7 + 0.3 * a, 0.3
         twin.step(b)
@@ -74,7 +72,7 @@ def test_slopes_of_inputs_are_followed_exactly():
 
 def test_an_integrator_that_is_asked_for_takes_the_place_of_the_matrices():
     unit = fmu_unit(load(chain("unsymmetric")), "rk45")
-    assert unit.ints[U_MATRIX_STEPS] == 0 and unit.chain is None and unit.run.integrator == "rk45"
+    assert unit.header.matrix_steps == 0 and unit.chain is None and unit.run.integrator == "rk45"
 
 
 @pytest.mark.parametrize("backend, fmi", [("native", 2), ("native", 3), ("python", 2)])
@@ -109,7 +107,7 @@ def test_elastic_system_in_large_steps():
         twin.step(0.1 * k)
     for name, own in (("s1", "s1"), ("s4", "s4"), ("stretch", "stretch"), ("s4.speed", "der(s4)"), ("place_1", "place[1]")):
         assert twin.get([name])[0] == pytest.approx(expected[own][-1], abs=1e-9)  # of 0.02 m
-    assert twin.work[U.V_STEPS] == 20 < 0.1 * expected.statistics["steps"]
+    assert twin.head.steps == 20 < 0.1 * expected.statistics["steps"]
 
 
 def test_full_mass_matrices_are_handed_over_too():

@@ -7,8 +7,8 @@ import pytest
 from kinetree.models import load
 from kinetree.models.description.reference import TABLES
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
+from kinetree.models.expressions.meanings import MEANINGS as EXPLAINED
 from kinetree.scripts.cli import main
-from kinetree.scripts.commands.explain import FUNCTIONS as EXPLAINED
 from kinetree.scripts.commands.new import TEMPLATES, content
 
 

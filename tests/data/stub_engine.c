@@ -8,7 +8,7 @@
 enum { K = 1, M, C, LIMIT, PULL, X, V };              /* registers: parameters, input, coordinate, speed */
 enum { COL_X, COL_V, COL_POWER };                     /* columns */
 #define AT(name) (work + ints[U_AT_##name])
-#define REG (work + ints[U_BASE] + KINETREE_WORK_HEAD)
+#define REG (work + ints[U_AT_WORKSPACE] + KINETREE_WORK_HEAD)
 
 static double acceleration(const double *reg, double pull, double x, double v) { return (pull - reg[K] * x - reg[C] * v) / reg[M]; }
 
@@ -31,15 +31,15 @@ static int32_t columns(int64_t *ints, double *work) {
 #define ENTRY(name) int32_t kt_unit_##name(int64_t *ints, double *floats, double *work, int64_t option, double t)
 
 ENTRY(reset) {
-    memset(work, 0, ints[U_SIZES + 2] * sizeof *work);
-    memcpy(REG, floats + ints[UNIT_HEADER + S_FLOATS], ints[ints[UNIT_HEADER + S_INTS] + 7] * sizeof *work);
+    memset(work, 0, ints[U_WORK_SIZE] * sizeof *work);
+    memcpy(REG, floats + ints[U_SIZE + S_FLOATS], ints[ints[U_SIZE + S_INTS] + H_REGISTERS] * sizeof *work);
     work[V_RELATIVE] = 1e-8, work[V_ABSOLUTE] = 1e-10, work[V_NEXT] = INFINITY;
     return 0;
 }
 ENTRY(start) {
     double *reg = REG;
-    AT(STATES)[0] = reg[ints[ints[UNIT_HEADER + S_STATES] + 2]];
-    AT(STATES)[1] = reg[ints[ints[UNIT_HEADER + S_STATES] + 3]];
+    AT(STATES)[0] = reg[ints[ints[U_SIZE + S_STATES] + 2]];
+    AT(STATES)[1] = reg[ints[ints[U_SIZE + S_STATES] + 3]];
     reg[PULL] = reg[ints[U_START_INPUTS]];
     work[V_TIME] = t;
     work[V_STARTED] = 1;

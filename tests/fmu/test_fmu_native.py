@@ -162,14 +162,14 @@ def test_damaged_states_are_refused_whatever_bit_is_wrong(host, archive):
     data = host.serialized(state)
     head = len(data) - 8 * stub_unit().work_size
     generator = np.random.default_rng(5)
-    for place in [head + 8 * U.V_STAGE + 7, *generator.integers(0, len(data), 60)]:
+    for place in [head + 8 * U.UNIT_HEAD.at("stage") + 7, *generator.integers(0, len(data), 60)]:
         damaged = bytearray(data)
         damaged[place] ^= 1 << int(generator.integers(8))
         with pytest.raises(FMICallException):
             host.parsed(bytes(damaged), 0.0)
     for stage in (-1.0, 0.5, 2.0, 1e300, math.nan):
         forged = bytearray(data)
-        struct.pack_into("<d", forged, head + 8 * U.V_STAGE, stage)
+        struct.pack_into("<d", forged, head + 8 * U.UNIT_HEAD.at("stage"), stage)
         place = next(k for k in range(0, head, 8) if struct.unpack_from("<q", data, k)[0] == zlib.crc32(data[:k] + bytes(8) + data[k + 8 :]))
         struct.pack_into("<q", forged, place, 0)
         struct.pack_into("<q", forged, place, zlib.crc32(bytes(forged)))

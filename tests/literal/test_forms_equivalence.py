@@ -41,7 +41,7 @@ def compare_lagrange(tree):
     I = instance(tree)
     for name, entry in LAGRANGE.items():
         if name.startswith("ITR"):  # carry H over from a neighbouring state
-            I.ws.head[L.K_HELD] = 0.0
+            I.ws.head.held = 0.0
             I.ws.q[:] = tree.q + 1e-3
             assert I.call("literal_state") == I.call(entry) == 0
             I.ws.q[:] = tree.q
@@ -146,7 +146,7 @@ def test_bodies_without_mass(seed):
         assert I.call("literal_state") == 0
         if name == "LGR":
             assert I.call(entry) == L.Status.SINGULAR_BODY
-            assert I.ws.head[L.K_ITEM] == light[0]
+            assert I.ws.head.item == light[0]
         else:
             assert I.call(entry) == 0
             assert_close(I.ws.udot, udot, name)
@@ -158,12 +158,12 @@ def test_locked_inertia_is_named():
     tree.mass[6], tree.inertia[6] = 0.0, 0.0
     I = instance(tree)
     for name, entry in LAGRANGE.items():
-        I.ws.head[L.K_HELD] = 0.0
+        I.ws.head.held = 0.0
         assert I.call("literal_state") == 0
         assert I.call(entry) in (L.Status.SINGULAR_JOINT, L.Status.SINGULAR_BODY), name
-        assert I.ws.head[L.K_ITEM] == 6, name
+        assert I.ws.head.item == 6, name
     assert I.call("accelerations") == L.Status.SINGULAR_JOINT
-    assert I.ws.head[L.K_ITEM] == 6
+    assert I.ws.head.item == 6
 
 
 def test_singular_joint_is_named():
@@ -173,4 +173,4 @@ def test_singular_joint_is_named():
     turning[1].axis = turning[0].axis
     I = instance(tree)
     assert I.call("literal_state") == L.Status.SINGULAR_JOINT
-    assert I.ws.head[L.K_ITEM] == 2
+    assert I.ws.head.item == 2

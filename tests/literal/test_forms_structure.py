@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import instance, random_tree
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern
 
 FORMS = ("drt", "cbm", "lgr", "itr_m", "itr_g", "itr_direct", "abm")
@@ -158,16 +157,16 @@ def test_iteration_carries_its_matrix():
     n = len(tree.u)
     for form in ("itr_m", "itr_g", "itr_direct"):
         I = instance(tree)
-        I.ws.head[L.K_ITR_TOLERANCE] = 1e-10
+        I.ws.head.itr_tolerance = 1e-10
         iterations = []
         for k in range(20):
             I.ws.q[:] = tree.q + 1e-4 * k * tree.u
             assert I.call("literal_state") == I.call(form) == 0
-            iterations.append(I.ws.head[L.K_ITERATIONS])
+            iterations.append(I.ws.head.iterations)
             got = I.ws.udot.copy()
             assert I.call("cbm") == 0
             assert np.abs(got - I.ws.udot).max() <= 1e-7 * np.abs(got).max(), form
-        assert I.ws.head[L.K_REFACTORED] == 1
+        assert I.ws.head.refactored == 1
         assert np.mean(iterations) < n / 4
 
 
@@ -187,7 +186,7 @@ def test_iteration_survives_a_jump():
                 got = I.ws.udot.copy()
                 assert I.call("cbm") == 0
                 assert np.abs(got - I.ws.udot).max() <= 1e-11 * np.abs(got).max(), form
-        assert I.ws.head[L.K_FALLBACKS] + I.ws.head[L.K_REFACTORED] > 1
+        assert I.ws.head.fallbacks + I.ws.head.refactored > 1
 
 
 def test_iteration_ends_at_once_without_forces():
@@ -197,7 +196,7 @@ def test_iteration_ends_at_once_without_forces():
         field[...] = 0.0
     I = instance(tree)
     for form in ("itr_m", "itr_g", "itr_direct"):
-        I.ws.head[L.K_HELD] = 0.0
+        I.ws.head.held = 0.0
         for _ in range(2):
             assert I.call("literal_state") == I.call(form) == 0
             assert not I.ws.udot.any()

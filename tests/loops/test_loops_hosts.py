@@ -6,7 +6,6 @@ from scipy.integrate import solve_ivp
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.solvers import unit_layout as U
 
 TOLERANCE = 1e-6
 
@@ -18,8 +17,8 @@ class Host:
         self.system = load(model).compile()
         self.run = Run(make_unit(self.system))
         assert self.run.call("unit_start", 0, 0.0) == 0
-        ints, count = self.run.unit.ints, len(self.run.unit.states)
-        self.states, self.rates = (self.run.work[int(ints[at]) :][:count] for at in (U.U_AT_STATES, U.U_AT_RATES))
+        header, count = self.run.unit.header, len(self.run.unit.states)
+        self.states, self.rates = (self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates))
         self.start = self.states.copy()
 
     def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -29,7 +28,7 @@ class Host:
 
     def gap(self, t: float, y: np.ndarray) -> float:
         self(t, y)
-        return float(self.run.work[U.V_CONSTRAINT_RESIDUAL])
+        return float(self.run.head.constraint_residual)
 
 
 @pytest.mark.parametrize("method", ["BDF", "LSODA", "RK45"])

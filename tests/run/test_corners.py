@@ -7,7 +7,6 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import NAMES
 
 MASS, ARM, INERTIA = 1.0, 0.5, 0.1
@@ -76,7 +75,7 @@ def test_momenta_of_trees_are_continuous():
     system = load(driven_tree()).compile()
     run = Run(make_unit(system))
     assert run.call("unit_start", 0, 0.0) == 0
-    at, nq = int(run.unit.ints[U.U_AT_STATES]), len(system.coordinates)
+    at, nq = int(run.unit.header.at_states), len(system.coordinates)
     short = 1e-9
     assert run.call("unit_advance", 0, 1.0 - short) == 0
     q, before = run.work[at : at + nq].copy(), run.work[at + nq : at + nq + system.n].copy()

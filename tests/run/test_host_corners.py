@@ -7,7 +7,6 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.solvers import unit_layout as U
 
 MASS, ARM, INERTIA = 1.0, 0.5, 0.1
 PULSE = {"x": [0.0, 5.0, 5.01, 5.02, 8.0], "y": [0.0, 0.0, 10.0, 0.0, 0.0]}
@@ -52,13 +51,13 @@ class Host:
     def __init__(self, model: dict):
         self.run = Run(make_unit(load(model).compile()))
         assert self.run.call("unit_start", 0, 0.0) == 0
-        ints, count = self.run.unit.ints, len(self.run.unit.states)
-        self.states, self.rates = (self.run.work[int(ints[at]) :][:count] for at in (U.U_AT_STATES, U.U_AT_RATES))
+        header, count = self.run.unit.header, len(self.run.unit.states)
+        self.states, self.rates = (self.run.work[int(at) :][:count] for at in (header.at_states, header.at_rates))
         self.corner(0.0)
 
     def corner(self, t: float) -> float:
         assert self.run.call("unit_corner", 0, t) == 0
-        return float(self.run.work[U.V_NEXT])
+        return float(self.run.head.next)
 
     def derivatives(self, t: float, states: np.ndarray) -> np.ndarray:
         self.states[:] = states
@@ -108,13 +107,13 @@ def test_a_host_with_events_finds_what_we_find():
     host, own = Host(pendulum()), load(pendulum()).compile().simulate(1.9, output_step=1.9, tolerance=1e-11)
     t, y, h = 0.0, host.states.copy(), 1e-3
     while t < 1.9 - 1e-9:
-        until = min(t + h, 1.9, host.run.work[U.V_NEXT])
+        until = min(t + h, 1.9, host.run.head.next)
         k1 = host.derivatives(t, y)
         k2 = host.derivatives((t + until) / 2, y + (until - t) / 2 * k1)
         k3 = host.derivatives((t + until) / 2, y + (until - t) / 2 * k2)
         k4 = host.derivatives(until, y + (until - t) * k3)
         y, t = y + (until - t) / 6 * (k1 + 2 * k2 + 2 * k3 + k4), until
-        if t >= host.run.work[U.V_NEXT]:
+        if t >= host.run.head.next:
             host.states[:] = y
             host.corner(t)
             y = host.states.copy()

@@ -59,11 +59,11 @@ def test_a_cancelled_advance_goes_on_bit_for_bit():
     for run in (whole, parts):
         assert run.call("unit_start", 0, 0.0) == 0
     assert advanced(whole, 10.0) == 0
-    parts.work[U.V_CANCEL] = 1.0
-    assert advanced(parts, 10.0) == Status.CANCELLED and parts.work[U.V_TIME] < 10.0
-    parts.work[U.V_BUDGET] = 7.0
+    parts.head.cancel = 1.0
+    assert advanced(parts, 10.0) == Status.CANCELLED and parts.head.time < 10.0
+    parts.head.budget = 7.0
     while (status := advanced(parts, 10.0, U.CONTINUED)) == Status.TOO_MANY_STEPS:
-        assert parts.work[U.V_USED] == 7.0
+        assert parts.head.used == 7.0
     assert status == 0 and parts.columns.tobytes() == whole.columns.tobytes()
 
 
@@ -71,11 +71,11 @@ def test_another_thread_can_cancel():
     """The engine runs without Python's lock; without the wish this advance would take hours."""
     run = Run(make_unit(load(swing()).compile()))
     assert run.call("unit_start", 0, 0.0) == 0
-    run.work[U.V_BUDGET], run.work[U.V_LARGEST_STEP] = 1e15, 1e-6
-    timer = threading.Timer(0.3, lambda: run.work.__setitem__(U.V_CANCEL, 1.0))
+    run.head.budget, run.head.largest_step = 1e15, 1e-6
+    timer = threading.Timer(0.3, lambda: setattr(run.head, "cancel", 1.0))
     timer.start()
     assert advanced(run, 1e6) == Status.CANCELLED
-    assert 0.0 < run.work[U.V_TIME] < 1e6 and run.work[U.V_CANCEL] == 0.0
+    assert 0.0 < run.head.time < 1e6 and run.head.cancel == 0.0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")

@@ -9,7 +9,6 @@ import pytest
 from kinetree.models import load
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
 
 REPEATS = 20
@@ -33,7 +32,7 @@ def test_change_of_stage_costs_less_than_a_hundred_evaluations():
     system = load("lib:carrier", modules=50).compile()
     unit = make_unit(system)
     run = Run(unit)
-    run.work[U.V_SOFT] = 1.0
+    run.head.soft = 1.0
     assert run.call("unit_start") == 0
     instance = Instance(unit.compiled[0])
     instance.set_state(*system.start())
@@ -46,7 +45,7 @@ def test_change_of_stage_costs_less_than_a_hundred_evaluations():
             t += 0.05
             status = run.call("unit_advance", 1, t)
         assert status == Status.EVENT
-        instant = float(run.work[U.V_TIME])
+        instant = float(run.head.time)
         run.work[:] = before
         if instant - NEAR > last:
             assert run.call("unit_advance", 1, instant - NEAR) == 0

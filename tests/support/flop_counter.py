@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 from random_trees import instance, random_tree
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.literal import abm, cbm, composite, dec, drt, itr_g, itr_m, lgr, path_rows, sibling_rows
 from kinetree.solvers.literal import frames as literal
 from kinetree.solvers.literal import multiplier_matrix as constraints
@@ -88,7 +87,7 @@ def count_forms(tree) -> dict:
     """Counted and predicted operations by form; ITR on the second of two neighbouring states."""
     I = instance(tree)
     model = I.model
-    I.ws.head[L.K_ITR_TOLERANCE] = 1e-10
+    I.ws.head.itr_tolerance = 1e-10
     assert literal.literal_kinematics(model, I.ws) == 0
     assert itr_m.itr_m(model, I.ws) == 0
     I.ws.q[:] = tree.q + 1e-4 * np.resize(tree.u, len(tree.q))
@@ -107,7 +106,7 @@ def count_forms(tree) -> dict:
         udot = ws.udot.astype(float)
         expected = out and next(iter(out.values()))["udot"]
         assert not out or np.allclose(udot, expected, rtol=1e-6, atol=1e-6 * max(map(abs, expected))), name  # ITR stops at 1e-10
-        iterations = int(ws.head[L.K_ITERATIONS]) if name.startswith("ITR") else 0
+        iterations = int(ws.head.iterations) if name.startswith("ITR") else 0
         predicted = costs(list(tree.freedoms), tree.parent[1:], iterations)[name]
         out[name] = {"counted": common + own, "predicted": predicted, "iterations": iterations, "udot": udot.tolist()}
     return out

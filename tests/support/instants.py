@@ -13,6 +13,7 @@ from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import HEAD
 from kinetree.solvers.unit_layout import STOP_AROUND_EVENT
 
 
@@ -29,24 +30,24 @@ def instants(description: dict[str, Any] | System, stop: float, integrator: str 
     """Run to `stop` in one advance and collect every event on the way."""
     system = description if isinstance(description, System) else load(description).compile()
     run = Run(make_unit(system, integrator))
-    run.work[U.V_RELATIVE], run.work[U.V_ABSOLUTE], run.work[U.V_STEP], run.work[U.V_SOFT] = tolerance, 1e-2 * tolerance, 1e-2, 1.0
+    run.head.relative, run.head.absolute, run.head.step, run.head.soft = tolerance, 1e-2 * tolerance, 1e-2, 1.0
     checked(run, run.call("unit_start"))
     found, before = [], {}
     while (status := run.call("unit_advance", STOP_AROUND_EVENT, stop)) == Status.EVENT:
         here = {column.name: float(value) for column, value in zip(run.unit.columns, run.columns, strict=True)}
-        if run.work[U.V_PENDING] == U.PENDING_EVENT:
+        if run.head.pending == U.PENDING_EVENT:
             before = here
         else:
-            found.append(Instant(float(run.work[U.V_EVENT_TIME]), before, here))
+            found.append(Instant(float(run.head.event_time), before, here))
     checked(run, status)
     return found
 
 
 def checked(run: Run, status: int) -> None:
     """Raise for anything but success."""
-    head = np.zeros(4)
-    head[0] = run.work[U.V_ITEM]
-    check_status(status, head, run.unit.compiled[int(run.work[U.V_STAGE])])
+    head = HEAD.of(np.zeros(HEAD.size))
+    head.item = run.head.item
+    check_status(status, head, run.unit.compiled[int(run.head.stage)])
 
 
 def at(instant: dict[str, float], names: tuple[str, ...]) -> np.ndarray:

@@ -10,6 +10,7 @@ from kinetree.models.compilation.blocks import GROUPS, allocate, model_fields, p
 from kinetree.models.run.engine import bind
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern
+from kinetree.solvers.model_records import HEADER
 
 DRIVEN = (L.Element.SHIFT_T, L.Element.ROTATE_T)
 
@@ -236,16 +237,16 @@ def instance(tree: Tree, groups=GROUPS) -> Instance:
     sizes = dict.fromkeys(re.findall(r"[a-z]+", " ".join(f.size for f in L.WORK)), 0.0)  # no states, inputs, tables, forces, loops
     sizes |= {"N": N, "nq": nq, "nu": nu, "ne": ne, "nr": len(val)}
     sizes |= {"nm": ints["m_at"][-1], "nb": ints["b_at"][-1], "nh": ints["h_at"][-1]}
-    header = {L.H_BODIES: N, L.H_NQ: nq, L.H_NU: nu, L.H_ELEMENTS: ne, L.H_GRAVITY: 1, L.H_R_Q: 4, L.H_R_U: 4 + nq}
+    header = {"nq": nq, "nu": nu, "gravity": 1, "r_q": 4, "r_u": 4 + nq}
     work = work_sizes({k: float(v) for k, v in sizes.items()}, frozenset(groups) | {"literal"})
     block, floats = pack(header, ints, {f.name: np.zeros(0) for f in L.MODEL_FLOATS} | {"val0": np.array(val, float)}, work)
     memory, ws = allocate(block, floats)
     ws.q[:], ws.u[:], ws.tau[:], ws.added[:] = tree.q, tree.u, tree.tau, tree.tau
     ws.wrench[:], ws.extra[:] = tree.wrench.ravel(), tree.extra.ravel()
-    ws.head[L.K_WRENCH] = ws.head[L.K_EXTRA] = 1.0
+    ws.head.wrench = ws.head.extra = 1.0
     fill_constants(tree, elements, ws)
     model = model_fields(block, floats)
-    model.header = block[: L.HEADER]
+    model.header = HEADER.of(block)
     return Instance(block, floats, memory, model, ws)
 
 

@@ -14,6 +14,7 @@ from kinetree.models.compilation.compiled import Column
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.model_records import HEADER
 
 SOURCE = Path(__file__).parents[1] / "data" / "stub_engine.c"
 
@@ -41,28 +42,28 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
     system = mechanism.compile()
     c = system.compiled
     stages, columns, states, guards = 2, 3, 2, 1
-    head = np.zeros(U.UNIT_HEADER + U.STAGE * stages, dtype=np.int64)
-    at = head.size + c.ints.size
+    at = U.UNIT.size + U.STAGE.size * stages
     tables = [c.registers["x"], c.registers["der(x)"], c.outputs[0].register, 0, 1, c.start_q, c.start_u, 1]
-    for stage in range(stages):
-        record = head[U.UNIT_HEADER + U.STAGE * stage :]
-        record[U.S_INTS], record[U.S_FLOATS] = head.size, 0
-        record[U.S_COLUMNS], record[U.S_STATES], record[U.S_BODIES], record[U.S_GUARDS] = at, at + 3, at + 7, guards
-    places = np.cumsum([U.UNIT_HEAD, columns, states, states, guards, guards, 0, 1, 0]).tolist()
-    names = (U.U_AT_COLUMNS, U.U_AT_STATES, U.U_AT_RATES, U.U_AT_GUARDS, U.U_AT_ARMED, U.U_AT_BODIES, U.U_AT_SLOPES, U.U_AT_MEMORY, U.U_BASE)
-    for key, place in zip(names, places, strict=True):
-        head[key] = place
-    head[U.U_STAGES], head[U.U_COLUMNS], head[U.U_STATES], head[U.U_GUARDS], head[U.U_BODIES] = stages, columns, states, guards, 1
-    head[U.U_INPUTS], head[U.U_START_INPUTS] = 1, c.start_inputs
-    work_size = places[-1] + 64 + c.floats.size
-    head[U.U_SIZES : U.U_SIZES + 3] = head.size + c.ints.size + len(tables), c.floats.size, work_size
+    first = at + c.ints.size
+    record = U.STAGE.filled(ints=at, floats=0, columns=first, states=first + 3, bodies=first + 7, guards=guards)
+    sizes = {"columns": columns, "states": states, "rates": states, "guards": guards, "armed": guards, "slopes": 1, "workspace": 64 + c.floats.size}
+    places, work_size = {}, U.UNIT_HEAD.size
+    for part in U.PARTS:
+        places[f"at_{part.name}"] = work_size
+        work_size += sizes.get(part.name, 0)
+    head = U.UNIT.filled(
+        stages=stages, columns=columns, states=states, guards=guards, bodies=1, inputs=1, start_inputs=c.start_inputs,
+        ints_size=first + len(tables), floats_size=c.floats.size, work_size=work_size, **places,
+    )  # fmt: skip
+    ints = np.concatenate([np.array([*head, *record * stages], dtype=np.int64), c.ints, np.array(tables, dtype=np.int64)])
     d = mechanism.description
     parameters = [
         Parameter(name, c.registers[name], float(p.value), False, p.tunable, p.unit, p.text, p.min, p.max) for name, p in d.parameters.items()
     ]
     inputs = [Input(n, c.registers[n], i.start, i.unit, i.min, i.max) for n, i in d.inputs.items()]
     return SimpleNamespace(
-        ints=np.concatenate([head, c.ints, np.array(tables, dtype=np.int64)]),
+        ints=ints,
+        header=U.UNIT.of(ints),
         floats=c.floats,
         work_size=work_size,
         columns=[Column("x", 0, "m"), Column("der(x)", 0, "m/s"), Column("power", 0, "W")],
@@ -73,7 +74,7 @@ def stub_unit(**parameters: float) -> SimpleNamespace:
         description=d,
         system=system,
         bodies=["block"],
-        options={U.V_RELATIVE: 1e-8, U.V_ABSOLUTE: 1e-10},
+        options={U.UNIT_HEAD.at("relative"): 1e-8, U.UNIT_HEAD.at("absolute"): 1e-10},
         run=SimpleNamespace(start_time=0.0, stop_time=10.0, output_step=1e-3, relative=1e-8, integrator="rk4"),
     )
 
@@ -83,7 +84,7 @@ def stub_shell() -> Path:
     """The C shell linked with the stand-in engine."""
     folder = cache_root() / "stub"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "unit_layout.h").write_text(layout_header())
+    (folder / "unit_layout.h").write_text(layout_header() + f"#define H_REGISTERS {HEADER.at('registers')}\n")
     code = folder / "engine.o"
     command = [*compiler(), "-std=c11", "-O2", "-fPIC", f"-I{folder}", "-c", str(SOURCE), "-o", str(code)]
     subprocess.run(command, check=True)

@@ -82,6 +82,7 @@ function buildPage() {
   $("play").onclick = () => play(!playing);
   $("speed").onchange = () => { rate = Number($("speed").value); };
   $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+  if (location.hash.includes("bare")) $("panel-plots").setAttribute("aria-pressed", "false"); // for frames in other pages
   $("panel-plots").onclick = () => toggle($("panel-plots"));
   $("panel-view").onclick = () => toggle($("panel-view"));
   $("panel-plots").hidden = !clips.some((each) => each.plots.length);

@@ -94,11 +94,21 @@ function look(which = "home") {
     way.normalize().addScaledVector(UP, 0.36);
   }
   if (Math.abs(way.dot(UP)) > 0.999 * way.length()) way.addScaledVector(Math.abs(UP.x) > 0.9 ? new THREE.Vector3(0, 1e-3, 0) : new THREE.Vector3(0, -1e-3, 1e-3), 1);
-  const narrow = Math.min(1, camera.aspect), distance = (1.06 * reach) / Math.sin((camera.fov * Math.PI) / 360) / Math.max(narrow, 0.35);
+  way.normalize();
+  const distance = which === "home" && DATA.outline.length ? fitting(way) : (1.06 * reach) / Math.sin((camera.fov * Math.PI) / 360) / Math.max(Math.min(1, camera.aspect), 0.35);
   controls.target.copy(middle);
   if (world.fog) { world.fog.near = 1.1 * distance; world.fog.far = 3.6 * distance; }
   camera.position.copy(middle).addScaledVector(way.normalize(), distance);
   controls.update();
+}
+function fitting(way) { // how far away the eye must be so that the outline fills the picture
+  const right = new THREE.Vector3().crossVectors(UP, way).normalize(), above = new THREE.Vector3().crossVectors(way, right), tan = Math.tan((camera.fov * Math.PI) / 360);
+  let most = 0.3 * SIZE;
+  for (const place of DATA.outline) {
+    const p = V(place).sub(middle);
+    most = Math.max(most, p.dot(way) + (1.12 * Math.max(Math.abs(p.dot(above)), Math.abs(p.dot(right)) / Math.max(camera.aspect, 0.35))) / tan);
+  }
+  return most;
 }
 function paint() { // colours of the theme
   const style = getComputedStyle(document.documentElement), colour = (name) => new THREE.Color(style.getPropertyValue(name).trim());

@@ -1,0 +1,63 @@
+"""The page docs/records.md from the declarations of records and fields; `python -m kinetree.scripts.reports.records` writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kinetree.fmu.archive import matrix_steps
+from kinetree.solvers import fields, model_records, unit_layout
+from kinetree.solvers.fields import Field
+from kinetree.solvers.records import Record
+
+PAGE = Path(__file__).parents[2] / "docs" / "records.md"
+INTRODUCTION = """# Records and fields
+
+Every number of a compiled mechanism and of its workspace, as declared in `solvers/model_records.py`, `solvers/fields.py` and `solvers/unit_layout.py`
+([architecture](architecture.md)). This page is written from the declarations by `python -m kinetree.scripts.reports.records`; a test compares them.
+
+A record is some numbers at fixed places. Kernels read `ws.head.item`, `sensor_at(model.sensors, k).register`, `unit.time`; Python reads
+`Record.of(block).name`; the C shell reads the constants `U_NAME` (ints of a unit), `V_NAME` (head of its work), `S_NAME` (a stage), `M_NAME` (the
+matrices of a linear chain). A field is a stretch of a block whose size depends on the mechanism; directories in the ints tell where it is.
+"""
+
+
+def record_table(record: Record) -> str:
+    """One record."""
+    rows = [
+        f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |" for entry in record.entries
+    ]
+    return "\n".join(
+        [f"### {record.name}", "", f"{escaped(record.text)}; {record.size} numbers.", "", "| at | name | count | |", "|---|---|---|---|", *rows]
+    )
+
+
+def field_table(title: str, table: Iterable[Field]) -> str:
+    """The fields of one block."""
+    rows = [f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table]
+    return "\n".join([f"### {title}", "", "| name | size | |", "|---|---|---|", *rows])
+
+
+def escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+def page() -> str:
+    """The whole page."""
+    model = [
+        field_table("ints of a model, after the header and the directories", fields.MODEL_INTS),
+        field_table("floats of a model", fields.MODEL_FLOATS),
+        field_table("work of a model", fields.WORK),
+        field_table("work of a unit, after its head", unit_layout.PARTS),
+    ]
+    groups = {
+        "Records of a model": model_records.RECORDS,
+        "Records of a unit": unit_layout.RECORDS,
+        "Records of a linear chain in an FMU": (matrix_steps.RECORD, matrix_steps.LEVEL),
+    }
+    parts = [f"## {title}\n\n" + "\n\n".join(record_table(record) for record in records) for title, records in groups.items()]
+    return "\n\n".join([INTRODUCTION.rstrip(), "## Fields", *model, *parts]) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,296 @@
+"""Contact forces, or impulses, by complementarity: w = G x + b, normal 0 ≤ x_n - base ⊥ w_n ≥ 0, friction |x_t| ≤ μ x_n against w_t.
+
+For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
+at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
+find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration that stays near the last forces and needs no
+choice of rows. Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.responses import list_rows
+from kinetree.solvers.contacts.rows import SLIDE
+from kinetree.solvers.kernel import kernel
+
+STICKS, SLIPS = 1.0, 2.0  # ws.c_rub
+PROXIMAL, REPEATS = 1e-8, 3  # part of the diagonal that holds the last forces; its error falls by this factor per repeat in regular systems
+TIGHT = 1e-11  # relative to the largest force or the largest motion: less contradicts nothing
+NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
+TURNED = 1e-12  # change of a direction of slip that counts as none
+AT_ONCE, ROUNDS = 12, 200
+SWEEPS, SETTLED = 20000, 1e-14
+NO_CONTACT_FORCE = int(L.Status.NO_CONTACT_FORCE)
+
+
+@kernel
+def scales(ws, count, n):
+    """Largest diagonal, and largest motion b, of the rows listed."""
+    top, motion = 0.0, 0.0
+    for i in range(count):
+        r = int(ws.c_at[i])
+        top = max(top, ws.c_g[r * n + r])
+        motion = max(motion, abs(ws.c_b[r]))
+    return top, motion
+
+
+@kernel
+def motion_of(ws, r, count, n):
+    """w of row r."""
+    total = ws.c_b[r]
+    for j in range(count):
+        s = int(ws.c_at[j])
+        total += ws.c_g[r * n + s] * ws.c_x[s]
+    return total
+
+
+@kernel
+def fill_row(ws, i, count, n, top):
+    """Equation w = 0 of listed row i, with the proximal term, divided by its diagonal; a row that moves nothing has no force."""
+    r = int(ws.c_at[i])
+    g = ws.c_g[r * n + r]
+    width = count + 1
+    if not g > NOTHING * top:
+        ws.c_h[i * width + i] = 1.0
+        return
+    for j in range(count):
+        ws.c_h[i * width + j] = ws.c_g[r * n + int(ws.c_at[j])] / g
+    ws.c_h[i * width + i] += PROXIMAL
+    ws.c_h[i * width + count] = PROXIMAL * ws.c_x[r] - ws.c_b[r] / g
+
+
+@kernel
+def fill(model, ws, count, top):
+    """Equations of all rows listed for the guessed states."""
+    n, width = model.c_value.size, count + 1
+    for c in range(count * width):
+        ws.c_h[c] = 0.0
+    for k in range(model.c_law.size):
+        if ws.c_take[k] != 1.0:
+            continue
+        i = int(ws.c_begin[k])
+        if ws.c_hold[k] == 1.0:
+            fill_row(ws, i, count, n, top)
+        else:
+            ws.c_h[i * width + i] = 1.0
+            ws.c_h[i * width + count] = ws.c_base[k]
+        if model.c_row[k + 1] - model.c_row[k] == 3:
+            idle = ws.c_mu[k] == 0.0 or (ws.c_hold[k] != 1.0 and ws.c_base[k] == 0.0)
+            if ws.c_rub[k] == STICKS and not idle:
+                fill_row(ws, i + 1, count, n, top)
+                fill_row(ws, i + 2, count, n, top)
+            elif ws.c_forced[k] == 0.0 and not idle:
+                fill_slip(ws, k, i, count, n, top)
+            else:
+                for c in range(2):
+                    t = i + 1 + c
+                    ws.c_h[t * width + t] = 1.0
+                    ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
+
+
+@kernel
+def fill_slip(ws, k, i, count, n, top):
+    """Slip whose direction is not known: x_t d = -μ x_n, and no motion across d where it turns to x_t, e w_t + (e x_t) (d w_t)/(μ x_n) = 0."""
+    width, r = count + 1, int(ws.c_at[i]) + 1
+    x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
+    first, second = (i + 1) * width, (i + 2) * width
+    ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = x, y, ws.c_mu[k]
+    g = y * y * ws.c_g[r * n + r] - x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + x * x * ws.c_g[(r + 1) * n + r + 1]
+    if not g > NOTHING * top:
+        ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
+        return
+    for j in range(count):
+        s = int(ws.c_at[j])
+        ws.c_h[second + j] = (x * ws.c_g[(r + 1) * n + s] - y * ws.c_g[r * n + s]) / g
+    ws.c_h[second + count] = -(x * ws.c_b[r + 1] - y * ws.c_b[r]) / g
+    slip = x * motion_of(ws, r, count, n) + y * motion_of(ws, r + 1, count, n)
+    if slip > 0.0 and ws.c_x[r - 1] > 0.0:
+        pull = slip / (ws.c_mu[k] * ws.c_x[r - 1] * g)
+        ws.c_h[second + i + 1] -= pull * y
+        ws.c_h[second + i + 2] += pull * x
+
+
+@kernel
+def eliminate_rows(ws, count):
+    """Solve the equations by elimination with row pivots; the solution stands in the last column. False where there is no pivot."""
+    width = count + 1
+    for p in range(count):
+        best = p
+        for i in range(p + 1, count):
+            if abs(ws.c_h[i * width + p]) > abs(ws.c_h[best * width + p]):
+                best = i
+        if not abs(ws.c_h[best * width + p]) > 0.01 * PROXIMAL:
+            return False
+        for j in range(p, width):
+            ws.c_h[p * width + j], ws.c_h[best * width + j] = ws.c_h[best * width + j], ws.c_h[p * width + j]
+        for i in range(p + 1, count):
+            f = ws.c_h[i * width + p] / ws.c_h[p * width + p]
+            if f != 0.0:
+                for j in range(p + 1, width):
+                    ws.c_h[i * width + j] -= f * ws.c_h[p * width + j]
+    for p in range(count - 1, -1, -1):
+        x = ws.c_h[p * width + count]
+        for j in range(p + 1, count):
+            x -= ws.c_h[p * width + j] * ws.c_h[j * width + count]
+        ws.c_h[p * width + count] = x / ws.c_h[p * width + p]
+    return True
+
+
+@kernel
+def balance(model, ws, count, top):
+    """ws.c_x for the guessed states; False where they have no solution."""
+    for _ in range(REPEATS):
+        fill(model, ws, count, top)
+        if not eliminate_rows(ws, count):
+            return False
+        for i in range(count):
+            ws.c_x[int(ws.c_at[i])] = ws.c_h[i * (count + 1) + count]
+    return True
+
+
+@kernel
+def revise(model, ws, count, motion, one):
+    """Change the states that the solution contradicts, all or only the first; returns whether there was one, as number + 1."""
+    n = model.c_value.size
+    force = 0.0
+    for i in range(count):
+        force = max(force, abs(ws.c_x[int(ws.c_at[i])]))
+    found = 0
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and (found == 0 or not one):
+            r = model.c_row[k]
+            changed = False
+            if ws.c_hold[k] == 1.0:
+                if ws.c_x[r] - ws.c_base[k] < -TIGHT * force:
+                    ws.c_hold[k] = 0.0
+                    changed = True
+            elif motion_of(ws, r, count, n) < -TIGHT * motion:
+                ws.c_hold[k] = 1.0
+                changed = True
+            if model.c_row[k + 1] - r == 3 and ws.c_forced[k] == 0.0 and ws.c_mu[k] > 0.0 and not (changed and one):
+                changed = revise_friction(ws, k, r, count, n, force, motion) or changed
+            found = k + 1 if changed else found
+    return found
+
+
+@kernel
+def revise_friction(ws, k, r, count, n, force, motion):
+    """The same of the friction of one contact whose rows begin at r."""
+    if ws.c_rub[k] == STICKS:
+        size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
+        if size > ws.c_mu[k] * ws.c_x[r] * (1.0 + TIGHT) + TIGHT * force:
+            ws.c_rub[k], ws.c_turned[k] = SLIPS, 0.0
+            ws.c_slip[2 * k] = -ws.c_x[r + 1] / size
+            ws.c_slip[2 * k + 1] = -ws.c_x[r + 2] / size
+            return True
+        return False
+    size = math.hypot(ws.c_x[r + 1], ws.c_x[r + 2])
+    if not ws.c_x[r] > 0.0 or size == 0.0:
+        return False
+    x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
+    if x * motion_of(ws, r + 1, count, n) + y * motion_of(ws, r + 2, count, n) < -TIGHT * motion:
+        ws.c_turned[k] += 1.0
+        if ws.c_turned[k] > 1.0:  # it neither slips this way nor that
+            ws.c_rub[k] = STICKS
+        ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -x, -y
+        return True
+    turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
+    ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x, y
+    return turned
+
+
+@boundary("solve")
+def solve_contacts(model, ws):
+    """ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold, ws.c_rub and ws.c_x; NO_CONTACT_FORCE, item the contact."""
+    count = list_rows(model, ws)
+    top, motion = scales(ws, count, model.c_value.size)
+    for turn in range(ROUNDS):
+        if not balance(model, ws, count, top):
+            break
+        if revise(model, ws, count, motion, turn >= AT_ONCE) == 0:
+            return 0
+    return by_sweeps(model, ws, count, top, motion)
+
+
+@kernel
+def by_sweeps(model, ws, count, top, motion):
+    """States by projected Gauss-Seidel, then the forces of these states; those of the sweeps themselves where states lie on their bounds."""
+    worst = 0
+    for i in range(count):
+        ws.c_x[int(ws.c_at[i])] = 0.0
+    change, force = 1.0, 0.0
+    for _ in range(SWEEPS):
+        change, force, worst = sweep(model, ws, count, top)
+        if not change > SETTLED * force:
+            break
+    if change > 1e3 * SETTLED * force:
+        ws.head.item = worst
+        return NO_CONTACT_FORCE
+    for i in range(count):
+        ws.c_sum[int(ws.c_at[i])] = ws.c_x[int(ws.c_at[i])]
+    if balance(model, ws, count, top) and revise(model, ws, count, motion, True) == 0:
+        return 0
+    for i in range(count):
+        ws.c_x[int(ws.c_at[i])] = ws.c_sum[int(ws.c_at[i])]
+    return 0
+
+
+@kernel
+def sweep(model, ws, count, top):
+    """One sweep over all contacts; largest change, largest force, contact with the largest change."""
+    n = model.c_value.size
+    change, force, worst = 0.0, 0.0, 0
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0:
+            r = model.c_row[k]
+            before = ws.c_x[r]
+            g = ws.c_g[r * n + r]
+            if g > NOTHING * top:
+                ws.c_x[r] = max(ws.c_base[k], before - motion_of(ws, r, count, n) / g)
+            moved = abs(ws.c_x[r] - before)
+            ws.c_hold[k] = 1.0 if ws.c_x[r] > ws.c_base[k] else 0.0
+            if model.c_row[k + 1] - r == 3 and ws.c_mu[k] > 0.0:
+                moved = max(moved, sweep_friction(ws, k, r, count, n, top))
+            force = max(force, abs(ws.c_x[r]))
+            if moved > change:
+                change, worst = moved, k
+    return change, force, worst
+
+
+@kernel
+def sweep_friction(ws, k, r, count, n, top):
+    """Friction of one contact in a sweep; returns its change."""
+    x, y = ws.c_x[r + 1], ws.c_x[r + 2]
+    limit = ws.c_mu[k] * ws.c_x[r]
+    if ws.c_forced[k] == 1.0:
+        a, b = -limit * ws.c_slip[2 * k], -limit * ws.c_slip[2 * k + 1]
+    else:
+        g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
+        a = x - motion_of(ws, r + 1, count, n) / g if g > NOTHING * top else 0.0
+        b = y - motion_of(ws, r + 2, count, n) / g if g > NOTHING * top else 0.0
+        size = math.hypot(a, b)
+        ws.c_rub[k] = STICKS
+        if size > limit:
+            ws.c_rub[k] = SLIPS
+            ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -a / size, -b / size
+            a, b = limit * a / size, limit * b / size
+    ws.c_x[r + 1], ws.c_x[r + 2] = a, b
+    return max(abs(a - x), abs(b - y))
+
+
+@kernel
+def guess(model, ws):
+    """First guess, without forces: what approaches holds and sticks; what does not keeps out, so that friction alone makes no impact."""
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0:
+            ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < 0.0 else 0.0
+            ws.c_rub[k], ws.c_turned[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0, 0.0
+            for r in range(model.c_row[k], model.c_row[k + 1]):
+                ws.c_x[r] = 0.0
+
+
+@kernel
+def slides(ws, k):
+    """Whether contact k is in sliding motion."""
+    return int(ws.c_mode[k]) == SLIDE

@@ -1,0 +1,223 @@
+"""Forces of closed contacts: 0 ≤ x_n ⊥ a_n ≥ 0; sticking with a_t = 0 within the cone of friction, or friction against the slip.
+
+The accelerations without contact forces are known, with the loops closed; G x + b are those with the forces. A contact stays closed while it need
+not open: what it needs to open, or to begin to slide, is its margin, which an event watches ([SC24]: unilateral joints switched by the sign of
+their force). Coulomb's law with rigid bodies has no solution, or several, where a sliding contact gains normal acceleration from its own friction
+(P. Painlevé, 1895): that is refused.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts
+from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
+from kinetree.solvers.contacts.rows import (
+    FRICTION,
+    OPEN,
+    SLIDE,
+    STICK,
+    acceleration_of_row,
+    gap_of,
+    is_closed,
+    number_of,
+    rate_of_row,
+)
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import increments
+from kinetree.solvers.loops.response import carry
+
+SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
+SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
+HASTE = 3.0  # for hosts that integrate themselves: as for loops
+CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
+NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
+
+
+@kernel
+def take_closed(model, ws):
+    """Let the closed contacts take part, with their friction; sliding ones push against their slip."""
+    for k in range(model.c_law.size):
+        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
+        if ws.c_take[k] == 1.0:
+            ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+            ws.c_base[k], ws.c_turned[k] = 0.0, 0.0
+            ws.c_forced[k] = 1.0 if slides(ws, k) else 0.0
+            if slides(ws, k):
+                ws.c_rub[k] = SLIPS
+                set_direction(model, ws, k)
+    return list_rows(model, ws)
+
+
+@kernel
+def set_direction(model, ws, k):
+    """Direction of slip: that of the velocity, or where it has just begun, or turns back within a step, the one kept."""
+    r = model.c_row[k]
+    ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = ws.c_dir[2 * k], ws.c_dir[2 * k + 1]
+    if model.c_row[k + 1] - r == 3:
+        x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+        size = math.hypot(x, y)
+        if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.5 * size:
+            ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x / size, y / size
+
+
+@kernel
+def hold(model, ws):
+    """Contact forces, and the accelerations, multipliers and reactions with them; after those without."""
+    for r in range(ws.c_lam.size):
+        ws.c_x[r] = ws.c_lam[r]
+        ws.c_lam[r] = 0.0
+    count = take_closed(model, ws)
+    status = 0
+    if count > 0:
+        status = hold_closed(model, ws, count)
+    report(model, ws)
+    return status
+
+
+@kernel
+def hold_closed(model, ws, count):
+    """The same where some are closed."""
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_b[r] = acceleration_of_row(model, ws, r)
+    if ws.head.stabilised != 0.0:
+        pull_together(model, ws)
+    if model.l_kind.size > 0:
+        carry(model, ws)
+        increments(model, ws, ws.c_increment)
+    keep(model, ws)
+    status = gather_responses(model, ws)
+    bring_back(model, ws)
+    if status == 0:
+        status = resists(model, ws)
+    if status == 0:
+        status = solve_contacts(model, ws)
+    if status != 0:
+        return status
+    measure_margins(model, ws, count)
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_lam[r] = ws.c_x[r]
+    return let_act(model, ws, count)
+
+
+@kernel
+def resists(model, ws):
+    """NO_CONTACT_FORCE where friction would drive a sliding contact into the surface."""
+    n = model.c_value.size
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and ws.c_mu[k] > 0.0:
+            r = model.c_row[k]
+            own = ws.c_g[r * n + r]
+            drawn = ws.c_g[r * n + r + 1] * ws.c_slip[2 * k] + ws.c_g[r * n + r + 2] * ws.c_slip[2 * k + 1]
+            if not own - ws.c_mu[k] * drawn > SINGULAR * own:
+                ws.head.item = k
+                return NO_CONTACT_FORCE
+    return 0
+
+
+@kernel
+def pull_together(model, ws):
+    """For hosts that integrate themselves: closed contacts come back like open loops do, a + 2 p v + p² g in the place of a."""
+    fastest = 0.0
+    for i in range(1, model.parent.size):
+        at = i * L.ROW
+        spin, bend = 0.0, 0.0
+        for c in range(3):
+            spin = max(spin, abs(ws.row[at + L.W_OM + c]))
+            bend = max(bend, abs(ws.row[at + L.W_AL + c] + ws.row[at + L.W_DA + c]))
+        fastest = max(fastest, spin * spin + bend)
+    pull = HASTE * math.sqrt(fastest)
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0:
+            r = model.c_row[k]
+            ws.c_b[r] += 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(model, ws, k)
+            for s in range(r + 1, model.c_row[k + 1]):
+                if not slides(ws, k):
+                    ws.c_b[s] += 2.0 * pull * rate_of_row(model, ws, s)
+
+
+@kernel
+def measure_margins(model, ws, count):
+    """What contacts lack to open, and sticking ones to slide, in accelerations; positive: they do."""
+    n = model.c_value.size
+    _, motion = scales(ws, count, n)
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0:
+            r = model.c_row[k]
+            x = ws.c_x[r]
+            ws.c_margin[2 * k] = motion_of(ws, r, count, n) - ws.c_g[r * n + r] * x - SURE * motion
+            ws.c_margin[2 * k + 1] = -1.0
+            if model.c_row[k + 1] - r == 3 and not slides(ws, k) and x > 0.0:
+                if ws.c_rub[k] == STICKS:
+                    g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
+                    ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
+                else:
+                    slip = math.hypot(motion_of(ws, r + 1, count, n), motion_of(ws, r + 2, count, n))
+                    ws.c_margin[2 * k + 1] = slip - SURE * motion
+
+
+@kernel
+def report(model, ws):
+    """What outputs tell of the contacts."""
+    for k in range(model.c_law.size):
+        r = model.c_row[k]
+        ws.c_out[FULL * k + NORMAL_FORCE] = ws.c_lam[r]
+        ws.c_out[FULL * k + FRICTION_FORCE] = math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2]) if model.c_row[k + 1] - r == 3 else 0.0
+        ws.c_out[FULL * k + CLOSED] = ws.c_mode[k]
+
+
+@kernel
+def write_guards(model, ws):
+    """Registers of the guards of contacts: positive when an open one touches, a closed one opens, a sticking one slides, a sliding one turns."""
+    for k in range(model.c_law.size):
+        if is_closed(ws, k):
+            ws.val[model.c_guard[2 * k]] = ws.c_margin[2 * k]
+        else:
+            ws.val[model.c_guard[2 * k]] = -gap_of(model, ws, k)
+        if model.c_row[k + 1] - model.c_row[k] == 3:
+            value = -1.0
+            if slides(ws, k):
+                value = -slip_along(model, ws, k)
+            elif is_closed(ws, k):
+                value = ws.c_margin[2 * k + 1]
+            ws.val[model.c_guard[2 * k + 1]] = value
+
+
+@kernel
+def slip_along(model, ws, k):
+    """Slip of a sliding contact along the direction kept."""
+    r = model.c_row[k]
+    return rate_of_row(model, ws, r + 1) * ws.c_dir[2 * k] + rate_of_row(model, ws, r + 2) * ws.c_dir[2 * k + 1]
+
+
+@kernel
+def follow_slip(model, ws):
+    """Keep the directions that slips have now, at a state that the run goes on from."""
+    for k in range(model.c_law.size):
+        if slides(ws, k) and model.c_row[k + 1] - model.c_row[k] == 3:
+            set_direction(model, ws, k)
+            ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
+
+
+@kernel
+def change_modes(model, ws):
+    """Open closed contacts that need to, let sticking ones slide that need to; whether there was one."""
+    some = False
+    for k in range(model.c_law.size):
+        if is_closed(ws, k) and ws.c_margin[2 * k] > 0.0:
+            ws.c_mode[k] = OPEN
+            some = True
+        elif int(ws.c_mode[k]) == STICK and ws.c_margin[2 * k + 1] > 0.0 and model.c_row[k + 1] - model.c_row[k] == 3:
+            ws.c_mode[k] = SLIDE
+            ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
+            some = True
+    return some
+
+
+@kernel
+def close_contact(ws, k, mode):
+    """Close a contact; it is guessed to hold and to stick."""
+    if not is_closed(ws, k):
+        ws.c_hold[k], ws.c_rub[k] = 1.0, STICKS
+    ws.c_mode[k] = mode

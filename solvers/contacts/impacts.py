@@ -1,0 +1,303 @@
+"""Impacts: M (u⁺ - u⁻) = Nᵀx + Jᵀμ under all constraints, for all contacts that touch at one instant together.
+
+Newton: 0 ≤ x ⊥ N u⁺ + e N u⁻ ≥ 0. Poisson: compression with e = 0 gives x_c, then expansion with x ≥ e x_c ⊥ N u⁺ ≥ 0. Energetic (W. J. Stronge,
+1990): expansion with x ≥ k x_c, k such that its normal work is e² times that of compression, each phase by the mean of its velocities. Friction:
+|x_t| ≤ μ x_n, against the slip after the impact, or after either phase. e counts where the approach is faster than the contact's speed of rest;
+slower ones are plastic. Newton's hypothesis with friction may add energy (T. R. Kane, D. A. Levinson, 1985): then only the part of the way from the
+plastic impulses x_c is gone on which the work ½ xᵀ(w⁻ + w⁺) of all contacts is not positive. One after another: the fastest approach alone, until
+there is none, then what is slower together.
+"""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.complementarity import guess, motion_of, solve_contacts
+from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
+from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
+from kinetree.solvers.contacts.rows import (
+    FRICTION,
+    OPEN,
+    REST_SPEED,
+    RESTITUTION,
+    SLIDE,
+    STICK,
+    TOUCH,
+    gap_of,
+    is_closed,
+    number_of,
+    rate_of_row,
+)
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.least_change import place_loops
+from kinetree.solvers.loops.projection import DAMPING, speed_scale
+from kinetree.solvers.loops.set_speeds import free_change
+
+STILL = 1e-9  # relative to the largest speed: slower ones are none
+SLOW = 2.0  # of c_near
+BLOWS = 10000  # of a sequence; it would end in itself
+NEWTON, ENERGETIC = int(L.Restitution.NEWTON), int(L.Restitution.ENERGETIC)
+TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
+
+
+@kernel
+def take_touching(model, ws):
+    """Let the contacts take part that are closed or touch; returns the number of their rows."""
+    for k in range(model.c_law.size):
+        ws.c_take[k] = 1.0 if is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH else 0.0
+        ws.c_near[k] = ws.c_take[k]
+        ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
+    return list_rows(model, ws)
+
+
+@kernel
+def free_factors(model, ws):
+    """Factors of the elimination and of the loops at the present place."""
+    for r in range(ws.loop_r.size):
+        ws.loop_r[r] = 0.0
+    return free_change(model, ws, DAMPING, 0)
+
+
+@boundary("state")
+def collide(model, ws, t):
+    """Change ws.u by the impulses of all contacts that touch, and say which of them are closed then."""
+    status = place_loops(model, ws, t)
+    if status != 0:
+        return status
+    count = take_touching(model, ws)
+    if count == 0:
+        return 0
+    status = free_factors(model, ws)
+    if status == 0:
+        status = gather_responses(model, ws)
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_rate[r] = rate_of_row(model, ws, r)
+        ws.c_total[r] = 0.0
+    if status == 0 and model.header.sequence == 1:
+        status = one_by_one(model, ws)
+    if status == 0:
+        status = together(model, ws)
+    if status != 0:
+        return status
+    count = take_near(model, ws)
+    begin_response(model, ws)
+    push_rows(model, ws, ws.c_total, count)
+    status = respond_alone(model, ws)
+    for j in range(ws.u.size):
+        ws.u[j] += ws.udot[j]
+    settle_states(model, ws)
+    return status
+
+
+@kernel
+def take_near(model, ws):
+    """All contacts that touch take part again."""
+    for k in range(model.c_law.size):
+        ws.c_take[k] = ws.c_near[k]
+    return list_rows(model, ws)
+
+
+@kernel
+def one_by_one(model, ws):
+    """Impacts of single contacts, the fastest first."""
+    for _ in range(BLOWS):
+        fastest, found = 0.0, -1
+        for k in range(model.c_law.size):
+            approach = -ws.c_rate[model.c_row[k]] if ws.c_near[k] == 1.0 else 0.0
+            if approach > fastest and approach > number_of(model, ws, k, REST_SPEED):
+                fastest, found = approach, k
+        if found < 0:
+            break
+        for k in range(model.c_law.size):
+            ws.c_take[k] = 1.0 if k == found else 0.0
+        status = together(model, ws)
+        if status != 0:
+            return status
+    take_near(model, ws)
+    return 0
+
+
+@kernel
+def bounce_of(model, ws, k):
+    """Coefficient of restitution that counts at the present approach."""
+    e = number_of(model, ws, k, RESTITUTION)
+    return e if -ws.c_rate[model.c_row[k]] > number_of(model, ws, k, REST_SPEED) else 0.0
+
+
+@kernel
+def together(model, ws):
+    """Impulses of the contacts that take part, all at once, added to ws.c_total; ws.c_rate becomes what follows."""
+    count = list_rows(model, ws)
+    bounces, phases = False, False
+    for k in range(model.c_law.size):
+        ws.c_bounce[k] = bounce_of(model, ws, k) if ws.c_take[k] == 1.0 else 0.0
+        bounces = bounces or ws.c_bounce[k] > 0.0
+        phases = phases or (ws.c_bounce[k] > 0.0 and model.c_law[k] != NEWTON)
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_b[r] = ws.c_rate[r]
+    guess(model, ws)
+    status = solve_contacts(model, ws)
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_plastic[r] = ws.c_x[r]
+    if status == 0 and bounces:
+        status = expand(model, ws, count) if phases else rebound(model, ws, count)
+        if status == 0:
+            limit_energy(model, ws, count)
+    take_over(model, ws, count)
+    return status
+
+
+@kernel
+def add_bounces(model, ws):
+    """w⁺ + e w⁻ in the place of w⁺, for contacts by Newton's hypothesis."""
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and model.c_law[k] == NEWTON:
+            r = model.c_row[k]
+            ws.c_b[r] += ws.c_bounce[k] * ws.c_rate[r]
+
+
+@kernel
+def rebound(model, ws, count):
+    """Newton's hypothesis: all impulses in one step."""
+    add_bounces(model, ws)
+    guess(model, ws)
+    return solve_contacts(model, ws)
+
+
+@kernel
+def expand(model, ws, count):
+    """The phase after compression, with what the contacts have stored."""
+    n = model.c_value.size
+    for i in range(count):
+        r = int(ws.c_at[i])
+        for j in range(count):
+            s = int(ws.c_at[j])
+            ws.c_b[r] += ws.c_g[r * n + s] * ws.c_plastic[s]
+    add_bounces(model, ws)
+    for k in range(model.c_law.size):
+        ws.c_share[k] = ws.c_bounce[k]
+    status = 0
+    for _ in range(TRIALS):
+        guess(model, ws)
+        for k in range(model.c_law.size):
+            if ws.c_take[k] == 1.0 and model.c_law[k] != NEWTON:
+                ws.c_base[k] = ws.c_share[k] * ws.c_plastic[model.c_row[k]]
+        status = solve_contacts(model, ws)
+        if status != 0 or matched(model, ws, count):
+            break
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_x[r] += ws.c_plastic[r]
+    return status
+
+
+@kernel
+def matched(model, ws, count):
+    """Whether every energetic contact gives back the work it should; else its share is corrected."""
+    n = model.c_value.size
+    done = True
+    for k in range(model.c_law.size):
+        r = model.c_row[k]
+        if ws.c_take[k] == 1.0 and model.c_law[k] == ENERGETIC and ws.c_bounce[k] > 0.0 and ws.c_plastic[r] > 0.0:
+            stored = -(ws.c_rate[r] + ws.c_b[r]) * ws.c_plastic[r]
+            given = (ws.c_b[r] + motion_of(ws, r, count, n)) * ws.c_x[r]
+            if stored > 0.0 and given > 0.0:
+                change = ws.c_bounce[k] * math.sqrt(stored / given)
+                ws.c_share[k] *= change
+                done = done and abs(change - 1.0) <= MATCHED
+    return done
+
+
+@kernel
+def limit_energy(model, ws, count):
+    """Go from the plastic impulses to those of the hypothesis only as far as the contacts do no work: c + b s + a s² ≤ 0."""
+    n = model.c_value.size
+    a, b, c = 0.0, 0.0, 0.0
+    for i in range(count):
+        r = int(ws.c_at[i])
+        p, d = ws.c_plastic[r], ws.c_x[r] - ws.c_plastic[r]
+        from_p, from_d = 0.0, 0.0
+        for j in range(count):
+            s = int(ws.c_at[j])
+            from_p += ws.c_g[r * n + s] * ws.c_plastic[s]
+            from_d += ws.c_g[r * n + s] * (ws.c_x[s] - ws.c_plastic[s])
+        a += 0.5 * d * from_d
+        b += d * (ws.c_rate[r] + from_p)
+        c += p * (ws.c_rate[r] + 0.5 * from_p)
+    if a + b + c > 0.0 and a > 0.0:
+        way = min(1.0, max(0.0, (math.sqrt(max(0.0, b * b - 4.0 * a * c)) - b) / (2.0 * a)))
+        for i in range(count):
+            r = int(ws.c_at[i])
+            ws.c_x[r] = ws.c_plastic[r] + way * (ws.c_x[r] - ws.c_plastic[r])
+
+
+@kernel
+def take_over(model, ws, count):
+    """Add the impulses to the total and change the rates of all that touch."""
+    n = model.c_value.size
+    for k in range(model.c_law.size):
+        if ws.c_near[k] == 1.0:
+            for r in range(model.c_row[k], model.c_row[k + 1]):
+                for j in range(count):
+                    s = int(ws.c_at[j])
+                    ws.c_rate[r] += ws.c_g[r * n + s] * ws.c_x[s]
+    for i in range(count):
+        r = int(ws.c_at[i])
+        ws.c_total[r] += ws.c_x[r]
+
+
+@kernel
+def settle_states(model, ws):
+    """Contacts that do not part are closed; they stick where they do not slip, or have just turned back at less than their speed of rest.
+
+    Those that part slower than their speed of rest are closed for a try (SLOW), so that a series of ever smaller impacts comes to an end.
+    """
+    still = STILL * speed_scale(ws)
+    for k in range(model.c_law.size):
+        r = model.c_row[k]
+        if ws.c_near[k] != 1.0:
+            continue
+        if ws.c_total[r] > 0.0:
+            ws.c_out[FULL * k + IMPULSE] = ws.c_total[r]
+        ws.c_near[k] = SLOW if ws.c_rate[r] > still else 1.0
+        if ws.c_rate[r] > max(still, number_of(model, ws, k, REST_SPEED)):
+            ws.c_mode[k] = OPEN
+        elif model.c_row[k + 1] - r == 1:
+            close_contact(ws, k, STICK)
+        else:
+            settle_slip(model, ws, k, still)
+
+
+@kernel
+def any_slow(ws):
+    """Whether contacts are closed for a try."""
+    found = False
+    for k in range(ws.c_mode.size):
+        found = found or (ws.c_near[k] == SLOW and is_closed(ws, k))
+    return found
+
+
+@kernel
+def let_go(model, ws):
+    """Open those closed for a try that nothing presses together, after the accelerations."""
+    for k in range(model.c_law.size):
+        if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[model.c_row[k]] > 0.0:
+            ws.c_mode[k] = OPEN
+
+
+@kernel
+def settle_slip(model, ws, k, still):
+    """Whether a contact with friction sticks or slides."""
+    r = model.c_row[k]
+    x, y = ws.c_rate[r + 1], ws.c_rate[r + 2]
+    slip = math.hypot(x, y)
+    along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
+    turned = int(ws.c_mode[k]) == SLIDE and along <= still and slip <= number_of(model, ws, k, REST_SPEED)
+    if slip <= still or turned:
+        close_contact(ws, k, STICK)
+    else:
+        close_contact(ws, k, SLIDE)
+        ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = x / slip, y / slip

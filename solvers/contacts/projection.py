@@ -1,0 +1,110 @@
+"""Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
+
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.complementarity import balance, guess, scales, slides
+from kinetree.solvers.contacts.forces import follow_slip
+from kinetree.solvers.contacts.impacts import free_factors
+from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
+from kinetree.solvers.contacts.rows import any_closed, gap_of, is_closed, rate_of_row
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.least_change import place_loops, retract
+from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale
+
+CLOSE = 1e-13  # relative to the reach, or to the largest speed: less needs no correction
+
+
+@kernel
+def take_gaps(model, ws):
+    """Gaps of closed contacts as what is to go; the largest."""
+    worst = 0.0
+    for k in range(model.c_law.size):
+        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
+        ws.c_mu[k] = 0.0
+        ws.c_b[model.c_row[k]] = gap_of(model, ws, k)
+        if ws.c_take[k] == 1.0:
+            worst = max(worst, abs(ws.c_b[model.c_row[k]]))
+    return worst
+
+
+@kernel
+def take_rates(model, ws):
+    """Velocities that closed contacts hold as what is to go; the largest."""
+    worst = 0.0
+    for k in range(model.c_law.size):
+        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
+        if ws.c_take[k] == 1.0:
+            first = model.c_row[k]
+            ws.c_mu[k] = 0.0 if slides(ws, k) else 1.0
+            for r in range(first, model.c_row[k + 1] if ws.c_mu[k] == 1.0 else first + 1):
+                ws.c_b[r] = rate_of_row(model, ws, r)
+                worst = max(worst, abs(ws.c_b[r]))
+    return worst
+
+
+@kernel
+def change_held(model, ws):
+    """ws.udot = least change that takes the rows in ws.c_b away; rows of sliding contacts along the plane move as they like."""
+    count = list_rows(model, ws)
+    status = free_factors(model, ws)
+    if status == 0:
+        status = gather_responses(model, ws)
+    guess(model, ws)
+    for k in range(model.c_law.size):
+        ws.c_hold[k] = 1.0
+    top, _ = scales(ws, count, model.c_value.size)
+    balance(model, ws, count, top)
+    begin_response(model, ws)
+    push_rows(model, ws, ws.c_x, count)
+    found = respond_alone(model, ws)
+    return status if status != 0 else found
+
+
+@boundary("state")
+def project_contacts(model, ws, t):
+    """Close the gaps of closed contacts, then their velocities; changes ws.q and ws.u."""
+    worst = 0.0
+    for level in range(2):
+        for _ in range(ITERATIONS):
+            status = place_loops(model, ws, t)
+            if status != 0:
+                return status
+            before = worst
+            worst = take_gaps(model, ws) if level == 0 else take_rates(model, ws)
+            enough = CLOSE * (reach(model, ws) if level == 0 else speed_scale(ws))
+            if worst <= enough or (0.0 < before < 10.0 * worst):
+                break
+            status = change_held(model, ws)
+            if status != 0:
+                return status
+            if level == 0:
+                retract(model, ws, ws.udot, 1.0)
+            else:
+                for j in range(ws.u.size):
+                    ws.u[j] += ws.udot[j]
+        worst = 0.0
+    follow_slip(model, ws)
+    return 0
+
+
+@kernel
+def constrained(model, ws):
+    """Whether loops or closed contacts hold the present state."""
+    return model.l_kind.size > 0 or any_closed(ws)
+
+
+@kernel
+def keep_closed(model, ws, t):
+    """Loops and closed contacts, where there are some."""
+    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    return keep_contacts(model, ws, t) if status == 0 else status
+
+
+@kernel
+def keep_contacts(model, ws, t):
+    """Closed contacts where there are some, on closed loops."""
+    status = 0
+    if any_closed(ws):
+        status = project_contacts(model, ws, t)
+        if status == 0 and model.l_kind.size > 0:
+            status = project(model, ws, t)
+    return status

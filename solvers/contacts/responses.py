@@ -1,0 +1,139 @@
+"""Responses of the constrained mechanism to contact forces, or impulses: G = N P M⁻¹ Nᵀ, and what all of them together do.
+
+One response of O(N) per row, as in `loops.set_speeds`. A response needs the bias of the elimination out of the way: on the way to accelerations it
+is kept and brought back, so that the forces act in the end on what the elimination has found, and reactions and multipliers of loops include them.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.rows import increment_of_row, push_row
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.ghosts import forget_debts, repay
+from kinetree.solvers.loops.residual import increments
+from kinetree.solvers.loops.response import forget_bias, place_multipliers, push_nothing, respond
+from kinetree.solvers.loops.substitution import solve_factor
+
+KEPT_BODY, KEPT_SPEED = 12, 4  # numbers kept per body: W_N, W_F, W_DA, W_DB; per speed: C_UN, C_G
+
+
+@kernel
+def list_rows(model, ws):
+    """Rows of the contacts that take part, one after another in ws.c_at; returns their number."""
+    count = 0
+    for k in range(model.c_law.size):
+        ws.c_begin[k] = count
+        if ws.c_take[k] == 1.0:
+            for r in range(model.c_row[k], model.c_row[k + 1]):
+                ws.c_at[count] = r
+                count += 1
+    return count
+
+
+@kernel
+def respond_closed(model, ws):
+    """Add the response to ws.push; the loops keep the increments J u̇ that ws.c_goal tells, ws.loop_lam becomes what this takes."""
+    respond(model, ws)
+    if model.l_kind.size > 0:
+        increments(model, ws, ws.loop_lam)
+        for r in range(ws.loop_lam.size):
+            ws.loop_lam[r] = ws.c_goal[r] - ws.loop_lam[r]
+        solve_factor(model, ws, ws.loop_lam)
+        place_multipliers(model, ws)
+        respond(model, ws)
+
+
+@kernel
+def begin_response(model, ws):
+    """Forget what is there: the next response stands alone."""
+    forget_bias(model, ws)
+    push_nothing(ws)
+    for r in range(ws.c_goal.size):
+        ws.c_goal[r] = 0.0
+
+
+@boundary("solve")
+def respond_alone(model, ws):
+    """Response to ws.push after `begin_response`, borrowed inertia repaid."""
+    respond_closed(model, ws)
+    if model.ghosts.size > 0:
+        forget_debts(ws)
+        return repay(model, ws)
+    return 0
+
+
+@boundary("solve")
+def gather_responses(model, ws):
+    """G of the rows listed, in ws.c_g by the numbers of the rows; needs the factors of the elimination and of the loops."""
+    n, count = model.c_value.size, list_rows(model, ws)
+    status = 0
+    for i in range(count):
+        r = int(ws.c_at[i])
+        begin_response(model, ws)
+        push_row(model, ws, r, 1.0)
+        found = respond_alone(model, ws)
+        status = found if status == 0 else status
+        for j in range(count):
+            s = int(ws.c_at[j])
+            ws.c_g[s * n + r] = increment_of_row(model, ws, s)
+    return status
+
+
+@kernel
+def push_rows(model, ws, x, count):
+    """All contact forces, or impulses, of the rows listed to ws.push."""
+    push_nothing(ws)
+    for i in range(count):
+        r = int(ws.c_at[i])
+        push_row(model, ws, r, x[r])
+
+
+@kernel
+def keep(model, ws):
+    """Put aside what the elimination has found."""
+    bodies = model.parent.size
+    for i in range(bodies):
+        at = i * L.ROW
+        for c in range(6):
+            ws.c_kept[KEPT_BODY * i + c] = ws.row[at + L.W_N + c]
+            ws.c_kept[KEPT_BODY * i + 6 + c] = ws.row[at + L.W_DA + c]
+    for j in range(ws.u.size):
+        to = KEPT_BODY * bodies + KEPT_SPEED * j
+        for c in range(3):
+            ws.c_kept[to + c] = ws.col[j * L.COLUMN + L.C_UN + c]
+        ws.c_kept[to + 3] = ws.col[j * L.COLUMN + L.C_G]
+    to = KEPT_BODY * bodies + KEPT_SPEED * ws.u.size
+    for c in range(ws.ghost_w.size):
+        ws.c_kept[to + c] = ws.ghost_w[c]
+    for r in range(ws.loop_lam.size):
+        ws.c_multiplier[r] = ws.loop_lam[r]
+
+
+@kernel
+def bring_back(model, ws):
+    """Restore what `keep` has put aside."""
+    bodies = model.parent.size
+    for i in range(bodies):
+        at = i * L.ROW
+        for c in range(6):
+            ws.row[at + L.W_N + c] = ws.c_kept[KEPT_BODY * i + c]
+            ws.row[at + L.W_DA + c] = ws.c_kept[KEPT_BODY * i + 6 + c]
+    for j in range(ws.u.size):
+        to = KEPT_BODY * bodies + KEPT_SPEED * j
+        for c in range(3):
+            ws.col[j * L.COLUMN + L.C_UN + c] = ws.c_kept[to + c]
+        ws.col[j * L.COLUMN + L.C_G] = ws.c_kept[to + 3]
+    to = KEPT_BODY * bodies + KEPT_SPEED * ws.u.size
+    for c in range(ws.ghost_w.size):
+        ws.ghost_w[c] = ws.c_kept[to + c]
+
+
+@kernel
+def let_act(model, ws, count):
+    """Let the forces of the rows listed, in ws.c_lam, act on what was brought back; the loops stay as they are."""
+    for r in range(ws.c_goal.size):
+        ws.c_goal[r] = ws.c_increment[r]
+    push_rows(model, ws, ws.c_lam, count)
+    respond_closed(model, ws)
+    for r in range(ws.loop_lam.size):
+        ws.loop_lam[r] += ws.c_multiplier[r]
+    return repay(model, ws) if model.ghosts.size > 0 else 0

@@ -1,0 +1,88 @@
+"""Rows of contacts: the gap along the normal, and the slip along two directions of the plane of touch.
+
+Every row has its value, its rate and the rest of its second derivative in registers, and arms: how the rate depends on velocities of points and
+spins of bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.residual import accelerations_along, arm_wrench
+from kinetree.solvers.views import arm_at
+
+OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
+RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
+TOUCH = 1e-10  # m: gaps up to this are none
+DEEP = 1e-6  # m: overlap at the start that is taken as rounding of what was given
+
+
+@kernel
+def number_of(model, ws, k, which):
+    """Coefficient of restitution or of friction, or the speed of rest of contact k."""
+    return ws.val[model.c_number[3 * k + which]]
+
+
+@kernel
+def is_closed(ws, k):
+    """Whether contact k is closed; one whose state was never told is not."""
+    return ws.c_mode[k] > 0.5
+
+
+@kernel
+def any_closed(ws):
+    """Whether some contact is closed."""
+    found = False
+    for k in range(ws.c_mode.size):
+        found = found or ws.c_mode[k] > 0.5
+    return found
+
+
+@kernel
+def gap_of(model, ws, k):
+    """Distance along the normal; needs the state program."""
+    return ws.val[model.c_value[model.c_row[k]]]
+
+
+@kernel
+def rate_of_row(model, ws, r):
+    """Velocity along row r; needs the state program."""
+    return ws.val[model.c_value[r] + 1]
+
+
+@kernel
+def acceleration_of_row(model, ws, r):
+    """Acceleration along row r, after the accelerations."""
+    return ws.val[model.c_value[r] + 2] + accelerations_along(model, ws, model.c_arm_at[r], model.c_arm_at[r + 1], True)
+
+
+@kernel
+def increment_of_row(model, ws, r):
+    """What the increments of acceleration do to row r."""
+    total = 0.0
+    for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
+        one = arm_at(model.l_arm, k)
+        f, n = arm_wrench(ws, one)
+        row = one.body * L.ROW
+        total += dot3(f, get3(ws.row, row + L.W_DB)) + dot3(n, get3(ws.row, row + L.W_DA))
+    return total
+
+
+@kernel
+def push_row(model, ws, r, x):
+    """Add the wrenches of a multiplier x of row r to ws.push."""
+    for k in range(model.c_arm_at[r], model.c_arm_at[r + 1]):
+        one = arm_at(model.l_arm, k)
+        f, n = arm_wrench(ws, one)
+        add_to3(ws.push, 6 * one.body, scale(x, f))
+        add_to3(ws.push, 6 * one.body + 3, scale(x, n))
+
+
+@kernel
+def power_of_contacts(model, ws):
+    """Power of the contact forces, after the accelerations: that of friction where contacts slide."""
+    total = 0.0
+    for k in range(model.c_law.size):
+        if is_closed(ws, k):
+            for r in range(model.c_row[k], model.c_row[k + 1]):
+                total += ws.c_lam[r] * rate_of_row(model, ws, r)
+    return total

@@ -1,0 +1,128 @@
+"""Records: numbers that stand at fixed places of a block, each declared once with its name and meaning.
+
+From a declaration come the typed views of kernels (`ws.head.item`, `sensor_at(model.sensors, k).register`), views for Python (`Record.of`), the
+constants of the C shell and the page in docs. Pure data: importing this module costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+
+class Entry(NamedTuple):
+    """One number of a record, or some that stand together."""
+
+    name: str
+    text: str
+    count: int = 1
+
+
+class Record:
+    """The layout of a record."""
+
+    def __init__(self, name: str, text: str, *entries: Entry):
+        self.name, self.text, self.entries = name, text, entries
+        self.places: dict[str, tuple[int, int]] = {}  # first place and count by name
+        at = 0
+        for entry in entries:
+            if entry.name in self.places or entry.name in ("size", "block", "first", "record"):
+                raise ValueError(f"record '{name}': the name '{entry.name}' is taken")
+            self.places[entry.name] = at, entry.count
+            at += entry.count
+        self.size = at
+
+    def at(self, name: str) -> int:
+        """Place of an entry."""
+        return self.places[name][0]
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Places of all entries in order."""
+        return tuple(place for place, _ in self.places.values())
+
+    def of(self, block: Any, first: int = 0) -> Named:
+        """The record that begins at a place of a block."""
+        return Named(block, first, self)
+
+    def rows(self, block: Any) -> Iterator[Named]:
+        """Records that fill a block one after another."""
+        return (Named(block, first, self) for first in range(0, len(block), self.size))
+
+    def filled(self, **values: int | Sequence[int]) -> list[int]:
+        """The numbers of a record of integers; what is not given is 0."""
+        found = self.of([0] * self.size)
+        for name, value in values.items():
+            setattr(found, name, [int(each) for each in value] if isinstance(value, Sequence) else int(value))
+        return found.block
+
+    def constants(self, prefix: str) -> dict[str, int]:
+        """Places under names for C."""
+        return {f"{prefix}_{name.upper()}": place for name, (place, _) in self.places.items()}
+
+
+class Named:
+    """A record in a block as plain Python sees it: its entries are attributes, and it can be indexed like the block."""
+
+    __slots__ = ("block", "first", "record")
+    block: Any
+    first: int
+    record: Record
+
+    def __init__(self, block: Any, first: int, record: Record):
+        for name, value in (("block", block), ("first", first), ("record", record)):
+            object.__setattr__(self, name, value)
+
+    def place(self, name: str) -> int | slice:
+        """Where an entry stands in the block."""
+        if name not in self.record.places:
+            raise AttributeError(f"record '{self.record.name}' has no entry '{name}'")
+        at, count = self.record.places[name]
+        return self.first + at if count == 1 else slice(self.first + at, self.first + at + count)
+
+    def __getattr__(self, name: str) -> Any:
+        return self.block[self.place(name)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.block[self.place(name)] = value
+
+    def shifted(self, index: Any) -> Any:
+        """An index of the block for one of the record."""
+        if not isinstance(index, slice):
+            return self.first + index
+        last = len(self) if index.stop is None else index.stop
+        return slice(self.first + (index.start or 0), self.first + last)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.block[self.shifted(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.block[self.shifted(index)] = value
+
+    def __len__(self) -> int:
+        return len(self.block) - self.first
+
+    @property
+    def size(self) -> int:
+        """Numbers from the beginning of the record to the end of the block."""
+        return len(self)
+
+
+def plain_rows(record: Record) -> Callable[[Any, int], Named]:
+    """What cuts record k out of a table of them, in plain Python."""
+
+    def row(table: Any, k: int) -> Named:
+        return record.of(table, k * record.size)
+
+    row.kinetree_record = record  # type: ignore[attr-defined]
+    return row
+
+
+def plain_block(record: Record) -> Callable[[Any], Named]:
+    """What sees a whole block as a record with more behind it, in plain Python."""
+
+    def whole(block: Any) -> Named:
+        return record.of(block)
+
+    whole.kinetree_block = record  # type: ignore[attr-defined]
+    return whole

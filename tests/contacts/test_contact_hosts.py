@@ -1,0 +1,109 @@
+"""Contacts in every way to run: own runs with all integrators, co-simulation and model exchange, both back ends, the engine as C99, kept states."""
+
+import ctypes
+import math
+import subprocess
+
+import numpy as np
+import pytest
+from contacts import G, feet, plane_block
+from fmpy import simulate_fmu
+
+import kinetree.models.run.unit as unit_module
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.fmu.source.archive import STRICT, engine_text
+from kinetree.models import load
+from kinetree.models.run.unit import Run, make_unit
+from kinetree.solvers.library.tools import compiler
+
+
+def thrown_box() -> dict:
+    """A box falls flat on the floor while it moves on: it bounces, slides, and comes to rest."""
+    contacts = feet(0.4, 0.2, friction=0.3, restitution=0.4, rest_speed=0.05)
+    box = plane_block(0.4, 0.2, (0, 0.3, 0), (2.0, 0, 0))
+    outputs = {"load": "left.force + right.force", "state": "left.state"}
+    return {"format": "kinetree/1", "name": "thrown box", **box, "contacts": contacts, "outputs": outputs}
+
+
+def where_it_rests() -> tuple[float, float]:
+    """Place and load: free falls between impacts that take μ (1 + e) v from the speed, then sliding."""
+    friction, e, v = 0.3, 0.4, math.sqrt(2 * G * 0.2)
+    x, speed = 2.0 * v / G, 2.0
+    while e * v > 0.05:
+        speed -= friction * (1 + e) * v
+        v *= e
+        x += speed * 2 * v / G
+    speed -= friction * (1 + e if v > 0.05 else 1.0) * v  # what would part slower than rest_speed stays
+    return x + speed**2 / (2 * friction * G), G
+
+
+@pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "rk4", "semi-implicit"])
+def test_every_integrator(integrator: str):
+    """Parabolas and uniform slowing down: methods of order 2 and more are exact but for the instants, which all locate alike."""
+    result = load(thrown_box()).compile().simulate(stop_time=1.5, output_step=0.1, integrator=integrator, step=1e-3)
+    place, load_ = where_it_rests()
+    assert result["x"][-1] == pytest.approx(place, abs=1e-5 if integrator == "semi-implicit" else 1e-8)
+    assert result["load"][-1] == pytest.approx(load_, rel=1e-8) and result["state"][-1] == 1.0
+
+
+@pytest.mark.parametrize("backend, fmi", [("native", 2), ("native", 3), ("python", 2)])
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+def test_hosts(backend: str, fmi: int, kind: str, tmp_path):
+    """In a step of co-simulation, and under CVode, whose steps end at the event indicators of contacts."""
+    if backend == "python" and kind == "ModelExchange":
+        pytest.skip("the Python back end is for co-simulation")
+    path = build_fmu(load(thrown_box()), tmp_path / "box.fmu", backend, fmi)
+    names = ["x", "z", "load", "state"]
+    found = simulate_fmu(str(path), stop_time=1.5, fmi_type=kind, output=names, relative_tolerance=1e-8, output_interval=0.05)
+    place, load_ = where_it_rests()
+    assert found["x"][-1] == pytest.approx(place, abs=1e-5) and found["z"][-1] == pytest.approx(0.1, abs=1e-6)
+    assert found["load"][-1] == pytest.approx(load_, rel=1e-5) and found["state"][-1] == 1.0
+
+
+def test_the_engine_as_c(tmp_path, monkeypatch):
+    """The kernels of contacts as C99 move as the compiled ones."""
+
+    def motion() -> np.ndarray:
+        result = load(thrown_box()).compile().simulate(stop_time=1.0, output_step=0.05, integrator="rk4", step=1e-3)
+        return np.stack([result[name] for name in ("x", "z", "phi", "load", "state")])
+
+    expected = motion()
+    (tmp_path / "engine.c").write_text(engine_text())
+    subprocess.run([*compiler(), *STRICT, "-shared", "-fPIC", str(tmp_path / "engine.c"), "-lm", "-o", str(tmp_path / "engine.so")], check=True)
+    library = ctypes.CDLL(str(tmp_path / "engine.so"))
+
+    def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray):
+        entry = getattr(library, f"kt_{name}")
+        entry.restype, entry.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double]
+        return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
+
+    monkeypatch.setattr(unit_module, "bind", bind)
+    assert np.abs(motion() - expected).max() < 1e-9
+
+
+def test_a_kept_state_goes_on_alike():
+    """The block of work is the whole state: which contacts are closed, which way they slide."""
+    unit = make_unit(load(thrown_box()).compile())
+    run = Run(unit)
+    assert run.call("unit_start", 0, 0.0) == 0
+    for t in np.linspace(0.05, 0.5, 10):
+        assert run.call("unit_advance", 0, float(t)) == 0
+    kept = run.work.copy()
+    assert run.call("unit_advance", 0, 0.8) == 0
+    first = run.columns.copy()
+    run.work[:] = kept
+    assert run.call("unit_advance", 0, 0.8) == 0
+    assert np.array_equal(run.columns, first)
+
+
+def test_stages_keep_what_touches():
+    """A box that rests on the floor is let go from its rope, then pushed: contacts are found anew in every structure, nothing jumps."""
+    parts = thrown_box()
+    parts["bodies"]["rider"] = {"mass": 0.5, "inertia": [0.01, 0.01, 0.01, 0, 0, 0]}
+    parts["joints"]["hold"] = {"parent": "block", "child": "rider", "type": "rigid", "at": [0, 0, 0.3]}
+    parts["joints"]["move"]["transforms"][1]["start"] = 0.1
+    parts["stages"] = [{"name": "together", "ends": {"at": 0.2}, "drop": ["rider"]}, {"name": "alone"}]
+    result = load(parts).compile().simulate(stop_time=0.4, output_step=0.05)
+    assert result["load"][2] == pytest.approx(1.5 * G, rel=1e-9) and result["load"][-1] == pytest.approx(G, rel=1e-9)
+    assert np.ptp(result["z"]) < 1e-9
+    assert result["der(x)"][-1] == pytest.approx(2.0 - 0.3 * G * 0.4, abs=1e-8)

@@ -1,0 +1,210 @@
+"""Rest, sliding and parting: contacts that stay closed, against closed forms; what rigid bodies cannot answer is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from contacts import G, feet, plane_block, system
+
+from kinetree.models import load
+from kinetree.models.description.errors import ModelError
+from kinetree.models.run.status import EvaluationError
+
+LOADS = {"left_load": "left.force", "right_load": "right.force", "left_drag": "left.friction", "left_state": "left.state"}
+TABLE = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
+
+
+def test_a_sliding_box_stops():
+    """v0/(μ g) after v0²/(2 μ g), exactly there; then friction takes what else it has to."""
+    friction, speed = 0.3, 2.0
+    box = plane_block(0.4, 0.2, (0, 0.1, 0), (speed, 0, 0))
+    result = system(box, contacts=feet(0.4, 0.2, friction=friction), outputs=LOADS).simulate(stop_time=1.0, output_step=0.1)
+    assert len(result.events) == 1 and result.events[0].time == pytest.approx(speed / (friction * G), abs=1e-11)
+    assert result["x"][-1] == pytest.approx(speed**2 / (2 * friction * G), abs=1e-11)
+    assert np.abs(result["left_load"] + result["right_load"] - G).max() < 1e-11
+    # while it slides friction tilts the load forwards: moment μ m g h/2 over the width
+    assert result["right_load"][3] - result["left_load"][3] == pytest.approx(friction * G * 0.2 / 0.4, abs=1e-10)
+    assert result["left_state"][3] == 2.0 and result["left_state"][-1] == 1.0
+    assert np.ptp(result["x"][8:]) < 1e-13
+
+
+@pytest.mark.parametrize("share", [0.999, 1.001])
+def test_incline_at_the_angle_of_friction(share: float):
+    """μ just above tan α holds, just below lets go with g (sin α - μ cos α)."""
+    angle = 0.4
+    friction = math.tan(angle) / share
+    box = plane_block(0.4, 0.2, (0, 0.1, 0))
+    gravity = [G * math.sin(angle), 0, -G * math.cos(angle)]
+    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(stop_time=1.0, output_step=0.5)
+    slide = max(0.0, G * (math.sin(angle) - friction * math.cos(angle)))
+    assert result["x"][-1] == pytest.approx(0.5 * slide, abs=1e-10)
+
+
+def test_a_box_turns_back_on_the_incline():
+    """Up the slope it is braked by gravity and friction, turns without a rest as tan α > μ, and slides down: two closed parabolas."""
+    angle, friction, speed = 0.6, 0.3, 2.0
+    box = plane_block(0.4, 0.2, (0, 0.1, 0), (-speed, 0, 0))
+    gravity = [G * math.sin(angle), 0, -G * math.cos(angle)]
+    result = system(box, gravity=gravity, contacts=feet(0.4, 0.2, friction=friction)).simulate(stop_time=1.0, output_step=0.5)
+    up, down = (G * (math.sin(angle) + sign * friction * math.cos(angle)) for sign in (1, -1))
+    turn = speed / up
+    assert result.events[0].time == pytest.approx(turn, abs=1e-11)
+    assert result["x"][-1] == pytest.approx(-0.5 * speed * turn + 0.5 * down * (1.0 - turn) ** 2, abs=1e-10)
+
+
+def test_a_table_throws_its_load_up():
+    """A sin ωt with A ω² = 1.5 g: the load leaves where sin ωt = 1/1.5, with the force m (g - A ω² sin ωt) until then."""
+    ball = {"mass": 2.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    joints = {
+        "table": {"child": "table", "transforms": [{"shift": "z", "by": "A*sin(w*t)"}]},
+        "line": {"child": "ball", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": 0.1, "speed": "A*w"},
+    }
+    parts = {"bodies": {"table": TABLE, "ball": ball}, "joints": joints, "parameters": {"w": 10.0, "A": "1.5*9.81/w**2"}}
+    contact = {"body": "ball", "radius": 0.1, "on": "table"}
+    result = system(parts, contacts={"c": contact}, outputs={"load": "c.force"}).simulate(stop_time=0.3, output_step=0.01)
+    leave = math.asin(1 / 1.5) / 10
+    assert result.events[0].time == pytest.approx(leave, abs=1e-9)
+    held = result.time < leave
+    assert result["load"][held] == pytest.approx(2.0 * G * (1 - 1.5 * np.sin(10 * result.time[held])), abs=1e-7)
+    assert np.all(result["load"][~held] == 0.0)
+
+
+def test_corners_of_a_given_motion_pass_through_a_contact():
+    """A table that starts and stops at once takes its load along by an impulse and throws it with its own speed: a parabola of 1 m/s."""
+    joints = {
+        "table": {"child": "table", "transforms": [{"shift": "z", "by": "table('way', t)"}]},
+        "line": {"child": "ball", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": 0.1},
+    }
+    parts = {"bodies": {"table": TABLE, "ball": TABLE}, "joints": joints, "tables": {"way": {"x": [0, 0.3, 0.6, 1], "y": [0, 0, 0.3, 0.3]}}}
+    contacts = {"c": {"body": "ball", "radius": 0.1, "on": "table"}}
+    for integrator in ("auto", "rk45", "rk4"):
+        result = system(parts, contacts=contacts).simulate(stop_time=0.7, output_step=0.05, integrator=integrator, step=1e-3)
+        flight = result.time >= 0.6
+        past = result.time[flight] - 0.6
+        assert result["z"][flight] == pytest.approx(0.4 + past - 0.5 * G * past**2, abs=1e-9)
+        assert result["z"][result.time < 0.6] == pytest.approx(0.1 + np.maximum(result.time[result.time < 0.6] - 0.3, 0), abs=1e-9)
+
+
+def test_four_feet_on_a_floor():
+    """Forces of four feet are not determined: those found are none below zero, and carry the weight and its moments."""
+    body = {"mass": 3.0, "com": [0.3, 0.25, 0], "inertia": [0.2, 0.2, 0.3, 0, 0, 0]}
+    feet_of = {f"f{k}": {"body": "table", "point": [x, y, -0.5], "friction": 0.4} for k, (x, y) in enumerate(((1, 1), (-1, 1), (-1, -1), (1, -1)))}
+    parts = {"bodies": {"table": body}, "joints": {"move": {"child": "table", "type": "free", "start": [0, 0, 0.5, 1, 0, 0, 0]}}}
+    outputs = {f"n{k}": f"f{k}.force" for k in range(4)}
+    result = system(parts, contacts=feet_of, outputs=outputs).simulate(stop_time=0.5, output_step=0.1)
+    loads = np.array([result[f"n{k}"] for k in range(4)])
+    assert not result.events and loads.min() >= 0.0
+    assert loads.sum(axis=0) == pytest.approx(3.0 * G, rel=1e-10)
+    assert loads[0] + loads[3] - loads[1] - loads[2] == pytest.approx(0.3 * 3.0 * G, rel=1e-9)
+    assert loads[0] + loads[1] - loads[2] - loads[3] == pytest.approx(0.25 * 3.0 * G, rel=1e-9)
+
+
+def test_a_ball_with_backspin_slips_until_it_rolls():
+    """v = (5 v0 - 2 R ω0)/7 across both directions, after |slip|/(7/2 μ g): friction keeps its direction."""
+    R, friction, v, w = 0.1, 0.25, (2.0, 0.5), (3.0, -15.0)
+    body = {"mass": 1.0, "inertia": [0.4 * R * R] * 3 + [0, 0, 0]}
+    joint = {"child": "ball", "type": "free", "start": [0, 0, R, 1, 0, 0, 0], "speed": [*v, 0, *w, 4.0]}
+    contacts = {"floor": {"body": "ball", "radius": R, "friction": friction}}
+    outputs = {"v": {"quantity": "velocity", "body": "ball"}}
+    result = system({"bodies": {"ball": body}, "joints": {"j": joint}}, contacts=contacts, outputs=outputs).simulate(stop_time=1.0, output_step=0.1)
+    slip = math.hypot(v[0] - R * w[1], v[1] + R * w[0])
+    assert result.events[0].time == pytest.approx(slip / (3.5 * friction * G), abs=1e-7)
+    assert [result["v[1]"][-1], result["v[2]"][-1]] == pytest.approx([(5 * v[0] + 2 * R * w[1]) / 7, (5 * v[1] - 2 * R * w[0]) / 7], abs=1e-7)
+
+
+@pytest.mark.parametrize("width, height", [(0.3, 1.0), (0.2, 0.5)])
+def test_rocking_block(width: float, height: float):
+    """Housner: every impact leaves (1 - 3/2 sin²α)² of the energy above rest, the old edge lifts off, nothing slips."""
+    block = load("lib:rocking-block", width=width, height=height).compile()
+    result = block.simulate(stop_time=3.0, output_step=0.01)
+    alpha = math.atan(width / height)
+    rest = 200.0 * G * height / 2
+    for event in result.events[:6]:
+        ratio = (event.after[4] - rest) / (event.before[4] - rest)
+        assert ratio == pytest.approx((1 - 1.5 * math.sin(alpha) ** 2) ** 2, rel=1e-8)
+    assert len(result.events) >= 5 and np.minimum(result["left_gap"], result["right_gap"]).min() > -1e-9
+    assert np.abs(result["x"]).max() < 0.6 * math.hypot(width, height) and np.ptp(result["energy_residual"]) < 1e-4 * rest
+
+
+def test_boxes_fall_onto_each_other_and_rest():
+    """Three boxes fall 0.1 m and 0.05 m more each and come to rest as a stack: every floor carries what is above it, nothing moves any more."""
+    size, count = 0.2, 3
+    parts: dict = {"bodies": {}, "joints": {}, "contacts": {}, "outputs": {}}
+    for k in range(count):
+        name, inertia = f"box{k}", size**2 / 6
+        parts["bodies"][name] = {"mass": 1.0, "inertia": [inertia, inertia, inertia, 0, 0, 0]}
+        height = size * (k + 0.5) + 0.1 + 0.05 * k
+        transforms = [
+            {"shift": "x", "coordinate": f"x{k}"},
+            {"shift": "z", "coordinate": f"z{k}", "start": height},
+            {"rotate": "y", "coordinate": f"a{k}"},
+        ]
+        parts["joints"][f"j{k}"] = {"child": name, "transforms": transforms}
+        under = {"on": f"box{k - 1}", "at": [0, 0, size / 2]} if k else {}
+        for side, sign in (("l", -1), ("r", 1)):
+            corner = {"body": name, "point": [sign * size / 2, 0, -size / 2], "restitution": 0.2, "friction": 0.5, "rest_speed": 0.02}
+            parts["contacts"][f"{side}{k}"] = {**corner, **under}
+        parts["outputs"][f"load{k}"] = f"l{k}.force + r{k}.force"
+    result = system(parts).simulate(stop_time=1.5, output_step=0.05)
+    for k in range(count):
+        assert result[f"load{k}"][-1] == pytest.approx((count - k) * G, rel=1e-9)
+        assert result[f"z{k}"][-1] == pytest.approx(size * (k + 0.5), abs=1e-10) and abs(result[f"der(z{k})"][-1]) < 1e-12
+    assert all(event.energy_loss > -1e-10 for event in result.events) and len(result.events) < 60
+
+
+def sliding_rod(friction: float, speed: float) -> dict:
+    """Painlevé's rod: 2 m, 60° steep, its lower end slides on the floor."""
+    angle = math.radians(60)
+    transforms = [
+        {"shift": "x", "coordinate": "x", "speed": speed},
+        {"shift": "z", "coordinate": "z", "start": math.sin(angle)},
+        {"rotate": "y", "coordinate": "phi", "start": angle},
+    ]
+    rod = {"mass": 1.0, "inertia": [1e-3, 1 / 3, 1 / 3, 0, 0, 0]}
+    tip = {"body": "rod", "point": [1, 0, 0], "friction": friction}
+    return {"bodies": {"rod": rod}, "joints": {"move": {"child": "rod", "transforms": transforms}}, "contacts": {"tip": tip}}
+
+
+def test_paradox_of_painleve():
+    """The tip is driven into the floor by its own friction where 1 + 3 cos² - 3 μ sin cos <= 0: μ >= 1.347 at 60°. That is refused."""
+    bound = (1 + 3 * math.cos(math.radians(60)) ** 2) / (3 * math.sin(math.radians(60)) * math.cos(math.radians(60)))
+    with pytest.raises(EvaluationError, match="contact 'tip'.*Painlevé"):
+        system(sliding_rod(1.001 * bound, 1.0)).simulate(stop_time=0.01, output_step=0.01)
+    system(sliding_rod(0.5 * bound, 1.0)).simulate(stop_time=0.01, output_step=0.01)
+    system(sliding_rod(1.001 * bound, -1.0)).simulate(stop_time=0.01, output_step=0.01)  # dragged, not pushed
+
+
+def test_overlap_at_the_start_is_refused():
+    with pytest.raises(EvaluationError, match="contact 'left'.*overlap"):
+        system(plane_block(0.4, 0.2, (0, 0.05, 0)), contacts=feet(0.4, 0.2)).simulate(stop_time=0.1)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        ({"restitution": 1.5}, "restitution"),
+        ({"friction": -0.1}, "friction"),
+        ({"rest_speed": 0}, "rest_speed"),
+        ({"body": "brick"}, "brick"),
+        ({"on": "block"}, "itself"),
+        ({"against": {"body": "ground", "radius": 1.0}, "normal": "x"}, "plane or a sphere"),
+        ({"against": {"body": "ground"}}, "radius"),
+        ({"normal": [0, 0, 0]}, "normal"),
+    ],
+)
+def test_mistakes_are_named(change: dict, match: str):
+    contact = {"body": "block", "point": [0, 0, -0.1], **change}
+    with pytest.raises(ModelError, match=match):
+        load({"format": "kinetree/1", **plane_block(0.4, 0.2, (0, 0.1, 0)), "contacts": {"c": contact}})
+
+
+def test_what_runs_alone_know_is_refused():
+    """States of rest, small motions, slopes and traces have no place for contacts, and say so; so do forms other than the engine's."""
+    made = system(plane_block(0.4, 0.2, (0, 0.1, 0)), contacts=feet(0.4, 0.2))
+    for ask in (made.equilibrium, made.linearize, made.trace):
+        with pytest.raises(ValueError, match="contacts"):
+            ask()
+    with pytest.raises(ValueError, match="contacts"):
+        made.simulate(stop_time=0.1, method="CBM")
+    with pytest.raises(ModelError, match="auto or DEC"):
+        system(plane_block(0.4, 0.2, (0, 0.1, 0)), contacts=feet(0.4, 0.2), run={"method": "CBM"})
