@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.fmu.variables import Access
+from kinetree.scripts.fmi.conditions import conditions
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.integrate.kinds import FIXED
@@ -98,6 +99,8 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
             exchange(report, archive, grid, names, expected, bound + step_error(twin, grid, names, expected))
         sweep(report, archive, grid, names, expected)
         replay(report, archive, grid, names)
+        if archive.description.coSimulation is not None:
+            conditions(report, archive, twin, grid, names, expected)
     return report
 
 
