@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kinetree.fmu.archive import matrix_steps
+from kinetree.fmu.variables import FmuError
 from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
@@ -105,6 +106,9 @@ def fmu_unit(
     """Compile all structures of a mechanism; what is left out comes from [run]. `traced`: with the operations of their right-hand sides."""
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
+    form = mechanism.description.run.method
+    if form not in ("auto", "DEC"):
+        raise FmuError(f"[run] method is '{form}', which runs in this process only: FMUs solve by DEC; leave it out, or write auto or DEC")
     system = mechanism.compile()
     run = Options.of(system, None, None, None, integrator, "auto", tolerance, step, None)
     unit = make_unit(system, run.integrator)

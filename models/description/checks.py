@@ -13,6 +13,7 @@ from kinetree.models.description import (
     couplings_check,
     elements_check,
     following_check,
+    given_check,
     hydraulics_check,
     meaning_check,
     units_check,
@@ -116,6 +117,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     chain_check.check_chain(checker)
     units_check.check_units(checker)
     if not checker.problems:
+        given_check.check_given(checker)
         meaning_check.check_meaning(checker)
     description._warnings = tuple(checker.warnings)
     return told_once(checker.problems, description)

@@ -121,7 +121,7 @@ class Instance:
         kept = self._wide.setdefault(stride, [])
         if kept:
             return kept.pop()
-        block = np.empty(stride * self.work.size + 8)
+        block = np.zeros(stride * self.work.size + 8)  # zeros: what is not spread over it, as the planes of loops, must not be chance
         first = -(block.ctypes.data // 8) % 8
         return block[first : first + stride * self.work.size]
 

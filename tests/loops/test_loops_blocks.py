@@ -121,3 +121,19 @@ def test_states_after_steps_need_no_projection(model, method):
     q2, u2 = system.project(stop, q, u)
     assert np.abs(q2 - q).max() < 1e-12
     assert np.abs(u2 - u).max() < 1e-12 * max(1.0, np.abs(u).max())
+
+
+@pytest.mark.parametrize("model", ["four_bar", "n_four_bar", "closed_three_link", "andrews"])
+def test_slopes_of_plane_loops(model):
+    """Exact slopes by forces along the speeds against differences, in which they are linear: the wide workspace began with chance numbers where the
+    planes of the loops stand, so that a loop of one plane was solved in another, and its slopes were those of the free tree."""
+    system = load(f"lib:{model}").compile()
+    q, u = general(system)
+    instance = system._fast
+    dirty = instance.wide(16)
+    assert not dirty.any()
+    instance.keep(16, dirty)
+    exact = system.derivatives(0.0, q, u).tau
+    units = [system.accelerations(0.0, q, u, tau=unit) - system.accelerations(0.0, q, u, tau=-unit) for unit in np.eye(system.n)]
+    differences = np.array(units).T / 2.0
+    assert np.abs(exact - differences).max() < 1e-9 * np.abs(differences).max()
