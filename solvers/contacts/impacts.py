@@ -15,19 +15,7 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, motion_of, solve_contacts
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import (
-    FRICTION,
-    OPEN,
-    REST_SPEED,
-    RESTITUTION,
-    SLIDE,
-    STICK,
-    TOUCH,
-    gap_of,
-    is_closed,
-    number_of,
-    rate_of_row,
-)
+from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, TOUCH, gap_of, is_closed, number_of, rate_of_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import DAMPING, speed_scale

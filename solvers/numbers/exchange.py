@@ -60,6 +60,8 @@ def copy_plain(ws, wide):
         wide.rotor[k] = ws.rotor[k]
     for k in range(ws.loop_rank.size):
         wide.loop_rank[k] = ws.loop_rank[k]
+    for k in range(ws.loop_plane.size):
+        wide.loop_plane[k] = ws.loop_plane[k]
 
 
 @kernel
