@@ -74,16 +74,17 @@ def stage_masks(unit: Any, record: Named, inputs: dict[int, int]) -> tuple[list[
     q_bits, u_bits = state_bits(unit, record, ints, masks)
     code = model.code.reshape(-1, L.INSTRUCTION).tolist()
     starts = header.phase.tolist()
-    late = int(header.late_sensors)
     sensors = list(SENSOR.rows(model.sensors.tolist()))
-    for sensor in sensors[:late]:
-        masks[sensor.register] = (0, q_bits if sensor.kind in POSITIONS else q_bits | u_bits)
+    for sensor in sensors:
+        if sensor.kind < L.Sensor.ACCELERATION:
+            masks[sensor.register] = (0, q_bits if sensor.kind in POSITIONS else q_bits | u_bits)
     for instruction in code[starts[0] : starts[3]]:
         follow(masks, instruction)
     loads = everything(model, masks, ints)
     whole = (loads[0], loads[1] | q_bits | u_bits)
-    for sensor in sensors[late:]:
-        masks[sensor.register] = whole
+    for sensor in sensors:
+        if sensor.kind >= L.Sensor.ACCELERATION:
+            masks[sensor.register] = whole
     for probe in PROBE.rows(model.probes.tolist()):
         masks[probe.mass] = (0, q_bits)
     for instruction in code[starts[3] : starts[4]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
 from kinetree.models.run.simulation import Options
 from kinetree.models.run.unit import Unit, make_unit, union
+from kinetree.models.specialised.motion import Motion, motions
 from kinetree.models.system.mechanism import Mechanism
 from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
@@ -90,6 +91,7 @@ class FmuUnit:
     options: dict[int, float]
     run: Options
     chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
+    motions: list[Motion | str] = field(default_factory=list)  # straight-line right-hand sides by structure, or why there is none
 
     @property
     def header(self) -> Named:
@@ -97,8 +99,10 @@ class FmuUnit:
         return U.UNIT.of(self.ints)
 
 
-def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None) -> FmuUnit:
-    """Compile all structures of a mechanism; what is left out comes from [run]."""
+def fmu_unit(
+    mechanism: Mechanism, integrator: str = "auto", step: float | None = None, tolerance: float | None = None, traced: bool = False
+) -> FmuUnit:
+    """Compile all structures of a mechanism; what is left out comes from [run]. `traced`: with the operations of their right-hand sides."""
     if mechanism.description.chain is not None:
         return chain_unit(mechanism, integrator, step, tolerance)
     system = mechanism.compile()
@@ -114,7 +118,7 @@ def fmu_unit(mechanism: Mechanism, integrator: str = "auto", step: float | None 
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
-        unit.stage_names, bodies, options, run,
+        unit.stage_names, bodies, options, run, motions=motions(unit) if traced else [],
     )  # fmt: skip
 
 

@@ -165,6 +165,28 @@ def hook(module: str, name: str) -> Callable:
     return make_call(symbol, "state")
 
 
+def own_in_python(address: int, t: float, y, val, ydot) -> int:
+    """`call_own` where kernels run in plain Python."""
+    pointers = [each.ctypes.data for each in (y, val, ydot)]
+    return ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *(ctypes.c_void_p,) * 3)(int(address))(t, *pointers)
+
+
+@intrinsic
+def own_by_address(typingctx, address, t, y, val, ydot):
+    """Call int32 (double, double *, double *, double *) at an address."""
+
+    def generate(context, builder, sig, args):
+        pointer = ir.DoubleType().as_pointer()
+        function_type = ir.FunctionType(ir.IntType(32), [ir.DoubleType(), pointer, pointer, pointer]).as_pointer()
+        data = [cgutils.create_struct_proxy(FLOATS)(context, builder, each).data for each in args[2:]]
+        return builder.sext(builder.call(builder.inttoptr(args[0], function_type), [args[1], *data]), ir.IntType(64))
+
+    return types.int64(types.int64, types.float64, FLOATS, FLOATS, FLOATS), generate
+
+
+call_own = own_in_python if config.DISABLE_JIT else own_by_address
+
+
 def late(name: str):
     """What stands behind a hook where kernels are jitted: compiles the entry when it is first called."""
     from kinetree.solvers.entries import as_pointer_function

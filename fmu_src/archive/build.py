@@ -47,6 +47,7 @@ def build_fmu(
     say: Callable[[str], None] = silent,
     interpreter: str = "",
     plain_names: bool = False,
+    specialised: bool = False,
 ) -> Path:
     """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation), native or source (co-simulation and model exchange, FMI 2.0 or 3.0).
 
@@ -55,18 +56,36 @@ def build_fmu(
     `platforms`: names, or "all"; what is missing is built, which is said. Left out: this machine's and those that are there.
     `interpreter`: the Python that hosts without one start for an archive of the back end `python`; left out: the first that is found there.
     `plain_names`: no commas in names of variables, for hosts whose tables are separated by commas: der(x,2) is called der(der(x)).
+    `specialised`: co-simulation runs by straight-line code of this mechanism, compiled and linked now (native; sources always carry it).
     """
     from kinetree.fmu.unit import fmu_unit
 
+    if specialised and backend == "python":
+        raise FmuError("straight-line code is for the back ends native and source: take --backend native")
     if backend == "source" and platforms is not None:
         raise FmuError("sources are compiled by the host: --platforms is for the back ends python and native")
     if backend == "source" and integrator == "auto":
         integrator = fixed_integrator(mechanism)
-    files = model_files(mechanism, {"integrator": integrator, "step": step, "tolerance": tolerance})
+    options = {"integrator": integrator, "step": step, "tolerance": tolerance}
+    files = model_files(mechanism, options | ({"specialised": True} if specialised else {}))
     if interpreter and backend == "python":
         files["python.txt"] = interpreter.encode()
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
-    return pack_unit(fmu_unit(mechanism, integrator, step, tolerance), path, backend, fmi, files, carried, plain_names=plain_names)
+    unit = fmu_unit(mechanism, integrator, step, tolerance, specialised or backend == "source")
+    if not specialised or not unit.motions or backend == "source":
+        if specialised and unit.chain is not None:
+            say("a linear chain steps by matrices: there is nothing to specialise")
+        if backend == "source":
+            from kinetree.fmu.source.own_code import work_of
+
+            say(work_of(unit.motions, unit.run.integrator))
+        return pack_unit(unit, path, backend, fmi, files, carried, plain_names=plain_names)
+    for reason in {each for each in unit.motions if isinstance(each, str)}:
+        say(f"the general engine stays for some structures: {reason}")
+    from kinetree.fmu.native import own_code
+
+    with own_code.specialised(unit.motions, carried, say) as binaries_of_it:
+        return pack_unit(unit, path, backend, fmi, files, binaries_of_it, plain_names=plain_names)
 
 
 def pack_unit(
@@ -239,7 +258,9 @@ def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts,
 
     xml = write_xml(table, replace(facts, sources=tuple(source_files(version))), version)
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
-    content |= source_entries(facts.identifier, payload(unit, table, facts.token), version)
+    content |= source_entries(
+        facts.identifier, payload(unit, table, facts.token), version, getattr(unit, "motions", ()) or ("",) * len(unit.stage_names)
+    )
     content |= {f"resources/{name}": data for name, data in files.items()}
     return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts))) | icons(version))
 

@@ -7,6 +7,6 @@ uint32_t checksum(uint32_t before, const void *bytes, size_t size) {
         table[k] = k;
         for (int bit = 0; bit < 8; bit++) table[k] = table[k] & 1 ? 0xEDB88320u ^ (table[k] >> 1) : table[k] >> 1;
     }
-    for (const unsigned char *at = bytes, *end = at + size; at < end; at++) sum = table[(sum ^ *at) & 255] ^ (sum >> 8);
+    for (const unsigned char *at = (const unsigned char *)bytes, *end = at + size; at < end; at++) sum = table[(sum ^ *at) & 255] ^ (sum >> 8);
     return ~sum;
 }

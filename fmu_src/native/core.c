@@ -9,7 +9,7 @@
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
 Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
-    Instance *in = calloc(1, sizeof *in);
+    Instance *in = (Instance *)calloc(1, sizeof *in);
     if (!in) return NULL;
     in->sink = sink;
     in->environment = environment;
@@ -17,9 +17,9 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     in->exchange = exchange;
     in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
     if (!name || !*name) name = "unnamed";
-    if ((in->name = malloc(strlen(name) + 1))) strcpy(in->name, name);
+    if ((in->name = (char *)malloc(strlen(name) + 1))) strcpy(in->name, name);
     const char *problem = model_load(&in->model, resources, token);
-    if (!problem && !(in->work = calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
+    if (!problem && !(in->work = (double *)calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
     if (problem || instance_reset(in)) {
         instance_free(in);
@@ -44,9 +44,17 @@ static void put(Instance *in, const Variable *v, double value) {
     if (v->start >= 0 && in->mode & (INSTANTIATED | INITIALIZATION)) in->work[v->start] = value;
 }
 
+/* Tell the structures of the code that this library has for them; a file never carries addresses. */
+static void give_own_code(Instance *in) {
+    int64_t *ints = in->model.ints;
+    for (int64_t k = 0; k < ints[U_STAGES]; k++)
+        ints[ints[U_SIZE + S_SIZE * k + S_INTS] + H_OWN] = in->engine->own && in->engine->own[k] ? (int64_t)(intptr_t)in->engine->own[k] : 0;
+}
+
 int instance_reset(Instance *in) {
     in->engine = best_engine();
     if (!in->engine) return say(in, LEVEL_ERROR, "this archive was packed for newer processors than the one of this machine");
+    give_own_code(in);
     in->mode = INSTANTIATED;
     in->stale = STALE_START;
     in->start_time = in->warned = 0;

@@ -34,8 +34,12 @@ typedef struct {
 } Model;
 
 typedef int32_t (*Entry)(int64_t *ints, double *floats, double *work, int64_t option, double t);
+/* rates of a structure by code of its own: 0 when they count (solvers/run/own_code.py) */
+typedef int32_t (*OwnCode)(double t, const double *y, const double *val, double *ydot);
+
 typedef struct {
     Entry reset, start, prepare, refresh, advance, derivatives, event, corner;
+    const OwnCode *own; /* straight-line right-hand sides by structure, or NULL */
 } Engine;
 
 typedef enum {

@@ -9,7 +9,7 @@
 
 static int keep(Instance *in) {
     size_t bytes = (size_t)in->model.header[P_WORK] * sizeof(double);
-    if (!in->spare && !(in->spare = malloc(bytes))) return say(in, LEVEL_ERROR, "out of memory for derivatives");
+    if (!in->spare && !(in->spare = (double *)malloc(bytes))) return say(in, LEVEL_ERROR, "out of memory for derivatives");
     memcpy(in->spare, in->work, bytes);
     return LEVEL_OK;
 }

@@ -4,10 +4,18 @@
 #define DECLARE_ALL(suffix) \
     DECLARE(reset, suffix) DECLARE(start, suffix) DECLARE(prepare, suffix) DECLARE(refresh, suffix) DECLARE(advance, suffix) \
     DECLARE(derivatives, suffix) DECLARE(event, suffix) DECLARE(corner, suffix)
+#ifdef KINETREE_OWN /* linked with straight-line code of one mechanism */
+#define DECLARE_OWN(suffix) extern const OwnCode kt_own_table##suffix[];
+#define OWN(suffix) kt_own_table##suffix
+#else
+#define DECLARE_OWN(suffix)
+#define OWN(suffix) NULL
+#endif
 #define TABLE(name, suffix) \
+    DECLARE_OWN(suffix) \
     static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t); \
     static const Engine name = {kt_unit_reset##suffix, kt_unit_start##suffix, kt_unit_prepare##suffix, kt_unit_refresh##suffix, \
-                                name##_advance, kt_unit_derivatives##suffix, kt_unit_event##suffix, kt_unit_corner##suffix}; \
+                                name##_advance, kt_unit_derivatives##suffix, kt_unit_event##suffix, kt_unit_corner##suffix, OWN(suffix)}; \
     static int32_t name##_advance(int64_t *ints, double *floats, double *work, int64_t option, double t) { \
         return ints[U_MATRIX_STEPS] ? matrix_advance(&name, ints, floats, work, t) : kt_unit_advance##suffix(ints, floats, work, option, t); \
     }

@@ -5,7 +5,7 @@
 #include "fmi2Functions.h"
 
 #define BEGIN(function, modes) \
-    Instance *in = c; \
+    Instance *in = (Instance *)c; \
     if (!in) return fmi2Error; \
     if (!(in->mode & (modes))) return (fmi2Status)refuse(in, function);
 #define RETURN(level) return (fmi2Status)(level)
@@ -43,7 +43,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     return instance_new(name, guid, resources, type == fmi2ModelExchange, sink, environment, logger, logging);
 }
 
-void fmi2FreeInstance(fmi2Component c) { instance_free(c); }
+void fmi2FreeInstance(fmi2Component c) { instance_free((Instance *)c); }
 
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start, fmi2Boolean stop_defined, fmi2Real stop) {
     BEGIN("fmi2SetupExperiment", INSTANTIATED)
@@ -125,7 +125,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
     BEGIN("fmi2SetFMUstate", READABLE)
     NEEDS(state)
-    RETURN(state_restore(in, state));
+    RETURN(state_restore(in, (const SavedState *)state));
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
@@ -144,7 +144,7 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
     BEGIN("fmi2SerializeFMUstate", READABLE)
     NEEDS(bytes)
-    RETURN(state_write(in, state, bytes, size));
+    RETURN(state_write(in, (const SavedState *)state, bytes, size));
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
@@ -171,7 +171,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     BEGIN("fmi2NewDiscreteStates", EVENT)
     NEEDS(info)
     int changed = 0, level = handle_event(in, &changed);
-    *info = (fmi2EventInfo){.newDiscreteStatesNeeded = changed, .valuesOfContinuousStatesChanged = changed};
+    memset(info, 0, sizeof *info);
+    info->newDiscreteStatesNeeded = info->valuesOfContinuousStatesChanged = changed;
     info->nextEventTimeDefined = next_event(in, &info->nextEventTime);
     RETURN(level);
 }

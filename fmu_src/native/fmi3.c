@@ -5,7 +5,7 @@
 #include "fmi3Functions.h"
 
 #define BEGIN(function, modes) \
-    Instance *in = instance; \
+    Instance *in = (Instance *)instance; \
     if (!in) return fmi3Error; \
     if (!(in->mode & (modes))) return (fmi3Status)refuse(in, function);
 #define RETURN(level) return (fmi3Status)(level)
@@ -56,7 +56,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     return in;
 }
 
-void fmi3FreeInstance(fmi3Instance instance) { instance_free(instance); }
+void fmi3FreeInstance(fmi3Instance instance) { instance_free((Instance *)instance); }
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolerance_defined, fmi3Float64 tolerance, fmi3Float64 start,
                                        fmi3Boolean stop_defined, fmi3Float64 stop) {
@@ -135,7 +135,7 @@ fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *state) {
 fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
     BEGIN("fmi3SetFMUState", READABLE)
     NEEDS(state)
-    RETURN(state_restore(in, state));
+    RETURN(state_restore(in, (const SavedState *)state));
 }
 
 fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *state) {
@@ -154,7 +154,7 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state,
 fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
     BEGIN("fmi3SerializeFMUState", READABLE)
     NEEDS(bytes)
-    RETURN(state_write(in, state, (char *)bytes, size));
+    RETURN(state_write(in, (const SavedState *)state, (char *)bytes, size));
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {

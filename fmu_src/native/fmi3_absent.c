@@ -3,7 +3,7 @@
 #include "fmi3Functions.h"
 
 #define BEGIN(function, modes) \
-    Instance *in = instance; \
+    Instance *in = (Instance *)instance; \
     if (!in) return fmi3Error; \
     if (!(in->mode & (modes))) return (fmi3Status)refuse(in, function);
 

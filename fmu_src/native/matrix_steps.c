@@ -20,7 +20,13 @@ typedef struct {
 } Chain;
 
 static Chain open_chain(const Engine *engine, int64_t *ints, double *floats, double *work) {
-    Chain c = {.engine = engine, .ints = ints, .floats = floats, .work = work, .m = ints + ints[U_MATRIX_STEPS]};
+    Chain c;
+    memset(&c, 0, sizeof c);
+    c.engine = engine;
+    c.ints = ints;
+    c.floats = floats;
+    c.work = work;
+    c.m = ints + ints[U_MATRIX_STEPS];
     c.n = c.m[M_N];
     c.free = c.m[M_FREE];
     c.channels = c.m[M_CHANNELS];

@@ -40,10 +40,10 @@ static const char *places(const Model *m, int64_t strings) {
 /* Whether the counts of the header are those of the unit, whose own table tells where its numbers stand. */
 static const char *counts(const Model *m) {
     const int64_t *h = m->header, *u = m->ints;
-    if (h[P_INTS] < UNIT_HEADER || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < UNIT_HEADER + STAGE * h[P_STAGES])
+    if (h[P_INTS] < U_SIZE || h[P_STAGES] < 1 || h[P_STAGES] != u[U_STAGES] || h[P_INTS] < U_SIZE + S_SIZE * h[P_STAGES])
         return NAMED("has no table of stages");
     if (h[P_STATES] != u[U_STATES] || h[P_GUARDS] > u[U_GUARDS] || h[P_GUARDS] < 0 || h[P_BODIES] != u[U_BODIES]) return NAMED("has other counts than its unit");
-    if (h[P_WORK] < u[U_SIZES + 2] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
+    if (h[P_WORK] < u[U_WORK_SIZE] || h[P_WORK] > INT64_MAX / 16) return NAMED("has less memory than its unit needs");
     return NULL;
 }
 
@@ -83,7 +83,7 @@ extern const size_t kinetree_model_size;
 const char *model_load(Model *m, const char *resources, const char *token) {
     (void)resources;
     memset(m, 0, sizeof *m);
-    if (!(m->file = malloc(kinetree_model_size))) return "out of memory";
+    if (!(m->file = (int64_t *)malloc(kinetree_model_size))) return "out of memory";
     memcpy(m->file, kinetree_model, kinetree_model_size);
     const char *problem = lay_out(m, kinetree_model_size);
     if (!problem && !is_of(m, token)) problem = "the model is another one than the identifier that the host gives";
@@ -109,7 +109,7 @@ static const char *read_file(Model *m, const char *path) {
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    m->file = size > 0 ? malloc((size_t)size) : NULL;
+    m->file = size > 0 ? (int64_t *)malloc((size_t)size) : NULL;
     const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : NAMED("cannot be read");
     fclose(file);
     if (!problem) problem = lay_out(m, (size_t)size);

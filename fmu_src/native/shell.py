@@ -23,6 +23,7 @@ from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, levels_for, this_platform
 from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
+from kinetree.solvers.model_records import HEADER
 
 HERE = Path(__file__).parent
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-parameter")
@@ -46,7 +47,7 @@ def layout_header() -> str:
     shown |= {name: getattr(U, name) for name in ("STOP_AT_EVENT", "STOP_AROUND_EVENT", "CONTINUED", "STOP_BEFORE_FULL")}
     shown |= {f"KIND_{name.upper().replace('-', '_')}": value for name, value in U.KINDS.items()}
     shown |= {f"STATUS_{status.name}": status.value for status in Status}
-    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size}
+    shown |= {"KINETREE_WORK_HEAD": REGISTERS, "U_SIZE": U.UNIT.size, "S_SIZE": U.STAGE.size, "H_OWN": HEADER.at("own")}
     return "".join(f"#define {key} {value}\n" for key, value in shown.items())
 
 

@@ -16,7 +16,7 @@ static const int64_t STATE_MAGIC = 0x5441545345455254;
 size_t state_size(const Instance *in) { return sizeof(SavedState) + (size_t)in->model.header[P_WORK] * sizeof(double); }
 
 int state_save(Instance *in, SavedState **state) {
-    if (!*state) *state = malloc(state_size(in));
+    if (!*state) *state = (SavedState *)malloc(state_size(in));
     if (!*state) return say(in, LEVEL_ERROR, "out of memory for a state");
     SavedState *s = *state;
     *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, 0, in->start_time};
@@ -67,7 +67,7 @@ void state_free(SavedState **state) {
 
 int state_parse(Instance *in, const char *bytes, size_t size, SavedState **state) {
     if (!bytes || size != state_size(in)) return say(in, LEVEL_ERROR, "a state of this model has %zu bytes, not %zu", state_size(in), size);
-    SavedState *s = malloc(size);
+    SavedState *s = (SavedState *)malloc(size);
     if (!s) return say(in, LEVEL_ERROR, "out of memory for a state");
     memcpy(s, bytes, size);
     int64_t sum = s->checksum;

@@ -17,6 +17,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import SOURCES, sources_hash
 from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
+from kinetree.solvers.model_records import HEADER
 
 SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
@@ -52,6 +53,8 @@ def script_text(identifier: str) -> tuple[str, str, str]:
     ints = {
         "STAGES_AT": U.UNIT.size,
         "STAGE": U.STAGE.size,
+        "INTS": U.STAGE.at("ints"),
+        "OWN": HEADER.at("own"),
         "COLUMNS": U.STAGE.at("columns"),
         "AT_COLUMNS": U.UNIT.at("at_columns"),
         "BASE": U.UNIT.at("at_workspace"),

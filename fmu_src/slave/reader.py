@@ -42,6 +42,8 @@ class Model:
             return block
 
         self.ints, self.floats = take("q", n_ints), take("d", n_floats)
+        for k in range(n_stages):  # a file never carries addresses of code
+            self.ints[self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * k + PLACES["INTS"]] + PLACES["OWN"]] = 0
         options = take("d", 2 * n_options)
         self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -14,12 +15,14 @@ import numpy as np
 
 from kinetree.fmu.native.shell import ENTRIES, fmi_headers, layout_header
 from kinetree.fmu.native.shell import HERE as SHELL
+from kinetree.fmu.source.own_code import own_text
 from kinetree.fmu.source.program import engine_source
 from kinetree.fmu.variables import FmuError
+from kinetree.models.specialised.motion import Motion
 from kinetree.solvers.cache import cache_root, sources_hash
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
-ENGINE, MODEL, LAYOUT, NAMES = "kinetree_engine.c", "kinetree_model.c", "unit_layout.h", "kinetree_names.h"
+ENGINE, MODEL, OWN, LAYOUT, NAMES = "kinetree_engine.c", "kinetree_model.c", "kinetree_own.c", "unit_layout.h", "kinetree_names.h"
 FRONTS = {2: ("fmi2.c",), 3: ("fmi3.c", "fmi3_absent.c")}
 HEADERS = {
     2: ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h"),
@@ -63,16 +66,19 @@ def source_files(version: int) -> list[str]:
     """Names of the C files, in the order in which they are compiled."""
     fronts = {name for names in FRONTS.values() for name in names}
     shell = sorted(path.name for path in SHELL.glob("*.c") if path.name not in fronts or path.name in FRONTS[version])
-    return [*shell, ENGINE, MODEL]
+    return [*shell, ENGINE, MODEL, OWN]
 
 
-def source_entries(identifier: str, payload: bytes, version: int) -> dict[str, bytes | str | Path]:
+def source_entries(identifier: str, payload: bytes, version: int, motions: Sequence[Motion | str] = ("",)) -> dict[str, bytes | str | Path]:
     """The folder `sources` of an archive."""
     texts = {name: (SHELL / name).read_text(encoding="utf-8") for name in source_files(version) if (SHELL / name).exists()}
-    texts |= {ENGINE: engine_text(), MODEL: model_text(payload)}
+    texts |= {ENGINE: engine_text(), MODEL: model_text(payload), OWN: own_text(motions)}
     found: dict[str, bytes | str | Path] = {name: f'#include "{NAMES}"\n{text}' for name, text in texts.items()}
     found |= {path.name: path for path in SHELL.glob("*.h")} | {name: standard_header(name) for name in HEADERS[version]}
-    found |= {NAMES: own_names(identifier), LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n"}
+    found |= {
+        NAMES: own_names(identifier),
+        LAYOUT: layout_header() + "#define KINETREE_EMBEDDED 1\n#define KINETREE_BASE 1\n#define KINETREE_OWN 1\n",
+    }
     if version == 3:
         found["buildDescription.xml"] = build_description(identifier)
     return {f"sources/{name}": content for name, content in found.items()}
@@ -82,7 +88,7 @@ def own_names(identifier: str) -> str:
     """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
-    found += [*(f"kt_unit_{name}" for name in ENTRIES), "kinetree_model", "kinetree_model_size"]
+    found += [*(f"kt_unit_{name}" for name in ENTRIES), "kinetree_model", "kinetree_model_size", "kt_own_table"]
     lines = "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
     return f"#ifndef KINETREE_NAMES_H\n#define KINETREE_NAMES_H\n{lines}#endif\n"
 

@@ -16,6 +16,9 @@ MATH = ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "c
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.RShift: ">>", ast.LShift: "<<"}
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+RESERVED = frozenset(
+    "I NAN double int long short float register auto signed near far new this delete class template operator private public and or not".split()
+)
 Value = tuple[str, Any]
 
 
@@ -61,8 +64,8 @@ class Expressions:
 
     @staticmethod
     def local(name: str) -> str:
-        """A local variable; capitals alone are macros of some C libraries."""
-        return f"{name}_" if name in ("I", "NAN", "double", "int", "long", "short", "float", "register", "auto", "signed", "near", "far") else name
+        """A local variable; words of C and C++, and macros of some C libraries, take an underscore."""
+        return f"{name}_" if name in RESERVED else name
 
     def on_Tuple(self, node: ast.Tuple) -> Value:
         parts = [self.value(each) for each in node.elts]
@@ -224,6 +227,8 @@ class Expressions:
             return f"(({kind}){{{table}.data + {record.size} * ({k}), {record.size}}})", K.Named(kind, record)
         if getattr(callee, "kinetree_hook", ""):
             return "KT_RAISED", K.INTEGER
+        if getattr(callee, "kinetree_own", ""):
+            return f"kt_call_own({', '.join(self.value(each)[0] for each in node.args)})", K.INTEGER
         arguments = [self.value(each) for each in node.args]
         own, result = self.program.request(callee, tuple(kind for _, kind in arguments))
         return f"{own}({', '.join(text for text, kind in arguments if not isinstance(kind, K.Function))})", result

@@ -23,6 +23,11 @@ enum {{ KT_HEADER = {HEADER.size}, KT_RAISED = -1 }};
 """
 # Python's arithmetic where that of C differs
 HELPERS = {
+    "kt_call_own": """static int64_t kt_call_own(int64_t address, double t, KtFloats y, KtFloats val, KtFloats ydot) {
+    typedef int32_t (*Own)(double, const double *, const double *, double *);
+    Own own = (Own)(intptr_t)address;
+    return own(t, y.data, val.data, ydot.data);
+}""",
     "kt_least": "static int64_t kt_least(int64_t a, int64_t b) { return b < a ? b : a; }",
     "kt_min_d": "static double kt_min_d(double a, double b) { return b < a ? b : a; }",
     "kt_max_d": "static double kt_max_d(double a, double b) { return b > a ? b : a; }",

@@ -99,3 +99,11 @@ def log(a: E) -> E:
 
 def absolute(a: E) -> E:
     return function(Op.ABS, a)
+
+
+def sin(a: E) -> E:
+    return function(Op.SIN, a)
+
+
+def cos(a: E) -> E:
+    return function(Op.COS, a)

@@ -14,6 +14,7 @@ from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_s
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
+from kinetree.models.compilation.readers import registers_read
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
@@ -261,7 +262,6 @@ class Builder:
             "child": np.array([i for c in children for i in c], dtype=np.int64),
             "code": program.code,
             "tables": program.tables,
-            "sensors": np.array(self.early + self.late, dtype=np.int64).reshape(-1),
             "forces": np.array(self.forces, dtype=np.int64).reshape(-1),
             "potentials": np.array(self.potentials, dtype=np.int64),
             "x_rate": np.array(rates, dtype=np.int64),
@@ -278,5 +278,13 @@ class Builder:
         followed = [number for name, register in self.leaves.inputs.items() for number in (list(self.inputs).index(name), register, register + 1)]
         ints |= {"l_input": np.array(followed, dtype=np.int64), "ghosts": np.zeros(0, dtype=np.int64)}
         ints |= self.contacts.arrays(ints["l_arm"])
+        sensors = self.sorted_sensors(ints)
+        ints["sensors"] = np.array([record for group in sensors for record in group], dtype=np.int64).reshape(-1)
         floats = {"val0": program.val0, "table_data": program.table_data, "lent": np.zeros(0)}
-        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity}
+        return {"ints": ints, "floats": floats, "program": program, "gravity": gravity, "sensors": sensors}
+
+    def sorted_sensors(self, ints: Mapping[str, np.ndarray]) -> tuple[list, list, list]:
+        """Sensors that something reads during a run, early and late ones, and those that only results read."""
+        read = registers_read(ints, self.early + self.late)
+        early, late = ([record for record in group if record[1] in read] for group in (self.early, self.late))
+        return early, late, [record for record in self.early + self.late if record[1] not in read]

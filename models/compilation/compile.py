@@ -199,14 +199,15 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
     counts |= {"nm": int(ints["m_at"][-1]), "nb": int(ints["b_at"][-1]), "nh": int(ints["h_at"][-1])}
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
-    late = [record[0] for record in builder.late]
+    early, late, idle = parts["sensors"]
     given = (Element.SHIFT_T, Element.ROTATE_T)
     header = {
-        "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(builder.early) + len(late),
+        "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(early) + len(late) + len(idle),
         "forces": len(builder.forces), "guards": len(builder.guards), "latches": len(builder.latches), "probes": len(builder.probes),
         "knots": ints["knots"].size // KNOT.size, "followed": ints["l_input"].size // FOLLOWED.size, "gravity": parts["gravity"],
         "phase": program.phase_starts.tolist(),
-        "late_sensors": len(builder.early), "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind in late),
+        "late_sensors": len(early), "idle_sensors": len(early) + len(late),
+        "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late),
         "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": any(kind in given for kind in ints["e_kind"]),
         "sequence": d.run.impacts == "sequential",
         "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,

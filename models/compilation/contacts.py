@@ -13,7 +13,7 @@ from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.contact_parts import OFFERED, Contact, contact_bodies
 from kinetree.models.expressions.registers import STATE
-from kinetree.models.forces.kinds.jack import plane
+from kinetree.models.forces.outlines import plane_axes
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ARM
 
@@ -79,7 +79,7 @@ def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
     centre = place_of(builder, contact.body, point)
     if contact.against is None:
         normal = vector_of(builder, contact.normal, f"{key}.normal").unit()
-        n, tangents = direction_of(builder, contact.on, normal), [direction_of(builder, contact.on, each) for each in plane(normal)]
+        n, tangents = direction_of(builder, contact.on, normal), [direction_of(builder, contact.on, each) for each in plane_axes(normal)]
         gap = n.dot(centre.minus(place_of(builder, contact.on, vector_of(builder, contact.at, f"{key}.at")))) - radius
         speed = slip(builder, contact.body, point, n.times(-radius), contact.on)
     else:
@@ -88,7 +88,7 @@ def touching(builder: Builder, contact: Contact, key: str) -> tuple[E, list[E]]:
         away = centre.minus(place_of(builder, other.body, own))
         distance = root(away.dot(away))
         n = Vector(*(part / distance for part in away))
-        tangents, gap = plane(n), distance - radius - reach
+        tangents, gap = list(plane_axes(n)), distance - radius - reach
         speed = velocity_of(builder, contact.body, point, n.times(-radius)).minus(velocity_of(builder, other.body, own, n.times(reach)))
     return gap, [] if contact.friction == 0.0 else [speed.dot(each) for each in tangents]
 

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinetree.models.controllers.laws import Law, Limit, brace, law_of
-from kinetree.models.description.controller_parts import Controlled, ObserverController
+from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
+from kinetree.models.description.controller_parts import Controlled, ObserverController, Tracking
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.value_parts import Input, Output, State
@@ -129,6 +129,8 @@ class Expansion:
     def make(self) -> None:
         """All tables."""
         self.drive()
+        if isinstance(self.c, Tracking):
+            self.made.output(f"{self.name}.error", error_of(self.law, self.name), text="Setpoint less measure, as the controller reads them")
         held = self.sampled and not self.rest
         if held:
             self.hold()

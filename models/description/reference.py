@@ -21,6 +21,7 @@ from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
 
@@ -58,7 +59,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "blade": Blade,
     "rolling": Rolling,
     "[contacts.NAME]": schema.Contact,
-    "against": Sphere,
+    "[contacts.NAME.against]": Sphere,
     "[inputs]": value_parts.Input,
     "[outputs]": value_parts.Output,
     "[states.NAME]": value_parts.State,
@@ -76,6 +77,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "[chain]": Chain,
     "[chain.supports.NAME]": Support,
     "point, as in between": Point,
+    "[forces.NAME.shape]": Outline,
+    "[forces.NAME.against]": Opposite,
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,

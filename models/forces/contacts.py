@@ -30,13 +30,21 @@ if TYPE_CHECKING:
 FORGET = 5e-3  # time constant in which an unloaded contact forgets its side travel [s]
 SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]
 SMALLEST_FORCE = 1e-12  # [N]
+SMALLEST_DEPTH = 1e-30  # whose root keeps slopes finite [m]
 
 
 Spring = Callable[[E], tuple[E, E]]  # elastic load and its potential, of how far it is pressed in
 
 
 def normal_force(
-    builder: Builder, label: str, force: Rubbing, depth: E, rate: E, soil: Footprint | None = None, spring_of: Spring | None = None
+    builder: Builder,
+    label: str,
+    force: Rubbing,
+    depth: E,
+    rate: E,
+    soil: Footprint | None = None,
+    spring_of: Spring | None = None,
+    hertz: E | None = None,
 ) -> E:
     """Load of a contact; names NAME.penetration (below 0: the gap)."""
     key = f"forces.{label}"
@@ -44,8 +52,10 @@ def normal_force(
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
     damping = E(builder.node(force.damping, f"{key}.damping"))
     inside = larger(name(hidden(label, "penetration")), 0.0)
-    spring, potential = spring_of(inside) if spring_of else spring_force(builder, key, force, inside)
+    spring, potential = spring_of(inside) if spring_of else spring_force(builder, key, force, inside, hertz)
+    crossley = getattr(force, "dissipation", 0.0)
     if soil is None:
+        spring = spring * (1.0 + 1.5 * E(builder.node(crossley, f"{key}.dissipation")) * rate) if crossley != 0.0 else spring
         load = choose(inside > 0.0, larger(spring + damping * rate, 0.0), 0.0)
     else:
         load, kept = soil.load(inside, spring, damping, rate)
@@ -88,21 +98,39 @@ def slope_by(value: E, x: E) -> E:
     return E(differentiate(value.node, lambda leaf: ONE if leaf is x.node else None))
 
 
-def spring_force(builder: Builder, key: str, force: Rubbing, inside: E) -> tuple[E, E]:
+def spring_force(builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None) -> tuple[E, E]:
     """Elastic part of the load, and its potential; a table has none."""
     table = getattr(force, "law", None)
     if table is not None:
         return larger(E(Lookup(L.Op.TABLE1, table, (inside.node,))), 0.0), const(0.0)
+    spring, share = raised(builder, key, force, inside, hertz)
+    return spring, share * spring * inside
+
+
+def raised(builder: Builder, key: str, force: Rubbing, inside: E, hertz: E | None = None) -> tuple[E, E]:
+    """stiffness d**exponent, or Hertz's 4/3 E* sqrt(R) d**1.5 with the radius `hertz`; and its potential over it times d, 1/(exponent + 1)."""
+    modulus = getattr(force, "modulus", None)
+    if modulus is not None and hertz is not None:
+        stiffness = 4.0 / 3.0 * E(builder.node(modulus, f"{key}.modulus")) * root(hertz)
+        return stiffness * (inside * root(larger(inside, SMALLEST_DEPTH))), const(0.4)
     stiffness, exponent = E(builder.node(force.stiffness, f"{key}.stiffness")), E(builder.node(force.exponent, f"{key}.exponent"))
-    return stiffness * inside**exponent, stiffness * inside ** (exponent + 1.0) / (exponent + 1.0)
+    if force.exponent == 1.0:
+        return stiffness * inside, const(0.5)
+    raising = inside * root(larger(inside, SMALLEST_DEPTH)) if force.exponent == 1.5 else inside**exponent
+    return stiffness * raising, 1.0 / (exponent + 1.0)
 
 
 def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Sequence[E]) -> list[E]:
     """Coulomb friction along -speeds."""
     friction, full = (E(builder.node(v, f"forces.{label}.{k}")) for k, v in (("friction", force.friction), ("friction_speed", force.friction_speed)))
     speed = root(sum((v * v for v in speeds), const(0.0)))
-    share = (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
+    share = share_of(speed, full)
     return [-(friction * load * share * v) for v in speeds]
+
+
+def share_of(speed: E, full: E) -> E:
+    """How far friction is developed, s (2 - s) with s = speed/full up to 1, over the speed."""
+    return (2.0 - smaller(speed / full, 1.0)) / larger(speed, full)
 
 
 def side_forces(builder: Builder, label: str, force: Sided, travels: Sequence[str], load: E, speeds: Sequence[E]) -> list[E]:

@@ -50,7 +50,7 @@ class ForceKind:
     gives_energy: bool = False  # brings energy in by itself, from outside
     look: Callable[[Any, Any, float, float], dict[str, Any]] | None = None  # between two points: force, numbers, size of the scene, least length
     parts: Callable[[Any, Any, float], tuple[str, list[Any]]] | None = None  # shapes on a body: force, numbers, size of the scene
-    touch: Callable[[Any, Any], tuple[Any, float]] | None = None  # with the ground surface: point of the body and radius about it
+    touch: Callable[[Any, Any], tuple[Any, float] | None] | None = None  # with the ground surface: point of the body and radius about it
 
     @property
     def name(self) -> str:

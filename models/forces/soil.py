@@ -178,6 +178,11 @@ def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = Fals
         for key in ("width",) if wheel else ("width", "area"):
             if getattr(soil, key) is None:
                 checker.complain((*path, key), "nothing", "a number above 0, for Bekker's law")
+    if wheel and "area" in soil.model_fields_set:
+        checker.complain((*path, "area"), "area", "no area: that of a wheel follows from its sinkage")
+    alone = sorted({"width", "area", "exponent"} & soil.model_fields_set)
+    if alone and not bekker(soil):
+        checker.complain((*path, alone[0]), alone[0], "friction_modulus or cohesion_modulus, of whose law it is a part")
     if soil.stiffness is not None and checker.number(soil.damping) == 0.0:
         checker.complain((*path, "damping"), "0", "a number > 0: an elastic part without damping has no time of its own")
     if soil.stiffness is None and {"stiffening", "damping"} & soil.model_fields_set:

@@ -95,10 +95,16 @@ class Options:
 
 
 def simulate(
-    system: System, options: Options, inputs: Mapping[str, float | Callable[[float], float]], progress: Callable[[float], None] | None
+    system: System,
+    options: Options,
+    inputs: Mapping[str, float | Callable[[float], float]],
+    progress: Callable[[float], None] | None,
+    attach: Callable[[Unit], object] | None = None,
 ) -> Result:
-    """Advance from output to output; an interrupt keeps what was computed."""
+    """Advance from output to output; an interrupt keeps what was computed. `attach` gives the unit code of its own."""
     unit = make_unit(system, options.integrator, options.method)
+    if attach is not None:
+        attach(unit)
     run = Run(unit)
     unknown = set(inputs) - set(unit.compiled[0].inputs)
     if unknown:

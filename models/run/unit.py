@@ -40,6 +40,7 @@ class Unit:
     states: list[str] = field(default_factory=list)
     ints: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     floats: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    own: object = None  # keeps straight-line code alive whose addresses stand in ints
 
     @property
     def header(self) -> Named:

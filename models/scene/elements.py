@@ -65,8 +65,9 @@ def standing(description: Description, numbers: Numbers, size: float) -> tuple[d
         if kind.parts is not None:
             body, pieces = kind.parts(force, numbers, size)
             parts.setdefault(body, []).extend(pieces)
-        if kind.touch is not None:
-            point, radius = kind.touch(force, numbers)
+        touched = kind.touch(force, numbers) if kind.touch is not None else None
+        if touched is not None:
+            point, radius = touched
             normal = numbers.vector(force.normal)
             normal = normal / (np.linalg.norm(normal) or 1.0)
             height = numbers.known(force.height)

@@ -174,6 +174,10 @@ class Code:
             found = self.new(f"insertelement {self.double} {found}, double {one}, i64 {lane}")
         return found
 
+    def further_conditions(self) -> list[str]:
+        """What else has to hold."""
+        return []
+
     def body(self) -> Iterator[str]:
         """All lines of the function."""
         for i in self.trace.live:
@@ -184,6 +188,7 @@ class Code:
             self.lines.append(f"  store {self.double} {self.value[i]}, ptr {pointer}, align 8")
         for i, outcome in self.trace.watches:
             self.valid.append(self.value[i] if outcome else self.opposite(self.value[i]))
+        self.valid += self.further_conditions()
         good = "splat (i1 true)" if self.width > 1 else "true"
         for each in self.valid:
             good = self.new(f"and {self.bit} {good}, {each}")

@@ -29,6 +29,10 @@ class Machine:
     size: int  # bytes of the object
     fresh: bool  # compiled now, not found on disk
 
+    def address(self, name: str) -> int:
+        """Where a function of the text starts."""
+        return self.engine.get_function_address(name)  # type: ignore[attr-defined]
+
     def __getattr__(self, name: str) -> Callable[..., int]:
         if name in SIGNATURES:
             return self.functions[name]
@@ -51,6 +55,27 @@ def target():
     initialize()
     triple = llvm.Target.from_default_triple()
     return triple.create_target_machine(cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True)
+
+
+def object_code(text: str, triple: str, processor: str) -> bytes:
+    """An object file of a text for a processor of any platform, optimised as for this one."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=processor, opt=2, reloc="pic", codemodel="default")
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    optimise(module, machine)
+    return machine.emit_object(module)
+
+
+def optimise(module, machine) -> None:
+    """The passes that straight-line code is worth."""
+    import llvmlite.binding as llvm
+
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
 
 
 class Objects:
@@ -89,9 +114,7 @@ def compiled(text: str) -> Machine:
     module = llvm.parse_assembly(text if fresh else interface(text))
     module.triple = machine.triple
     if fresh:
-        tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-        passes = llvm.create_pass_builder(machine, tuning)
-        passes.getModulePassManager().run(module, passes)
+        optimise(module, machine)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.set_object_cache(cache.keep, cache.load)
     engine.finalize_object()

@@ -12,14 +12,18 @@ import numpy as np
 
 from kinetree.models.analysis.many import rows_of
 from kinetree.models.run.instance import Numbers, shaped
+from kinetree.models.run.simulation import Options, simulate
 from kinetree.models.specialised.code import lanes_text, llvm_text
 from kinetree.models.specialised.compiler import Machine, compiled
+from kinetree.models.specialised.motion import LARGEST, Motion, attach, machine_of, motions
+from kinetree.models.system.forms import HAMILTON, LAGRANGE, known
 
 if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+    from kinetree.models.run.unit import Unit
     from kinetree.models.system.system import System
     from kinetree.models.trace.trace import Trace
 
-LARGEST = 60_000  # operations up to which straight-line code is compiled: above, it leaves the caches and the compiler takes minutes
 LANES = 8  # states that stand side by side
 WORTH = 4_000_000  # operations of blocks that pay a thread
 REPEATS = 500  # evaluations of one measurement
@@ -35,6 +39,8 @@ class Specialised:
         self.machine: Machine | None = None
         self.engine, self.why = "generic", ""
         self.times: dict[str, float] = {}  # s per evaluation
+        self.motions: list[Motion | str] = []  # of all structures, once something has run: operations, or why the engine runs
+        self._moving: Machine | None = None
         self._lanes: Machine | None = None
         estimate = min(system.costs().values()) if system.bodies else 0.0
         if estimate > LARGEST:
@@ -100,6 +106,33 @@ class Specialised:
             if self.machine.evaluate(float(t), *self._pointers) == 0 and np.isfinite(self._out).all():
                 return self._out[: self.generic.n].copy()
         return self.generic.accelerations(t, q, u, inputs, method, loads, tau)
+
+    def simulate(
+        self,
+        stop_time: float | None = None,
+        method: str = "auto",
+        integrator: str = "auto",
+        inputs: Mapping[str, float | Callable[[float], float]] | None = None,
+        output_step: float | None = None,
+        tolerance: float | None = None,
+        *,
+        step: float | None = None,
+        start_time: float | None = None,
+        largest_step: float | None = None,
+        step_limit: float | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Result:
+        """As `System.simulate`, with straight-line right-hand sides for all structures that have some; `motions` tells which, and why not."""
+        system = self.generic
+        known(method, LAGRANGE | HAMILTON, "DEC")
+        options = Options.of(system, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
+        return simulate(system, options, inputs or {}, progress, self._attach)
+
+    def _attach(self, unit: Unit) -> None:
+        if not self.motions:
+            self.motions = motions(unit)
+            self._moving = machine_of(self.motions)
+        attach(unit, self.motions, self._moving)
 
     def accelerations_many(self, t: Any, q: Any, u: Any, inputs: Mapping[str, Any] | None = None, **rest: Any) -> Any:
         """u̇ of many states in lanes of straight-line code. Forces, loads, states or outputs, and rows that fail, take the generic engine."""

@@ -55,6 +55,15 @@ class Hook:
         return getattr(self.kernels.module(self.module), self.name)(model, ws, t)
 
 
+class Own:
+    """Code of one mechanism at an address: symbols do not call it, other languages have calls of their own."""
+
+    kinetree_own = True
+
+
+OWN = Own()
+
+
 def model_view(ints: Any, floats: Any) -> Any:
     """What stands for the compiled model."""
     return ints
@@ -88,7 +97,11 @@ class PlainKernels:
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
             ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
-            ROOT + "boundary": {"boundary": lambda shape: unchanged, "hook": lambda module, name: Hook(self, module, name)},
+            ROOT + "boundary": {
+                "boundary": lambda shape: unchanged,
+                "hook": lambda module, name: Hook(self, module, name),
+                "call_own": OWN,
+            },
             ROOT + "views": views,
         }
         if symbolic:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording, general_position
 from kinetree.models.trace.trace import Trace
-from kinetree.solvers.model_records import GUARD
+from kinetree.solvers.model_records import GUARD, LATCH, PROBE
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
 WORLD, BODY = "world axes", "body axes"
 SMALL = 40  # freedoms up to which forms of cubic cost are tried
 QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards")
+MOTION = "motion"  # the right-hand side of runs: rates of coordinates, speeds and states, power of the loads
 PARAMETERS = ("numbers", "symbols")
 SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
-SYMBOLS |= {"hamilton": "rates", "guards": "g"}
+SYMBOLS |= {"hamilton": "rates", "guards": "g", MOTION: "ydot"}
+RATES = ("accelerations", "hamilton", "rates", MOTION)
 
 
 def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     """Forms and axes in which a quantity may be traced."""
-    if of not in ("accelerations", "hamilton", "rates"):
+    if of not in RATES:
         if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")
         return [("DEC", BODY if of in ("mass_matrix", "momenta") else WORLD)]
@@ -49,7 +52,19 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     return [(each, axes) for each in forms for axes in ((WORLD, BODY) if each == "DEC" else (BODY,))]
 
 
-def record(system: System, of: str, parameters: str, form: str, axes: str, everything: bool = False) -> Recording:
+def held_registers(system: System) -> list[int]:
+    """Registers that keep numbers between events: when the stage began, values of locked joints, what actuators hold, measured effective masses."""
+    fields = model_fields(system.compiled.ints, system.compiled.floats)
+    locked = [register for name, register in system.compiled.registers.items() if name.startswith("locked(")]
+    return [
+        system.compiled.registers[STAGE_START],
+        *locked,
+        *(int(latch.kept) for latch in LATCH.rows(fields.latches)),
+        *(int(probe.mass) for probe in PROBE.rows(fields.probes)),
+    ]
+
+
+def record(system: System, of: str, parameters: str, form: str, axes: str) -> Recording:
     """A recording with its arguments in place."""
     groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)
     instance = system._with(groups) if groups else system._fast
@@ -58,7 +73,7 @@ def record(system: System, of: str, parameters: str, form: str, axes: str, every
     project: Callable | None = (lambda q, u: system.project(t, q, u)) if system.compiled.loops else None
     witness = general_position(instance, q, u, project)
     instance.set_state(*witness)
-    return Recording(instance, witness, parameters, of == "hamilton")
+    return Recording(instance, witness, parameters, of == "hamilton", held_registers(system) if of == MOTION else ())
 
 
 def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
@@ -82,10 +97,12 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
         return recording.mass_matrix(), [f"M[{a},{b}]" for a in c.speeds for b in c.speeds], (n, n)
     if of == "momenta":
         return recording.momenta(), [f"p({name})" for name in c.speeds], (n,)
-    if of == "rates":
+    if of in ("rates", MOTION):
         labels = [f"der({name})" for name in (*c.coordinates, *c.speeds, *c.states)]
         recording.entry("evaluate", "accelerations", 0, recording.t)
         states = recording.nodes(recording.ws.xdot)
+        if of == MOTION:
+            states, labels = [*states, recording.power()], [*labels, "power"]
         own = accelerations(recording, form, axes) if (form, axes) != ("DEC", WORLD) else recording.nodes(recording.ws.udot)
         return [*recording.coordinate_rates(), *own, *states], labels, (len(labels),)
     recording.evaluate()
@@ -104,12 +121,17 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
 
 def trace(system: System, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
     """The operations that give a quantity; `auto` takes the form and the axes with the fewest."""
-    if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
-        raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
     if of not in QUANTITIES:
         raise ValueError(f"'{of}' cannot be traced, expected one of {', '.join(QUANTITIES)}")
     if parameters not in PARAMETERS:
         raise ValueError(f"parameters='{parameters}', expected numbers or symbols")
+    return cheapest(system, of, parameters, form)
+
+
+def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "auto") -> Trace:
+    """The form and the axes with the fewest operations; also of what is not printed, such as the motion."""
+    if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
+        raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
     found = [traced(system, of, parameters, *each) for each in candidates(system, of, form)]
     return min(found, key=lambda each: each.weight)
 

@@ -35,7 +35,9 @@ class Field(list):
 class Recording:
     """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
 
-    def __init__(self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str = "numbers", momenta: bool = False):
+    def __init__(
+        self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str = "numbers", momenta: bool = False, held: Sequence[int] = ()
+    ):
         self.tape = Tape()
         self.compiled = instance.compiled
         self.instance = instance
@@ -56,9 +58,12 @@ class Recording:
         for k, name in enumerate(c.inputs):
             start = val[c.registers[name]]
             self.ws.val[c.registers[name]] = self.symbol("inputs", k, start + 0.1 * abs(start) + 0.05)
+        for k, register in enumerate(held):
+            self.ws.val[register] = self.symbol("held", k, val[register])
         if parameters == "symbols":
             for k, name in enumerate(c.parameters):
                 self.ws.val[c.registers[name]] = self.symbol("parameters", k, val[c.registers[name]])
+        if parameters == "symbols" or held:
             self.prepare()
         self.ws.head.sloped = 0.0
         self.wanted: set[str] = set()
@@ -131,6 +136,12 @@ class Recording:
         rates = Field([0.0] * len(self.ws.q))
         KERNELS.kernel("run.derivatives", "coordinate_rates")(rates, self.model, self.ws)
         return self.nodes(rates)
+
+    def power(self) -> int:
+        """Power of the loads, after the accelerations."""
+        if len(self.model.forces) == 0:
+            KERNELS.kernel("run.derivatives", "velocities_if_given")(self.model, self.ws)
+        return self.node(KERNELS.kernel("run.balances", "power")(self.model, self.ws))
 
     def registers(self, wanted: Sequence[int]) -> list[int]:
         """Registers after `evaluate`."""

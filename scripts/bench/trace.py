@@ -29,7 +29,9 @@ TREES = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-l
 LOOPS = ("four-bar", "six-bar", "n-four-bar", "andrews", "slider-crank-spatial", "bricard", "delta")
 CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
 QUICK = ("regulator", "puma560")
+RUNS = ("regulator", "puma560", "mobile-robot", "chain6", "four-bar", "delta", "boom-drive", "carrier")
 MANY = 4096  # states of a batch
+STEP, RUN, ROUNDS = 1e-4, 1.0, 3  # s, s
 
 
 def count(system: System, form: str, axes: str) -> int | None:
@@ -113,6 +115,22 @@ def show_code(row: dict[str, Any]) -> None:
     )
 
 
+def runs_row(name: str, system: System) -> dict[str, Any]:
+    """A run by rk4 with rows every 100 steps: time per step by the engine and by straight-line code, best of some rounds in turn."""
+    fast, options = Specialised(system), {"integrator": "rk4", "step": STEP, "output_step": 100 * STEP, "stop_time": RUN}
+    best = dict.fromkeys(("generic_us", "specialised_us"), np.inf)
+    for _ in range(ROUNDS + 1):
+        for key, runner in zip(best, (system, fast), strict=True):
+            best[key] = min(best[key], runner.simulate(**options).statistics["seconds"] / (RUN / STEP) * 1e6)
+    operations = [each.trace.operations for each in fast.motions if not isinstance(each, str)]
+    traced_part = f"{max(operations, default=0):6d} operations, {len(operations)} of {len(fast.motions)} structures"
+    typer.echo(
+        f"  {name:24s} {traced_part}, step {best['specialised_us']:.3g} us, "
+        f"generic {best['generic_us']:.3g} us ({best['generic_us'] / best['specialised_us']:.1f}x)"
+    )
+    return {"mechanism": name, "structures": len(operations), "operations": max(operations, default=0), **best}
+
+
 def aligned(bodies: int) -> System:
     """Rods on joints of alternating axes along their own."""
     return load("lib:chain", n=bodies).compile()
@@ -132,10 +150,12 @@ def run(quick: bool, output: Path | None, plots: Path | None) -> None:
         case = None if plain else dynamics_trees.chain("revolute", bodies)
         made = aligned(bodies) if case is None else dynamics_trees.system(case)
         codes.append(code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case))
+    typer.echo(f"\nruns by rk4, {round(RUN / STEP)} steps")
+    runs = [runs_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else RUNS)]
     if plots:
         draw(codes, plots)
     if output:
-        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes}
+        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes, "runs": runs}
         output.write_text(json.dumps(record, indent=1, default=float), encoding="utf-8")
 
 

@@ -14,6 +14,7 @@ from kinetree.scripts.commands.import_robot import import_robot
 from kinetree.scripts.commands.info import info
 from kinetree.scripts.commands.library import library
 from kinetree.scripts.commands.linearize import linearize
+from kinetree.scripts.commands.modelica import modelica
 from kinetree.scripts.commands.new import new
 from kinetree.scripts.commands.optimize import optimize
 from kinetree.scripts.commands.run import run
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable] = {
     "identify": identify,
     "equations": equations,
     "fmu": fmu,
+    "modelica": modelica,
     "verify": verify,
     "cosim": cosim,
     "tune": tune,

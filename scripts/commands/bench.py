@@ -23,6 +23,7 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,
+    against: Annotated[Path | None, typer.Option("--against", help="Fail where this earlier --json was better (instructions only).")] = None,
 ) -> None:
     """Measure, beside other tools in the same run."""
     known = benchmarks()
@@ -36,4 +37,7 @@ def bench(
     measure = import_module(f"kinetree.scripts.bench.{name.replace('-', '_')}").run
     if source is not None and "source" not in signature(measure).parameters:
         raise BadInput(f"bench {name}: takes no file, got {source}")
-    measure(quick, json, plots, **({"source": source} if source is not None else {}))
+    if against is not None and "against" not in signature(measure).parameters:
+        raise BadInput(f"bench {name}: compares nothing with {against}")
+    more = {key: value for key, value in (("source", source), ("against", against)) if value is not None}
+    measure(quick, json, plots, **more)

@@ -23,6 +23,9 @@ def fmu(
     ] = None,
     plain_names: Annotated[bool, typer.Option("--plain-names", help="No commas in names, for hosts that write tables without quotes.")] = False,
     python: Annotated[str, typer.Option("--python", help="Interpreter for hosts without Python (back end python; default: found there).")] = "",
+    specialised: Annotated[
+        bool, typer.Option("--specialised", help="Straight-line code of this mechanism, compiled and linked now (back end native).")
+    ] = False,
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
     quiet: Quiet = False,
@@ -41,7 +44,7 @@ def fmu(
     path = output or Path(f"{identifier_of(mechanism.description.name)}.fmu")
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
-    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python, plain_names)
+    build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python, plain_names, specialised)
     if quiet:
         return
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")

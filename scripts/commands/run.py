@@ -17,6 +17,7 @@ from kinetree.solvers.integrate.kinds import NAMES
 if TYPE_CHECKING:
     from kinetree.models import Result, System
     from kinetree.models.chain.system import ChainSystem
+    from kinetree.models.specialised.motion import Motion
 
 TABLES = (".csv", ".parquet", ".h5", ".mat")
 PICTURES = (".png", ".pdf", ".svg")
@@ -39,6 +40,7 @@ def run(
         str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
+    specialised: Annotated[bool, typer.Option("--specialised", help="Step by straight-line code of this mechanism, compiled once.")] = False,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each.")] = None,
     table: Annotated[
         list[str] | None,
@@ -78,9 +80,10 @@ def run(
     check_columns(system, wanted, asked, plots)
     for warning in system.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    fast = system.specialise() if specialised else None
     try:
         with progress(system.name, end_of(system, stop_time), quiet or json) as told:
-            result = system.simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
+            result = (fast or system).simulate(progress=told, **{key: value for key, value in options.items() if value is not None})
     except ArithmeticError as error:  # what was computed until then is kept
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
@@ -93,6 +96,8 @@ def run(
         show_json(told_of(system, result, written, made))
     elif not quiet:
         show(system, result, written, made, () if wanted in (None, "all") else result.select(wanted))
+        if fast is not None:
+            typer.echo(said_of(fast.motions))
     if result.interrupted:
         raise Exit(130)
     return None
@@ -165,6 +170,16 @@ def saved_plots(system: "System", result: "Result", folder: Path | None) -> list
         options = {"window": each.window, "stages": each.stages, "deviation": each.deviation, "per_page": each.per_page}
         written += page_paths(path, len(plot(result, path, chosen, title=each.title, **options)))  # pyright: ignore[reportArgumentType]
     return written
+
+
+def said_of(motions: "Sequence[Motion | str]") -> str:
+    """Which structures ran by straight-line code."""
+    sizes = [each.trace.operations for each in motions if not isinstance(each, str)]
+    why = "; ".join(sorted({each for each in motions if isinstance(each, str)}))
+    least, most = (min(sizes), max(sizes)) if sizes else (0, 0)
+    size = f" of {least} operations" if least == most else f" of {least} to {most} operations"
+    ran = f"straight-line code{size} for {len(sizes)} of {len(motions)} structures" if sizes else "no straight-line code"
+    return f"{ran}; the engine for the others: {why}" if why else ran
 
 
 def end_of(system: "System", stop_time: float | None) -> float:

@@ -27,7 +27,7 @@ def study(
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture, with stabilisation only: .png, .pdf or .svg.")] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")] = 1,
     cluster: Annotated[str, typer.Option("--cluster", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster that shares the runs.")] = "",
-    worst: Annotated[str, typer.Option("--worst", metavar="MEASURE", help="Search the values of [vary] for the largest of a measure.")] = "",
+    worst: Annotated[str, typer.Option("--worst", metavar="MEASURE", help="Search the values of [vary] for the worst of a measure.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the --output file of a study that was interrupted.")] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
     settings: Settings = None,
@@ -89,11 +89,13 @@ def study(
 
 def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
     """The worst case among all values between the bounds, by differential evolution."""
-    from kinetree.scripts.studies.worst_case import worst_case
+    from kinetree.scripts.studies.worst_case import sign_of, worst_case
 
     with progress(f"worst {measure}", 0.0, quiet, "evaluations") as told:
         found = worst_case(wanted, measure, lambda done, best: told(done))
-    typer.echo(f"largest {measure}: {-found.objective:.8g} after {found.evaluations} runs, at")
+    sign = sign_of(measure)
+    word = "smallest" if sign > 0.0 else "largest"
+    typer.echo(f"{word} {measure}: {sign * found.objective:.8g} after {found.evaluations} runs, at")
     for name, value in found.values.items():
         typer.echo(f"  {name} = {value:.8g}")
 

@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 from kinetree.scripts.site import gallery, generated
 from kinetree.scripts.site.blocks import DOCS
 
-SLOTS = ("tutorials/control.md", "contacts.md")
+SLOTS = ("tutorials/control.md", "contacts.md", "records.md")
 SCENE = re.compile(r"<!-- scene: ([\w-]+) -->")
 
 

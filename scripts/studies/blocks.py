@@ -15,6 +15,7 @@ from kinetree.models.foreign.toml_text import toml_text
 from kinetree.scripts.terminal.failure import BadInput
 
 DIGITS = 10
+GAINS = ("kp", "ki", "kd", "speed_forward", "acceleration_forward")
 Blocks = dict[str, dict[str, Any]]
 
 
@@ -69,7 +70,9 @@ def block_text(blocks: Blocks, remarks: list[str]) -> str:
 def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float]) -> dict[str, Any]:
     """The description of a mechanism with the controllers in the place of the inputs they give."""
     raw, _ = read(source)
-    made = {**raw, "controllers": {**raw.get("controllers", {}), **{name: rounded_block(block) for name, block in blocks.items()}}}
+    named, gains = parameters_of_gains(blocks)
+    made = {**raw, "controllers": {**raw.get("controllers", {}), **named}}
+    made["parameters"] = {**raw.get("parameters", {}), **gains}
     made["inputs"] = {name: table for name, table in raw.get("inputs", {}).items() if name not in blocks}
     if not made["inputs"]:
         del made["inputs"]
@@ -79,9 +82,20 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
         del made["actuators"]
     for name, value in parameters.items():
         table = raw["parameters"][name]
-        made.setdefault("parameters", {})
         made["parameters"] = {**made["parameters"], name: {**table, "value": value} if isinstance(table, dict) else value}
     return made
+
+
+def parameters_of_gains(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:
+    """The blocks with their gains as parameters CONTROLLER.GAIN, which runs, studies and optimisations may change."""
+    named, gains = {}, {}
+    for name, block in blocks.items():
+        named[name] = rounded_block(block)
+        for key in GAINS:
+            if isinstance(block.get(key), float):
+                named[name][key] = f"{name}.{key}"
+                gains[f"{name}.{key}"] = {"value": rounded(block[key]), "tunable": True}
+    return named, gains
 
 
 def rounded_block(block: Mapping[str, Any]) -> dict[str, Any]:

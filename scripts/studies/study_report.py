@@ -12,6 +12,7 @@ from kinetree.scripts.studies.indices import indices
 from kinetree.scripts.studies.study import Study
 
 MOST = 12  # measures that are drawn
+STANDS = 1e-3  # modulus margin of a loop that hardly stands; 0 where it does not
 SHARES = (1, 5, 50, 95, 99)
 
 
@@ -110,7 +111,11 @@ def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
         drawn: Any = place.pcolormesh(second, first, values[:, 2 + k].reshape(first.size, second.size), shading="nearest")
         figure.colorbar(drawn, ax=place, label=shown[k])
         place.set(xlabel=names[1], ylabel=names[0])
-        if "growth" in names and min(first.size, second.size) > 1:
+        if "modulus_margin" in names:  # of sampled loops, too
+            margin = values[:, names.index("modulus_margin")].reshape(first.size, second.size)
+            if margin.min() <= STANDS < margin.max():
+                place.contour(second, first, margin, [STANDS], colors="#b03030")
+        elif "growth" in names and min(first.size, second.size) > 1:
             growth = values[:, names.index("growth")].reshape(first.size, second.size)
             if growth.min() < 0.0 < growth.max():
                 place.contour(second, first, growth, [0.0], colors="#b03030")

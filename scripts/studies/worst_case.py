@@ -1,7 +1,7 @@
-"""The worst case of a study: the largest value of a measure among all values between the bounds of its parameters.
+"""The worst case of a study: the largest or smallest value of a measure among all values between the bounds of its parameters.
 
 Bounds: those of a list or a uniform distribution, three deviations of a normal one (factors of a lognormal one). Differential evolution with whole
-generations at once; it finds corners of the box and worst cases inside of it, and proves neither.
+generations at once; it finds corners of the box and worst cases inside of it, and proves neither. Of margins and damping the smallest is the worst.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kinetree.scripts.terminal.failure import BadInput
 
 DEVIATIONS = 3.0
 GENERATIONS = 40
+SMALL_IS_BAD = ("damping", "gain_margin", "phase_margin", "delay_margin", "modulus_margin")
 OPTIONS = ("stop_time", "output_step", "integrator", "tolerance", "inputs")
 
 
@@ -32,8 +33,13 @@ def bounds(values: list[float] | Distribution) -> tuple[float, float]:
     return first / second**DEVIATIONS, first * second**DEVIATIONS
 
 
+def sign_of(measure: str) -> float:
+    """1 where the smallest value is the worst."""
+    return 1.0 if measure in SMALL_IS_BAD else -1.0
+
+
 def worst_case(study: Study, measure: str, told: Callable[[float, float], None] = lambda done, best: None) -> Found:
-    """Where the measure is largest; the objective is minus its value."""
+    """Where the measure is largest; the objective is its value times `sign_of` it."""
     try:
         parsed(measure)
     except ValueError as error:
@@ -44,5 +50,6 @@ def worst_case(study: Study, measure: str, told: Callable[[float, float], None] 
             raise BadInput(f"--worst: vary.{name} has one value only")
     variables = {name: Variable(low, high, 0.5 * (low + high)) for name, (low, high) in limits.items()}
     run = {key: value for key, value in study.run.items() if key in OPTIONS}
-    task = Task(study.source(), variables, {measure: -1.0}, {}, "differential-evolution", seed=study.seed % 2**31, iterations=GENERATIONS, run=run)
+    how = {"seed": study.seed % 2**31, "iterations": GENERATIONS, "run": run}
+    task = Task(study.source(), variables, {measure: sign_of(measure)}, {}, "differential-evolution", **how)
     return optimise(task, told)

@@ -60,11 +60,11 @@ def move_inputs(model, ws, dt):
 
 
 @kernel
-def place(model, ws, t):
-    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x."""
+def place(model, ws, t, inertia):
+    """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x; `inertia`: an elimination follows."""
     status = set_registers(model, ws, t)
-    motion(model, ws)
-    if model.header.forces > 0 or model.header.sensors > 0:
+    motion(model, ws, inertia)
+    if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
     return status
@@ -73,7 +73,7 @@ def place(model, ws, t):
 @kernel
 def loaded(model, ws, t):
     """`place`, the state program and all loads."""
-    status = place(model, ws, t)
+    status = place(model, ws, t, True)
     if status == 0:
         status = run_phase(model, ws, 2)
     for j in range(ws.tau.size):
@@ -86,17 +86,30 @@ def loaded(model, ws, t):
 @kernel
 def finished(model, ws):
     """Late sensors, outputs, state rates: whatever needs the accelerations."""
-    measure(model, ws, model.header.late_sensors, model.header.sensors)
+    measure(model, ws, model.header.late_sensors, model.header.idle_sensors)
     status = run_phase(model, ws, 3)
     for k in range(model.x_rate.size):
         ws.xdot[k] = ws.val[model.x_rate[k]]
     return status
 
 
+@kernel
+def tell(model, ws):
+    """Sensors that only results read, after accelerations, reactions and velocities."""
+    measure(model, ws, model.header.idle_sensors, model.header.sensors)
+
+
 @boundary("state")
 def load(model, ws, t):
     """`loaded`, as everything but wide numbers calls it."""
     return loaded(model, ws, t)
+
+
+@boundary("state")
+def look(model, ws, t):
+    """Kinematics alone: positions, velocities, their sensors and the state program."""
+    status = place(model, ws, t, False)
+    return run_phase(model, ws, 2) if status == 0 else status
 
 
 @boundary("solve")

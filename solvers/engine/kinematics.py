@@ -16,8 +16,8 @@ UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel
-def motion(model, ws):
-    """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions."""
+def motion(model, ws, inertia):
+    """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions; with `inertia` what the elimination begins with."""
     start_ground(model, ws)
     for i in range(1, model.parent.size):
         joint = model.joint[i]
@@ -31,7 +31,8 @@ def motion(model, ws):
             move_universal(model, ws, i)
         else:
             move_general(model, ws, i)
-        start_inertia(ws, i)
+        if inertia:
+            start_inertia(ws, i)
     return 0
 
 

@@ -128,7 +128,9 @@ def multiplier(model, ws, number):
 
 @kernel
 def measure(model, ws, first, last):
-    """Write sensors first..last-1; those from header.late_sensors on need accelerations (and reactions)."""
+    """Write sensors first..last-1; those from header.late_sensors on may need accelerations (and reactions)."""
+    v = get3(ws.row, L.W_P)
+    known = -1  # the sensor that v, a vector, was measured for
     for k in range(first, last):
         s = sensor_at(model.sensors, k)
         if s.kind == L.Sensor.DISTANCE:
@@ -146,14 +148,30 @@ def measure(model, ws, first, last):
         elif s.kind == L.Sensor.KINETIC_ENERGY or s.kind == L.Sensor.POTENTIAL_ENERGY or s.kind == L.Sensor.ENERGY:
             ws.val[s.register] = energy(model, ws, s.kind)
         else:
-            body = s.a
-            if s.kind == L.Sensor.REACTION_FORCE or s.kind == L.Sensor.REACTION_MOMENT:
-                v = reaction_on_child(ws, s.kind, body, s.b, s.point_b == 1)
-                if s.point_b == 1:
-                    body = s.b
-            else:
-                v = vector_quantity(model, ws, s.kind, body, s.point_a)
-            if s.frame == 1:
-                v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
+            if known < 0 or not same_vector(s, sensor_at(model.sensors, known)):
+                v = vector(model, ws, s)
+                known = k
             ws.val[s.register] = pick(v, s.axis)
     return 0
+
+
+@kernel
+def same_vector(s, other):
+    """Whether two sensors tell parts of one vector."""
+    at_one_point = s.a == other.a and s.point_a == other.point_a and s.b == other.b and s.point_b == other.point_b
+    return s.kind == other.kind and at_one_point and s.frame == other.frame
+
+
+@kernel
+def vector(model, ws, s):
+    """The vector of which a sensor tells a part, in its frame."""
+    body = s.a
+    if s.kind == L.Sensor.REACTION_FORCE or s.kind == L.Sensor.REACTION_MOMENT:
+        v = reaction_on_child(ws, s.kind, body, s.b, s.point_b == 1)
+        if s.point_b == 1:
+            body = s.b
+    else:
+        v = vector_quantity(model, ws, s.kind, body, s.point_a)
+    if s.frame == 1:
+        v = mtv(get9(ws.row, body * L.ROW + L.W_R), v)
+    return v

@@ -1,6 +1,6 @@
 """Entry point for many runs of one tree, WIDTH at a time: the same structure with other numbers in its registers and other starts."""
 
-from kinetree.solvers.engine.evaluation import finished
+from kinetree.solvers.engine.evaluation import finished, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
@@ -72,6 +72,7 @@ def record(model, lanes, memory, plan, t, columns, table, row, first):
         react(model, lanes)
         velocities(model, lanes)
         status = finished(model, lanes)
+        tell(model, lanes)
     width, left = plan[E.ROWS] * plan[E.COLUMNS], min(WIDTH, plan[E.RUNS] - first)
     for k in range(plan[E.COLUMNS]):
         scatter(table, width, row * plan[E.COLUMNS] + k, first, left, lanes.val[columns[k]])

@@ -2,7 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.engine.energy import kinetic, potential
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.prepare import prepare as prepare_constants
 from kinetree.solvers.engine.reactions import reactions as dec_reactions
@@ -58,6 +58,7 @@ def outputs(ints, floats, work, option, t):
         ws.head.kinetic = kinetic(model, ws)
         ws.head.potential = potential(model, ws)
         status = finish(model, ws)
+        tell(model, ws)
     return status
 
 

@@ -5,7 +5,7 @@ the speeds and wrenches on the bodies, row by row.
 """
 
 from kinetree.solvers.engine.dec import dec
-from kinetree.solvers.engine.evaluation import finished, loaded
+from kinetree.solvers.engine.evaluation import finished, loaded, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
@@ -79,6 +79,7 @@ def solve_lanes(model, lanes, time, outputs):
         react(model, lanes)
         velocities(model, lanes)
         status = finished(model, lanes)
+        tell(model, lanes)
     return status
 
 
@@ -122,4 +123,5 @@ def solve_duals(model, duals, t, rest):
         react(model, duals)
         velocities(model, duals)
         status = finished(model, duals)
+        tell(model, duals)
     return status

@@ -44,7 +44,7 @@ def look_after(ws, knot):
 @boundary("state")
 def place_at(model, ws, t):
     """Poses and velocities with the laws of time at t."""
-    status = place(model, ws, t)
+    status = place(model, ws, t, True)
     velocities(model, ws)
     return run_phase(model, ws, 2) if status == 0 and model.l_kind.size > 0 else status
 

@@ -9,12 +9,13 @@ from kinetree.solvers.boundary import boundary, hook
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.contacts.rows import any_closed
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import power
+from kinetree.solvers.run.own_code import own_rates
 from kinetree.solvers.views import guard_at
 
 MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
@@ -140,6 +141,8 @@ def rates(ydot, model, ws, t, y):
     """ydot of the state y; of its projection onto the loop constraints where an implicit method must not feel how stiff they are across."""
     t = sided(ws, t)
     status = put_state(model, ws, t, y)
+    if model.header.own != 0 and own_rates(ydot, model, ws, t, y):
+        return 0
     if ws.head.on_constraints != 0.0:
         keep_closed(model, ws, t)
     if status == 0:
@@ -174,11 +177,12 @@ def guards(out, context, t, y):
 
 @boundary("rates")
 def conditions(out, model, ws, t, y):
-    """Guards of the state y."""
+    """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
+    late = model.header.late_guards == 1 or any_closed(ws)
     if status == 0:
-        status = load(model, ws, t)
-    if status == 0 and (model.header.late_guards == 1 or any_closed(ws)):
+        status = load(model, ws, t) if late else look(model, ws, t)
+    if status == 0 and late:
         status = accelerations_of(model, ws)
         if status == 0:
             if model.header.reactions == 1:

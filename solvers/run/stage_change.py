@@ -94,7 +94,7 @@ def balance_momenta(I, W, model, ws, t):
         ws.tau[j] = ws.rotor[j] * ws.u[j]
         ws.u[j] = 0.0
     status = set_registers(model, ws, t)
-    motion(model, ws)
+    motion(model, ws, True)
     velocities(model, ws)
     map_at = stage_record(I, W).bodies
     for g in range(I.bodies):

@@ -10,7 +10,7 @@ from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.engine.energy import kinetic, potential
-from kinetree.solvers.engine.evaluation import finish, load
+from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
@@ -99,6 +99,7 @@ def refresh(I, F, W, t):
         reactions(model, ws)
         velocities(model, ws)
         status = finish(model, ws)
+        tell(model, ws)
         weigh(model, ws)
         write_guards(model, ws)
         W.energy = kinetic(model, ws) + potential(model, ws)

@@ -1,16 +1,14 @@
 """The Modelica drive by rumoca: the same motion as the drive in Python."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from modelica_package import compiled
 from scipy.integrate import solve_ivp
 
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 
-rumoca = pytest.importorskip("rumoca")
-FILE = Path(__file__).parents[2] / "models" / "modelica" / "ServoDrive.mo"
+pytest.importorskip("rumoca")
 
 
 def test_same_motion_as_the_drive_in_python():
@@ -25,6 +23,6 @@ def test_same_motion_as_the_drive_in_python():
 
     before = solve_ivp(rates, (0.0, 0.2), [1.86, 0.0, 44.5e5, 56.25e5, 0.0], rtol=1e-9, atol=1e-9, max_step=1e-3)
     after = solve_ivp(rates, (0.2, 0.5), before.y[:, -1], rtol=1e-9, atol=1e-9, max_step=1e-3)
-    result = rumoca.Session().load(FILE, model="HoldingExample").simulate((0.0, 0.5))
+    result = compiled("HoldingExample").simulate((0.0, 0.5))
     assert float(result["length"][-1]) == pytest.approx(after.y[0, -1], rel=1e-4)
     assert float(result["drive.cylinder.pressure_a"][-1]) == pytest.approx(after.y[2, -1], rel=1e-2)

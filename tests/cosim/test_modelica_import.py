@@ -1,87 +1,144 @@
 """The page on OpenModelica: its Modelica code compiles and moves as the boom does, and the model exchange FMU beside a drive is the one system."""
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from modelica_package import HOME, TEXT, compiled
+from tree import ROOT
 
 from kinetree.fmu.archive.build import build_fmu
+from kinetree.fmu.modelica import Names
+from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
+from kinetree.models.description.loader import read
+from kinetree.scripts.cli import main
+from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.monolithic import reference
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.units import actuated, settled
 from kinetree.scripts.fmi.exchange import exchange
 
-HERE = Path(__file__).parents[2]
-TEXT = "\n".join((HERE / "models" / "modelica" / name).read_text(encoding="utf-8") for name in ("ServoDrive.mo", "Interfaces.mo", "Circuit.mo"))
-PAGE = (HERE / "docs" / "openmodelica.md").read_text(encoding="utf-8")
-# in the place of what the page takes from elsewhere: the imported block, and from the standard library the adaptor and the gain by their equations
-ELSEWHERE = """
-model BoomFMU
-  BoomMechanism inner_;
-  RealInput lift_force;
-  RealInput lift_stiffness;
-  RealInput lift_damping;
-  RealOutput lift_length;
-  RealOutput lift_speed;
+PAGE = (ROOT / "docs" / "openmodelica.md").read_text(encoding="utf-8")
+BLOCK = """
+model Luffing_boom_me_FMU "In the place of the block that the import makes"
+  Kinetree.Examples.BoomMechanism inner_(reach = reach, boom_mass = boom_mass, load_mass = load_mass, eye = eye, foot_x = foot_x, foot_z = foot_z,
+    friction = friction, g = g, luff(start = luff_0));
+  {parameters}
+  Modelica.Blocks.Interfaces.RealInput lift_force;
+  Modelica.Blocks.Interfaces.RealInput lift_stiffness;
+  Modelica.Blocks.Interfaces.RealInput lift_damping;
+  Modelica.Blocks.Interfaces.RealOutput lift_length;
+  Modelica.Blocks.Interfaces.RealOutput lift_speed;
+  Modelica.Blocks.Interfaces.RealOutput luff;
+  Modelica.Blocks.Interfaces.RealOutput tip;
+  Modelica.Blocks.Interfaces.RealOutput energy;
 equation
   inner_.force = lift_force;
   lift_length = inner_.length;
   lift_speed = inner_.speed;
-end BoomFMU;
-
-model Adaptor "y = -f, y = flange.f, flange.s = p, der(flange.s) = pder"
-  parameter Boolean use_pder2 = true;
-  RealInput p;
-  RealInput pder;
-  RealOutput f;
-  TranslationalFlange flange;
-equation
-  flange.s = p;
-  f = -flange.f;
-end Adaptor;
-
-model Gain
-  parameter Real k = 1;
-  RealInput u;
-  RealOutput y;
-equation
-  y = k*u;
-end Gain;
+  luff = inner_.luff;
+  tip = reach*sin(luff);
+  energy = 0;
+end Luffing_boom_me_FMU;
 """
-NAMES = {"Modelica.Mechanics.Translational.Components.GeneralPositionToForceAdaptor": "Adaptor", "Modelica.Blocks.Math.Gain": "Gain"}
 
 
-def code_of_page() -> str:
-    blocks = "\n".join(re.findall(r"```modelica\n(.*?)```", PAGE, re.S))
-    for theirs, ours in NAMES.items():
-        assert theirs in blocks
-        blocks = blocks.replace(theirs, ours)
-    return blocks
+def block() -> str:
+    """The stand-in with the parameters of the description."""
+    given = {p.name: p.value for p in fmu_unit(load("lib:boom")).parameters if not p.computed}
+    return BLOCK.replace("{parameters}", "\n  ".join(f"parameter Real {name} = {value!r};" for name, value in given.items()))
 
 
-def test_models_of_the_page_move_as_the_drive_and_the_boom():
-    """Ports and flange give the same motion, and that of BoomExample with the same command."""
-    rumoca = pytest.importorskip("rumoca")
-    text = TEXT + ELSEWHERE + code_of_page()
+def wrapper(tmp_path: Path, source: str = "lib:boom", name: str = "BoomMechanism", *more: str) -> str:
+    path = tmp_path / f"{name}.mo"
+    assert main(["modelica", source, "-o", str(path), "-q", *more]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def test_models_of_the_page_move_as_the_drive_and_the_boom(tmp_path: Path):
+    """Flange and ports give the same motion, and that of BoomExample with the same command: kinetree modelica wrote the model with the flange."""
+    pytest.importorskip("rumoca")
+    more = block() + wrapper(tmp_path) + "\n".join(re.findall(r"```modelica\n(.*?)```", PAGE, re.S))
     ends = {}
     for name in ("BoomByPorts", "BoomByFlange"):
-        model = rumoca.Session().loads(text, model=name)
+        model = compiled(name, more)
         assert model.structure().is_balanced and model.structure().is_matched
-        ends[name] = model.simulate((0.0, 1.0))["mechanism.inner_.luff"][-1]
+        ends[name] = model.simulate((0.0, 1.0))["mechanism.luff"][-1]
     drive = "drive.command = if time < 0.2 then 0 elseif time < 0.8 then 0.6 else 0;"
     example = re.sub(r"drive\.command = if time < 0\.2 then 0 elseif time < 0\.3.*;", drive, TEXT)
     assert example != TEXT
-    exact = rumoca.Session().loads(example, model="BoomExample").simulate((0.0, 1.0))["mechanism.luff"][-1]
+    exact = compiled("BoomExample", text=example).simulate((0.0, 1.0))["mechanism.luff"][-1]
     assert exact > 0.6
     for name, end in ends.items():
         assert end == pytest.approx(exact, abs=1e-4), name  # the start pressures of the page are rounded
 
 
+def test_a_flange_that_begins_elsewhere_is_told(tmp_path: Path):
+    """The length at the start follows from the parameters; the flange's own state must begin there."""
+    text = wrapper(tmp_path)
+    assert 'parameter Real lift_start(unit = "m") = 1.86242' in text
+    assert "assert(abs(lift_actuator.flange.s - fmu.lift_length) < 0.001" in text
+
+
+def test_rotary_actuators_and_chambers_have_their_ports(tmp_path: Path):
+    text = wrapper(tmp_path, "lib:carrier", "Carrier", "--set", "outside=1")
+    assert "Modelica.Mechanics.Rotational.Interfaces.Flange_b slew_drive" in text
+    assert "fmu.slew_drive_force = slew_drive_actuator.moment;" in text
+    assert "Modelica.Mechanics.Translational.Interfaces.Flange_b luff_drive" in text
+    file = tmp_path / "inside.json"
+    boom = read("lib:boom")[0]
+    oil = {
+        "area_a": 5e-3,
+        "area_b": 3.2e-3,
+        "volume_a": 1e-3,
+        "volume_b": 1e-3,
+        "shortest": 1.35,
+        "longest": 2.35,
+        "pressure_a": 5e6,
+        "pressure_b": 5e6,
+    }
+    boom["actuators"]["lift"]["chambers"] = oil
+    file.write_text(json.dumps(boom))
+    text = wrapper(tmp_path, str(file), "Inside")
+    assert "Kinetree.Interfaces.OilPort lift_a" in text and "fmu.lift_flow_b = lift_b.q;" in text and "lift_b.p = fmu.lift_pressure_b;" in text
+
+
+def test_names_of_modelica_are_each_used_once():
+    """Signs that Modelica has no room for become _; what would then be one name, or a word of the language, gets one more."""
+    names, wanted = Names(), ["arm_position_1", "arm_position_1_", "when_", "fmu_", "a_b", "a_b_", "a_b"]
+    assert [names.own(name) for name in ("arm.position[1]", "arm.position.1", "when", "fmu", "a.b", "a_b", "a.b")] == wanted
+
+
+REFUSED = [("x.txt", "ends in .mo"), ("2x.mo", "identifier"), ("model.mo", "identifier"), ("Luffing_boom_me_FMU.mo", "another")]
+
+
+@pytest.mark.parametrize(("name", "says"), REFUSED)
+def test_names_that_cannot_be_are_refused(name: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture):
+    assert main(["modelica", "lib:boom", "-o", str(tmp_path / name)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_controller_samples_as_ours():
+    """A step of what is measured: forty samples by both, sums of numbers below 10."""
+    pytest.importorskip("rumoca")
+    ours = Controller(Pid(gain=2.0, integral_time=0.5, derivative_time=0.1, filter_time=0.03, lower=-100.0, upper=100.0))
+    ours.settle(0.0)
+    ours.measured = 1.0
+    for _ in range(40):
+        ours.step(0.01)
+    numbers = "gain = 2, integral_time = 0.5, derivative_time = 0.1, filter_time = 0.03, lower = -100, upper = 100"
+    fixed = "equation\n  c.measured = 1;\n  c.target = 0;\n  c.target_speed = 0;\n"
+    model = f"model Sampled\n  Kinetree.Controllers.PositionController c({numbers});\n{fixed}end Sampled;\n"
+    found = compiled("Sampled", model).simulate((0.0, 0.405))
+    assert float(found["c.command"][-1]) == pytest.approx(ours.command, rel=1e-9)
+
+
 def test_every_class_is_named_on_the_page():
-    for name in re.findall(r"^(?:model|block|connector) (\w+)", TEXT, re.M):
-        assert f"`{name}`" in PAGE or name in ("RealInput", "RealOutput", "FlangeMass"), name
+    for name in HOME:
+        assert f"`{name}`" in PAGE or name in ("orificeFlow", "FlangeMass"), name
 
 
 def test_model_exchange_beside_the_drive_is_the_one_system(tmp_path: Path):

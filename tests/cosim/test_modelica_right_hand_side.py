@@ -1,11 +1,11 @@
 """The Modelica drive and its examples: every class compiles balanced, and rumoca's equations give our right-hand side at random states."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from boom_with_circuit import one_system
+from modelica_package import FILES, HOME, MODELS, TEXT, compiled
 from modelica_residual import Equations
 
 from kinetree.models import load
@@ -17,8 +17,6 @@ from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.units import actuated, settled
 
 rumoca = pytest.importorskip("rumoca")
-FOLDER = Path(__file__).parents[2] / "models" / "modelica"
-TEXT = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in ("ServoDrive.mo", "Interfaces.mo", "Circuit.mo"))
 CYLINDER = Cylinder(area_a=5e-3, area_b=3.2e-3, volume_a=0.5e-3, volume_b=0.5e-3, shortest=1.35, longest=2.35, bulk_modulus=1.4e9)
 DRIVE = Drive(CYLINDER, Valve())
 STATES = 25
@@ -26,14 +24,10 @@ STATES = 25
 RELATIVE = 1e-10
 
 
-def compiled(name: str):
-    return rumoca.Session().loads(TEXT, model=name)
-
-
-@pytest.mark.parametrize("name", re.findall(r"^(?:model|block) (\w+)", TEXT, re.M))
+@pytest.mark.parametrize("name", MODELS)
 def test_every_model_is_balanced(name: str):
     """A connector that nothing is connected to carries no flow: alone, some parts are balanced but determine nothing."""
-    assert not rumoca.validate_source(TEXT, model=name)
+    assert not rumoca.validate_source(TEXT, model=HOME[name])
     structure = compiled(name).structure()
     assert structure.is_balanced
     if name not in ("FlangeDrive", "LimitedPump", "CheckValve", "FourWayValve"):
@@ -151,7 +145,7 @@ def test_the_cylinder_of_the_carrier_fits_its_actuator():
     """It ended at 1.4 m where the actuator begins at 1.45 m: the oil had 0.37 litres where the dead volume alone is one."""
     system = load("lib:carrier", outside=1).compile()
     result = system.simulate(stop_time=0.02, output_step=0.01)
-    text = (FOLDER / "Interfaces.mo").read_text()
+    text = FILES["Drives"]
     drives = text[text.index("model CarrierDrives") : text.index("end CarrierDrives")]
     shortest, longest = (float(re.search(rf"{name} = ([0-9.]+)", drives)[1]) for name in ("shortest", "longest"))
     assert shortest < result["luff_drive.length"].min() and result["luff_drive.length"].max() < longest

@@ -1,6 +1,7 @@
 """The source back end: kernels as C99 against the compiled engine, and archives that are compiled where they are verified."""
 
 import ctypes
+import shutil
 import subprocess
 from pathlib import Path
 from zipfile import ZipFile
@@ -14,7 +15,7 @@ from kinetree.fmu.source.archive import STRICT, compile_sources, engine_text, so
 from kinetree.fmu.source.program import Program
 from kinetree.models import load
 from kinetree.scripts.fmi.verify import verify
-from kinetree.solvers.library.tools import compiler
+from kinetree.solvers.library.tools import compiler, cross_compiler
 
 # the same operations in the same order, contracted or not: some roundings per step, which a regular motion of a second keeps below 1e-12
 SAME = 1e-12
@@ -177,3 +178,36 @@ def test_all_stages_of_the_carrier(engine, monkeypatch):
     found = run()
     assert [(event.kind, event.stage) for event in found.events] == [(event.kind, event.stage) for event in right.events]
     assert max(abs(a.time - b.time) for a, b in zip(found.events, right.events, strict=True)) < 1e-9
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory) -> dict[int, Path]:
+    """The sources of a closed loop with a guard, by version of FMI."""
+    folder = tmp_path_factory.mktemp("sources")
+    for version in (2, 3):
+        with ZipFile(build_fmu(load("lib:four-bar"), folder / f"{version}.fmu", "source", version)) as archive:
+            archive.extractall(folder / str(version))
+    return {version: folder / str(version) / "sources" for version in (2, 3)}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_sources_are_also_cpp(unpacked, version, tmp_path):
+    """Hosts that build with a C++ compiler take the same files, without an error or a warning."""
+    compiler_of_cpp = shutil.which("g++") or shutil.which("clang++")
+    if not compiler_of_cpp:
+        pytest.skip("no C++ compiler here")
+    for path in sorted(unpacked[version].glob("*.c")):
+        command = [compiler_of_cpp, "-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{path.parent}", "-c", str(path)]
+        done = subprocess.run([*command, "-o", str(tmp_path / "x.o")], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:2000]
+
+
+@pytest.mark.platforms
+@pytest.mark.parametrize("target", ["x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-windows-gnu", "arm-linux-gnueabihf", "riscv64-linux-musl"])
+def test_clang_for_other_targets(unpacked, target, tmp_path):
+    """zig's clang compiles the sources for processors with 64 and with 32 bits and links them, without a warning."""
+    pytest.importorskip("ziglang")
+    files = [str(path) for path in sorted(unpacked[2].glob("*.c"))]
+    command = [*cross_compiler(target), *STRICT[:-2], "-O1", "-shared", "-fPIC", f"-I{unpacked[2]}", *files, "-lm", "-o", str(tmp_path / "x.so")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]

@@ -99,3 +99,16 @@ def test_verify_tells_of_every_host(tmp_path, capsys):
     assert "largest deviation 0.00e+00" in rows["bare"]
     assert "no binary for aarch64-linux" in rows["qemu"] or "not run" in rows["qemu"]
     assert main(["verify", str(path), "--host", "cray"]) == 2
+
+
+@pytest.mark.parametrize("name", ["puma560", "four-bar", "boom-drive"])
+def test_straight_line_code_runs_on_every_platform(name, tmp_path):
+    """Code of one mechanism is emitted and linked for each platform; steps of it are those of the general engine."""
+    mechanism, ends = load(f"lib:{name}"), {}
+    for own in (False, True):
+        path = build_fmu(mechanism, tmp_path / f"{own}.fmu", "native", 2, "rk4", STEP / 4, platforms="all", specialised=own)
+        with Archive(path) as archive:
+            for platform in PLATFORMS:
+                ends[own, platform] = host_of(archive, platform).values("save", STEP, COUNT, tmp_path / "state")
+    for platform in PLATFORMS:
+        assert close(ends[True, platform], ends[False, "linux64"]), platform

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from random_forces import random_mechanism
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.forces.kinds import KINDS, force_kind, offered
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -70,6 +70,15 @@ def test_keys_tell_one_kind_only():
         keys = [key for kind in KINDS.values() if kind.place == place for key in kind.told_by or ()]
         assert len(keys) == len(set(keys))
         assert sum(kind.told_by == frozenset() for kind in KINDS.values() if kind.place == place) <= 1
+
+
+@pytest.mark.parametrize(("kind", "offered_name"), [("line", "f.length"), ("contact", "f.penetration"), ("tyre", "f.travel")])
+def test_offered_names_have_their_units(kind: str, offered_name: str):
+    """What elements offer is known by its dimension: a length and a mass with a declared unit are not added, two lengths are."""
+    d = random_mechanism(kind, 1) | {"outputs": {"sum": f"{offered_name} + p"}, "states": {}}
+    assert load(d | {"parameters": {"p": {"value": 1.0, "unit": "m"}}})
+    with pytest.raises(ModelError, match="outputs.sum"):
+        load(d | {"parameters": {"p": {"value": 1.0, "unit": "kg"}}})
 
 
 def test_docs_and_packages_draw_from_the_registry():

@@ -50,11 +50,13 @@ def test_oil_that_is_pulled_cavitates_and_comes_back():
     assert abs(result["lost"]).max() < 1e-6 * result["U"].max()
 
 
-@pytest.mark.parametrize("change", [{"stiffness": 1e5, "oil": OIL}, {"oil": OIL | {"area_b": 0.0}}, {"oil": OIL | {"pressure_b": -1.0}}])
+@pytest.mark.parametrize(
+    "change", [{"stiffness": 1e5, "oil": OIL}, {"oil": OIL | {"area_b": 0.0}}, {"oil": OIL | {"pressure_b": -1.0}}, {"oil": OIL, "exponent": 2.0}]
+)
 def test_mistakes_are_named(change: dict):
     d = random_mechanism("jack", 1)
     force = {key: value for key, value in d["forces"]["f"].items() if key not in ("stiffness",)} | change
-    with pytest.raises(ModelError, match="oil"):
+    with pytest.raises(ModelError, match="oil|exponent"):
         load(d | {"forces": {"f": force}})
 
 

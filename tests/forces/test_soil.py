@@ -188,6 +188,8 @@ MISTAKES = [
     ("contact", {"viscosity": 0.0, "strength": 1.0}, "viscosity: found 0, expected a number > 0"),
     ("contact", BEKKER, "soil.area: found nothing"),
     ("tyre", {k: v for k, v in BEKKER.items() if k != "width"}, "soil.width: found nothing"),
+    ("tyre", BEKKER | {"area": 0.1}, "soil.area: found area, expected no area"),
+    ("tyre", ELASTIC | {"width": 0.1}, "soil.width: found width, expected friction_modulus"),
     ("contact", {"strength": 1.0, "viscosity": 1.0, "stiffness": 10.0}, "soil.damping: found 0"),
     ("contact", {"strength": 1.0, "viscosity": 1.0, "damping": 10.0}, "soil.stiffness: found nothing"),
     ("jack", ELASTIC | {"track": TRACK}, "only tyres roll|no track"),

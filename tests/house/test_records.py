@@ -68,5 +68,5 @@ def test_every_constant_of_the_shell_is_declared():
     declared = set(re.findall(r"^#define (\w+)", layout_header(), re.M))
     used = set()
     for path in (ROOT / "fmu_src" / "native").glob("*.c"):
-        used |= set(re.findall(r"\b(?:[UVSM]|STATUS|KIND)_[A-Z0-9_]+\b", path.read_text()))
+        used |= set(re.findall(r"\b(?:[UVSM]|STATUS|KIND|UNIT|STAGE)_[A-Z0-9_]+\b", path.read_text()))
     assert used <= declared, used - declared

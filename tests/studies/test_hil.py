@@ -2,7 +2,11 @@
 
 import json
 import os
+import shutil
+import socket
 import struct
+import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -155,3 +159,42 @@ def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
     path = scenario(tmp_path, text=SCENARIO.replace(*change))
     with pytest.raises(BadInput, match=said):
         simulate(read_scenario(path))
+
+
+def test_a_partner_in_c_answers_as_its_law_says(tmp_path: Path):
+    """The example partner, compiled: frames of Python go in, PD commands with the same sequence numbers come back; the last frame ends it."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = Path(__file__).parents[2] / "examples" / "control" / "partner.c"
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", str(tmp_path / "partner"), str(source)], check=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    partner = subprocess.Popen([str(tmp_path / "partner"), str(port)])
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+            door.connect(("127.0.0.1", port))
+            door.settimeout(0.2)
+            answers = [ask(door, Frame(k, 0.002 * k, (luff,))) for k, luff in enumerate((0.5, 0.51))]
+            door.send(b"noise")
+            door.send(Frame(9, 1.0, (), True).packed())
+        assert partner.wait(20) == 0
+    finally:
+        partner.kill()
+    assert [answer.sequence for answer in answers] == [0, 1]
+    expected = 4256.45 + 6.5e5 * 0.04 + 4.5e4 * (0.04 - 0.05) / 0.002
+    assert answers[0].values == pytest.approx([4256.45 + 6.5e5 * 0.05]) and answers[1].values == pytest.approx([expected])
+
+
+def ask(door: socket.socket, frame: Frame) -> Frame:
+    """Until the partner is there."""
+    for _ in range(100):
+        try:
+            door.send(frame.packed())
+            answer = unpacked(door.recv(2048))
+            assert answer is not None
+            return answer
+        except (TimeoutError, ConnectionRefusedError):
+            time.sleep(0.05)
+    raise AssertionError("no answer")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose
+from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, rate_of, registers, spin, vector_of, velocity
+from kinetree.models.compilation.space import NOWHERE, direction, position, rate_of, registers, spin, vector_of, velocity
 from kinetree.models.description.number_checks import Path
 from kinetree.models.description.parts import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
@@ -17,6 +17,7 @@ from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
+from kinetree.models.forces.outlines import plane_axes
 from kinetree.models.forces.shut_oil import PRESSURES, ShutOil, shut_oil
 from kinetree.models.forces.soil import check_soil, soil_states
 from kinetree.models.forces.table import DOWN, Sided, TableName
@@ -61,20 +62,11 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     ground = Ground(builder, label, force, place.plus(arm))
     leg = None if force.oil is None else partial(shut_oil, builder, label, force.oil, E(node))
     load = normal_force(builder, label, force, ground.depth, ground.sinking(speed), ground.soil, leg)
-    axes = plane(ground.normal)
+    axes = plane_axes(ground.normal)
     sides = side_forces(builder, label, force, ("travel_1", "travel_2"), load, [speed.dot(each) for each in axes])
     across = axes[0].times(sides[0]).plus(axes[1].times(sides[1]))
     add_load(builder, body, registers(builder, point), NOWHERE, ground.away.times(load).plus(across), arm)
     contact_book(builder, label, body, ground, Acting(across, speed, speed, own))
-
-
-def plane(normal: Vector) -> list[Vector]:
-    """Two axes across a unit normal, by Duff's construction, which has no singular direction."""
-    x, y, z = normal
-    sign = choose(z < 0.0, -1.0, 1.0)
-    a = -(1.0 / (sign + z))
-    b = x * y * a
-    return [Vector(1.0 + sign * x * x * a, sign * b, -(sign * x)), Vector(b, sign + y * y * a, -y)]
 
 
 def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
@@ -83,6 +75,8 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
         checker.complain((*path, "stiffness"), "nothing", "stiffness, law or oil")
     if "oil" in given and len(given) > 1:
         checker.complain((*path, "oil"), " and ".join(given), "one law of the leg")
+    if "exponent" in force.model_fields_set and "stiffness" not in given:
+        checker.complain((*path, "exponent"), "exponent", "a stiffness, of whose law it is a part")
     check_soil(checker, path, force)
 
 

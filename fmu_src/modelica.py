@@ -1,0 +1,134 @@
+"""The Modelica model around an imported FMU: signals, actuators as flanges or oil ports, parameters, units, an icon; it uses the package Kinetree.
+
+The block that OpenModelica's import makes is named after the model's identifier; its variables have the FMU's names with _ for every sign that is no
+letter, digit or underscore.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kinetree.fmu.variables import Type, Variable, fmi_name, variable_table
+
+SUFFIX = "_me_FMU"  # of the block that OpenModelica makes of a model exchange FMU
+INPUT, OUTPUT = "Modelica.Blocks.Interfaces.RealInput", "Modelica.Blocks.Interfaces.RealOutput"
+RESERVED = frozenset(
+    "algorithm and annotation block break class connect connector constant constrainedby der discrete each else elseif elsewhen encapsulated "
+    "end enumeration equation expandable extends external false final flow for function if import impure in initial inner input loop model "
+    "not operator or outer output package parameter partial protected public pure record redeclare replaceable return stream then true type "
+    "when while within time fmu".split()
+)
+NEAR = 1e-3  # difference of an actuator's length inside and outside of the FMU that integration may make [m or rad]
+TOP, PITCH = 80, 40  # of the connectors in the icon
+ICON = (
+    "Icon(coordinateSystem(extent = {{{{-100,{low}}},{{100,100}}}}), graphics = {{Rectangle(extent = {{{{-100,100}},{{100,{low}}}}}, "
+    "lineColor = {{0,0,127}}, fillColor = {{255,255,255}}, fillPattern = FillPattern.Solid), "
+    'Text(extent = {{{{-150,150}},{{150,110}}}}, textString = "%name", textColor = {{0,0,255}})}})'
+)
+
+
+def wrapper_text(unit: Any, name: str, block: str, lengths: Mapping[str, float]) -> str:
+    """The model; `block`: the class that the import made, `lengths`: length or angle of every actuator at the start."""
+    table = [v for v in variable_table(unit).variables if v.type == Type.REAL]
+    actuators = unit.description.actuators
+    inside = {v.name for v in table if v.name.rpartition(".")[0] in actuators}
+    names = Names()
+    signals = [v for v in table if v.causality == "input" and v.name not in inside]
+    told = {fmi_name(column.name) for column in unit.columns} - inside
+    results = [v for v in table if v.causality == "output" and v.name in told and not v.name.startswith("der(")]
+    parameters = [v for v in table if v.causality == "parameter"]
+    written = [f"{names.own(v.name)} = {names.own(v.name)}" for v in parameters]
+    lines = [f"  parameter Real {names.own(v.name)}{attributes(v)} = {v.start!r}{comment(v)};" for v in parameters]
+    lines += [f"  {INPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(-1, k)};" for k, v in enumerate(signals)]
+    lines += [f"  {OUTPUT} {names.own(v.name)}{attributes(v)}{comment(v)} {placed(1, k)};" for k, v in enumerate(results)]
+    equations = [f"  fmu.{fmu_name(v.name)} = {names.own(v.name)};" for v in signals]
+    equations += [f"  {names.own(v.name)} = fmu.{fmu_name(v.name)};" for v in results]
+    for k, (label, actuator) in enumerate(actuators.items()):
+        rotary = next((v.unit == "rad" for v in table if v.name == f"{label}.length"), False)
+        add = oil_ports if actuator.chambers is not None else flange
+        more = add(names, label, rotary, lengths.get(label, 0.0), len(signals) + k)
+        lines += more[0]
+        equations += more[1]
+    given = "(\n    " + ",\n    ".join(written) + ")" if written else ""
+    lines.append(f'  {block} fmu{given} "the block that the import made";')
+    low = -100 - PITCH * max(0, max(len(signals) + len(actuators), len(results)) - 5)
+    text = unit.description.text or unit.description.name
+    body = "\n".join([f"model {name} {quoted(text)}", *lines, "equation", *equations, f"  annotation({ICON.format(low=low)},"])
+    return f'{body}\n    uses(Modelica(version = "4.0.0"), Kinetree(version = "0.1.0")));\nend {name};\n'
+
+
+def flange(names: Names, label: str, rotary: bool, length: float, place: int) -> tuple[list[str], list[str]]:
+    """Declarations and equations of an actuator behind a flange; told slopes are for hosts that hold values."""
+    way, kind, start, effort = (
+        ("Rotational", "RotationalActuator", "angle", "moment") if rotary else ("Translational", "TranslationalActuator", "length", "force")
+    )
+    port, side, begin, there = names.own(label), names.own(f"{label}_actuator"), names.own(f"{label}_start"), fmu_name(label)
+    position = "phi" if rotary else "s"
+    lines = [
+        f"  Modelica.Mechanics.{way}.Interfaces.Flange_b {port} {quoted(f'actuator {label}')} {placed(-1, place)};",
+        f"  parameter Real {begin}(unit = {quoted('rad' if rotary else 'm')}) = {length!r} {quoted(f'{start} of actuator {label} at the start')};",
+        f"  Kinetree.Interfaces.{kind} {side}({start} = {begin});",
+    ]
+    equations = [f"  {side}.speed = fmu.{there}_speed;", f"  fmu.{there}_force = {side}.{effort};"]
+    equations += [f"  fmu.{there}_{slope} = 0;" for slope in ("stiffness", "damping")]
+    wrong = quoted(f"{begin} is not the {start} that the FMU has at the start: it follows from the parameters")
+    equations.append(f"  assert(abs({side}.flange.{position} - fmu.{there}_length) < {NEAR!r}, {wrong});")
+    return lines, [*equations, f"  connect({side}.flange, {port});"]
+
+
+def oil_ports(names: Names, label: str, rotary: bool, length: float, place: int) -> tuple[list[str], list[str]]:
+    """Declarations and equations of an actuator whose oil is inside the FMU."""
+    lines, equations, there = [], [], fmu_name(label)
+    for side in "ab":
+        port = names.own(f"{label}_{side}")
+        lines.append(f"  Kinetree.Interfaces.OilPort {port} {quoted(f'side {side} of actuator {label}')} {placed(-1, place)};")
+        equations += [f"  {port}.p = fmu.{there}_pressure_{side};", f"  fmu.{there}_flow_{side} = {port}.q;"]
+    return lines, equations + [f"  fmu.{there}_{slope} = 0;" for slope in ("force", "stiffness", "damping")]
+
+
+class Names:
+    """Identifiers of Modelica for the names of variables, each used once."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def own(self, name: str) -> str:
+        if name not in self.found:
+            wanted = re.sub(r"_+$", "", fmu_name(name)) or "x"
+            wanted = f"x_{wanted}" if wanted[0].isdigit() else wanted
+            while wanted in self.found.values() or wanted in RESERVED:
+                wanted += "_"
+            self.found[name] = wanted
+        return self.found[name]
+
+
+def fmu_name(name: str) -> str:
+    """The name of a variable of the imported block."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII)
+
+
+def attributes(v: Variable) -> str:
+    """Unit, display unit and bounds of a variable."""
+    pairs = {"unit": v.unit and quoted(v.unit), "displayUnit": v.display_unit and v.display_unit != v.unit and quoted(v.display_unit)}
+    if v.causality == "parameter":
+        pairs |= {"min": v.minimum > -float("inf") and repr(v.minimum), "max": v.maximum < float("inf") and repr(v.maximum)}
+    found = ", ".join(f"{key} = {value}" for key, value in pairs.items() if value)
+    return f"({found})" if found else ""
+
+
+def comment(v: Variable) -> str:
+    return f" {quoted(v.text)}" if v.text else ""
+
+
+def quoted(text: str) -> str:
+    """A text of Modelica."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+
+
+def placed(side: int, number: int) -> str:
+    """Where a connector stands in the icon: left or right, from the top."""
+    y = TOP - PITCH * number
+    near, far = (100, 120) if side > 0 else (-140, -100)
+    return f"annotation(Placement(transformation(extent = {{{{{near},{y - 10}}},{{{far},{y + 10}}}}})))"

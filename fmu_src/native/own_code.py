@@ -1,0 +1,42 @@
+"""Binaries of one mechanism: the shell and the engine linked with straight-line right-hand sides, for every platform and processor level."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kinetree.fmu.archive.binaries import Binaries, silent
+from kinetree.fmu.native.shell import link
+from kinetree.fmu.variables import FmuError
+from kinetree.models.specialised.compiler import object_code
+from kinetree.models.specialised.motion import Motion, llvm_text
+from kinetree.solvers.library.build import objects_for
+from kinetree.solvers.library.levels import suffix_of
+from kinetree.solvers.library.platforms import Platform, levels_for
+from kinetree.solvers.library.tools import LibraryError
+
+
+@contextmanager
+def specialised(motions: Sequence[Motion | str], platforms: Iterable[Platform], say: Callable[[str], None] = silent) -> Iterator[Binaries]:
+    """The binaries, in a folder that is there until they are packed."""
+    with tempfile.TemporaryDirectory(prefix="kinetree") as scratch:
+        try:
+            yield {target: linked(motions, target, Path(scratch), say) for target in platforms}
+        except LibraryError as error:
+            raise FmuError(f"the specialised binary cannot be built: {error}") from error
+
+
+def linked(motions: Sequence[Motion | str], target: Platform, scratch: Path, say: Callable[[str], None]) -> Path:
+    """The binary for one platform."""
+    folder = scratch / target.name
+    folder.mkdir()
+    say(f"compiling and linking the equations for {target.name}")
+    own = []
+    for level in levels_for(target):
+        own.append(folder / f"own-{level}.o")
+        own[-1].write_bytes(object_code(llvm_text(motions, suffix_of(level), table=True), target.triple, level))
+    binary = folder / f"engine{target.extension}"
+    link(binary, [*objects_for(target, say), *own], target, levels_for(target), ["-DKINETREE_OWN"])
+    return binary

@@ -1,0 +1,25 @@
+"""Who reads registers while a mechanism runs: what nobody reads is measured only when results are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from kinetree.solvers import layout as L
+
+# fields that name registers, of numbers or of the first of up to three; what in them is no register does no harm
+FIELDS = (
+    "forces", "guards", "actions", "latches", "probes", "knots", "potentials", "x_rate", "l_slope", "l_arm", "l_input", "c_number", "c_guard",
+    "c_value", "e_axis", "e_amount", "e_factor", "u_rotor", "b_mass", "b_com", "b_inertia",
+)  # fmt: skip
+
+
+def registers_read(ints: Mapping[str, np.ndarray], sensors: Iterable[Sequence[int]]) -> set[int]:
+    """Registers that instructions, records of the model or sensors may read."""
+    firsts = [int(each) for name in FIELDS for each in ints[name]]
+    firsts += [-1 - each for each in firsts if each < 0]  # guards name conditions so
+    firsts += [int(each) for each in ints["l_a"][ints["l_kind"] == L.Loop.COUPLING]]
+    firsts += [record[k] for record in sensors for k in (3, 5)]
+    operands = ints["code"].reshape(-1, L.INSTRUCTION)[:, 2:]
+    return {int(each) for each in operands.ravel()} | {first + k for first in firsts for k in range(3)}

@@ -1,0 +1,165 @@
+"""Instructions of a few kernels and of steps, counted by `valgrind --tool=callgrind`: what a noisy clock cannot tell, to the last digit.
+
+The engine for AVX2, which valgrind knows, is called by a bare Python that reads the blocks of a mechanism from files; what the engine's own functions
+do is counted, nothing else. With `--against FILE` of an earlier run: a case that grew by more than 2 % fails, and the functions that grew most are
+named. Counts of other versions of LLVM are not compared.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from kinetree.models import load
+from kinetree.models.run.simulation import Options, set_options
+from kinetree.models.run.unit import Run, make_unit
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.solvers.library.build import make_library
+from kinetree.solvers.library.levels import LEVELS, level, suffix_of
+from kinetree.solvers.library.store import library_path, sound
+
+GROWTH = 0.02
+NAMED = 5  # functions that are named
+EVALUATIONS, STEPS = 20, 20
+HOST = """
+import ctypes, sys
+library, name, option, target = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+blocks = [ctypes.create_string_buffer(open(path, "rb").read()) for path in sys.argv[5:8]]
+entry = getattr(ctypes.CDLL(library), name)
+entry.argtypes, entry.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double], ctypes.c_int32
+sys.exit(entry(*blocks, option, target))
+"""
+
+
+@dataclass
+class Case:
+    """A call of an entry: its blocks, and how many evaluations or steps it stands for."""
+
+    name: str
+    entry: str
+    blocks: tuple[np.ndarray, ...]
+    option: int
+    target: float
+    count: int
+
+
+def evaluations(name: str, model: str, **settings: float) -> Case:
+    """Accelerations at the start."""
+    system = load(model, **settings).compile()
+    system._fast.set_state(*system.start())
+    return Case(name, "repeat", (system.compiled.ints, system.compiled.floats, system._fast.work), EVALUATIONS, 0.0, EVALUATIONS)
+
+
+def steps(name: str, model: str, integrator: str, step: float, **settings: float) -> Case:
+    """Steps of fixed size from the start."""
+    system = load(model, **settings).compile()
+    run = Run(make_unit(system, integrator))
+    stop = STEPS * step
+    set_options(run, Options.of(system, stop, None, step, integrator, "auto", None, step, None, None), False)
+    run.call("unit_start", 0, 0.0)
+    return Case(name, "unit_advance", (run.unit.ints, run.unit.floats, run.work), 0, stop, STEPS)
+
+
+def cases() -> list[Case]:
+    return [
+        evaluations("chain of 6", "lib:chain6"),
+        evaluations("10 plane loops", "lib:n_four_bar", n=10),
+        evaluations("2 loops in space", "lib:delta"),
+        evaluations("oil and forces", "lib:boom"),
+        steps("rk4, chain of 6", "lib:chain6", "rk4", 1e-3),
+        steps("rk4, 10 plane loops", "lib:n_four_bar", "rk4", 1e-3, n=10),
+    ]
+
+
+def counted_level() -> str:
+    """The highest level that valgrind and this machine know."""
+    return LEVELS[1] if level() in LEVELS[1:] else LEVELS[0]
+
+
+def library() -> Path:
+    """The engine for that level, made where it is missing."""
+    processor = counted_level()
+    if level() not in LEVELS:
+        raise BadInput("bench instructions: valgrind counts on x86-64 machines")
+    if not sound(library_path("core", processor)):
+        typer.echo(f"preparing the engine for {processor} ...")
+        make_library("core", processor)
+    return library_path("core", processor)
+
+
+def count(case: Case, engine: Path) -> dict[str, float]:
+    """Instructions by function, and of everything, per evaluation or step."""
+    entry = f"kt_{case.entry}{suffix_of(counted_level())}"
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for name, block in zip(("ints", "floats", "work"), case.blocks, strict=True):
+            files.append(Path(folder) / name)
+            block.tofile(files[-1])
+        out = Path(folder) / "out"
+        watch = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+        host = [sys.executable, "-I", "-S", "-c", HOST, str(engine), entry, str(case.option), str(case.target), *map(str, files)]
+        finished = subprocess.run([*watch, *host], capture_output=True, text=True)
+        if finished.returncode:
+            raise BadInput(f"bench instructions: '{case.name}' ended with {finished.returncode}: {finished.stderr.strip().splitlines()[-1]}")
+        report = subprocess.run(["callgrind_annotate", "--threshold=100", str(out)], capture_output=True, text=True, check=True).stdout
+    return {name: instructions / case.count for name, instructions in functions(report, engine.name).items()}
+
+
+def functions(report: str, engine: str) -> dict[str, float]:
+    """Own instructions by function of the engine, and their sum, of a report of callgrind_annotate; kernels by module and name."""
+    found = {"total": 0.0}
+    for line in report.splitlines():
+        row = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)", line)
+        if row and engine in row[2]:
+            own = re.search(r"solvers::([\w:]+)", row[2]) or re.search(r"kt_in_[0-9a-f]+_(\w+)", row[2]) or re.search(r":(\w+)", row[2])
+            name = own[1].replace("::", ".") if own else "?"
+            for each in (name, "total"):
+                found[each] = found.get(each, 0.0) + float(row[1].replace(",", ""))
+    return found
+
+
+def grown(before: dict[str, float], after: dict[str, float]) -> str:
+    """What grew most, in words."""
+    more = {name: after[name] - before.get(name, 0.0) for name in after if name != "total"}
+    worst = sorted(more, key=lambda name: -more[name])[:NAMED]
+    return ", ".join(f"{name} {before.get(name, 0.0):.0f} -> {after[name]:.0f}" for name in worst if more[name] > 0.0)
+
+
+def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
+    """Cases that grew by more than 2 %, with the functions; other versions of LLVM give other code for the same kernels."""
+    if kept["versions"] != data["versions"] or kept["level"] != data["level"]:
+        typer.echo(f"not compared: the other run has {kept['versions']}, {kept['level']}")
+        return []
+    failed = []
+    for name, after in data["instructions"].items():
+        before = kept["instructions"].get(name)
+        if before is not None and after["total"] > (1.0 + GROWTH) * before["total"]:
+            failed.append(f"{name}: {before['total']:.0f} -> {after['total']:.0f} instructions; {grown(before, after)}")
+    return failed
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None) -> None:
+    """Count all cases; compare with an earlier run."""
+    if shutil.which("valgrind") is None or shutil.which("callgrind_annotate") is None:
+        raise BadInput("bench instructions needs valgrind: install it with 'apt-get install valgrind'")
+    kept = None if against is None else json.loads(against.read_text(encoding="utf-8"))
+    engine = library()
+    data: dict[str, Any] = {"versions": {name: version(name) for name in ("numba", "llvmlite")}, "level": counted_level(), "instructions": {}}
+    for case in cases()[: 3 if quick else None]:
+        data["instructions"][case.name] = found = count(case, engine)
+        most = sorted((name for name in found if name != "total"), key=lambda name: -found[name])[:NAMED]
+        typer.echo(f"{case.name:20s} {found['total']:9.0f}   " + ", ".join(f"{name} {100 * found[name] / found['total']:.0f} %" for name in most))
+    if json_path:
+        json_path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    failed = compare(kept, data) if kept is not None else []
+    if failed:
+        raise BadInput("\n".join(["more instructions than before:", *failed]))

@@ -1,0 +1,22 @@
+"""Straight-line code of one mechanism in place of the general right-hand side.
+
+    int32 own(double t, const double *y, const double *val, double *ydot)
+
+y = (q, u, x), ydot = (rates of y, power of the loads), val the registers: inputs, parameters and what is held between events are read there.
+Status 0: done. Otherwise nothing counts and the engine answers: a parameter has another value than the code was made for, or a loop is too near to a
+singular position.
+"""
+
+from kinetree.solvers.boundary import call_own
+from kinetree.solvers.engine.evaluation import move_inputs
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def own_rates(ydot, model, ws, t, y):
+    """Whether the code of this mechanism gave the rates; runs by another form, and on the constraints, are the engine's."""
+    if ws.head.form != 0.0 or ws.head.on_constraints != 0.0:
+        return False
+    if ws.head.sloped != 0.0:
+        move_inputs(model, ws, t - ws.head.given_at)
+    return call_own(model.header.own, t, y, ws.val, ydot) == 0
