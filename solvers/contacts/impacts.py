@@ -239,10 +239,7 @@ def take_over(model, ws, count):
 
 @kernel
 def settle_states(model, ws):
-    """Contacts that do not part are closed; they stick where they do not slip, or have just turned back at less than their speed of rest.
-
-    Those that part slower than their speed of rest are closed for a try (SLOW), so that a series of ever smaller impacts comes to an end.
-    """
+    """Contacts that do not part are closed, those that part slowly for a try (SLOW), so that ever smaller impacts end; they stick without slip."""
     still = STILL * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
