@@ -121,7 +121,7 @@ const char *mode_name(Mode mode);
 
 /* What a function of the standard needs behind its addresses: hosts that give NULL get an error instead of their end. */
 #define NEEDS(holds) \
-    if (!(holds)) return given_null(in, __func__);
+    if (!(holds)) return (STATUS)given_null(in, __func__);
 
 /* state.c */
 typedef struct SavedState SavedState;

@@ -8,6 +8,7 @@
     Instance *in = (Instance *)c; \
     if (!in) return fmi2Error; \
     if (!(in->mode & (modes))) return (fmi2Status)refuse(in, function);
+#define STATUS fmi2Status /* of NEEDS */
 #define RETURN(level) return (fmi2Status)(level)
 
 enum {

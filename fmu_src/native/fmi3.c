@@ -8,6 +8,7 @@
     Instance *in = (Instance *)instance; \
     if (!in) return fmi3Error; \
     if (!(in->mode & (modes))) return (fmi3Status)refuse(in, function);
+#define STATUS fmi3Status /* of NEEDS */
 #define RETURN(level) return (fmi3Status)(level)
 
 enum {

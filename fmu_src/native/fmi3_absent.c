@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "fmi3Functions.h"
 
+#define STATUS fmi3Status /* of NEEDS */
 #define BEGIN(function, modes) \
     Instance *in = (Instance *)instance; \
     if (!in) return fmi3Error; \

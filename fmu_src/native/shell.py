@@ -105,29 +105,22 @@ def linked(objects: Sequence[Path], target: Platform | None = None, levels: Sequ
     if sound(path):
         return path
     path = (library_folder() if target else objects[0].parent) / path.name
-    own = target is None or target == this_platform()
     say(f"linking the binary for {target.name}" if target else "linking")
     with written(path) as draft:
-        folder = draft.parent
-        (folder / "unit_layout.h").write_text(layout_header())
-        # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
-        exports = folder / "exports.map"
-        exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
-        define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels]
-        includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
-        elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
-        link = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
-        run(
-            [
-                *(compiler() if own else cross_compiler(target.zig)),
-                *FLAGS,
-                *define,
-                *includes,
-                *map(str, sources()),
-                *map(str, objects),
-                *link,
-                "-o",
-                str(draft),
-            ]
-        )
+        link(draft, objects, target, levels)
     return path
+
+
+def link(draft: Path, objects: Sequence[Path], target: Platform | None, levels: Sequence[str], define: Sequence[str] = ()) -> None:
+    """Compile the shell and link it with objects; notes of the work lie beside the draft."""
+    folder = draft.parent
+    (folder / "unit_layout.h").write_text(layout_header())
+    # FMI functions are the only symbols a host sees, so that several FMUs in one process never bind to each other's
+    exports = folder / "exports.map"
+    exports.write_text("{ global: fmi2*; fmi3*; best_engine; local: *; };\n")
+    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels] + list(define)
+    includes = [f"-I{folder}", f"-I{HERE}", f"-I{fmi_headers()}"]
+    elf = ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-lm"]
+    flags = ["-shared", "-s", *([] if target and target.system == "Windows" else elf)]
+    tool = compiler() if target is None or target == this_platform() else cross_compiler(target.zig)
+    run([*tool, *FLAGS, *define, *includes, *map(str, sources()), *map(str, objects), *flags, "-o", str(draft)])

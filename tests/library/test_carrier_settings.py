@@ -98,7 +98,7 @@ def test_soil_settles_under_heavy_jacks():
 
 def test_soil_settles_on_while_modules_leave():
     """Pushes load some jacks more than ever before: their soil settles further, none heaves, and what they stand in stays."""
-    result = load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-7)
+    result = load("lib:carrier", modules=2, soil=1).compile().simulate(tolerance=1e-9)  # dense output errs by the tolerance of a step
     for name in JACKS:
         z = result[f"jack_{name}.settlement"]
         assert np.diff(z).min() > -1e-9

@@ -15,6 +15,7 @@ from kinetree.solvers.literal import abm, cbm, composite, dec, drt, itr_g, itr_m
 from kinetree.solvers.literal import frames as literal
 from kinetree.solvers.literal import multiplier_matrix as constraints
 from kinetree.solvers.literal.costs import costs, sparse_solve
+from kinetree.solvers.model_records import HEAD
 
 ops = {"multiply": 0, "add": 0, "divide": 0, "root": 0}
 
@@ -65,7 +66,7 @@ def numbers(fields: SimpleNamespace) -> SimpleNamespace:
     """The same fields filled with counting numbers; flags stay plain."""
     out = {}
     for name, array in vars(fields).items():
-        out[name] = array.copy() if name == "head" else np.array([Number(x) for x in array], object)
+        out[name] = HEAD.of(array.block.copy()) if name == "head" else np.array([Number(x) for x in array], object)
     return SimpleNamespace(**out)
 
 
