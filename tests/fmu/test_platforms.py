@@ -17,6 +17,7 @@ from kinetree.solvers.library.platforms import PLATFORMS
 
 pytestmark = pytest.mark.platforms
 STEP, COUNT = 2e-3, 50
+COUNTS = {"andrews": 14}  # driven without end: compared over the published 0.03 s
 OTHERS = [name for name in PLATFORMS if name != "linux64"]
 # the C libraries differ in the last digit of a sine; a mechanism that is not chaotic makes 1e-9 of it in a tenth of a second
 SAME = 1e-9
@@ -33,7 +34,7 @@ def archive(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("platforms ü %") / "x.fmu"
     build_fmu(load(f"lib:{request.param}"), path, "native", platforms="all")
     with Archive(path) as opened:
-        yield opened
+        yield opened, COUNTS.get(request.param, COUNT)
 
 
 def host_of(archive, name):
@@ -47,9 +48,9 @@ def close(found, expected):
     return np.max(np.abs(np.array(found) - expected) / np.maximum(1.0, np.abs(expected))) <= SAME
 
 
-def in_fmpy(archive):
+def in_fmpy(archive, count):
     host = Host(archive).start()
-    for k in range(1, COUNT + 1):
+    for k in range(1, count + 1):
         host.fmu.doStep(currentCommunicationPoint=(k - 1) * STEP, communicationStepSize=STEP)
     values = host.get(archive.names("output"))
     host.fmu.freeInstance()
@@ -58,13 +59,14 @@ def in_fmpy(archive):
 
 def test_every_platform_gives_the_motion_of_this_one_and_takes_its_states(archive, tmp_path):
     """Each runs half of the way, saves, goes on to the end; then each goes on from the state of another."""
+    archive, count = archive
     hosts = {name: host_of(archive, name) for name in PLATFORMS}
-    ends = {name: host.values("save", STEP, COUNT // 2, tmp_path / name) for name, host in hosts.items()}
-    assert ends["linux64"] == in_fmpy(archive)
+    ends = {name: host.values("save", STEP, count // 2, tmp_path / name) for name, host in hosts.items()}
+    assert ends["linux64"] == in_fmpy(archive, count)
     for name in OTHERS:
         assert close(ends[name], ends["linux64"]), name
     for saved, goes_on in (("win64", "linux64"), ("linux64", "aarch64-linux"), ("aarch64-linux", "win64")):
-        assert close(hosts[goes_on].values("load", STEP, COUNT // 2, tmp_path / saved), ends["linux64"]), (saved, goes_on)
+        assert close(hosts[goes_on].values("load", STEP, count // 2, tmp_path / saved), ends["linux64"]), (saved, goes_on)
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
