@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, report
+from kinetree.models.analysis.one_thread import in_one_thread
 from kinetree.models.analysis.relaxation import relaxed, slopes
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
@@ -231,6 +232,7 @@ def ceiling(M: np.ndarray, J: np.ndarray, f: int) -> float:
     return float(values[-1]) if values[-1] > 1e-6 * float(np.abs(values).max()) + STILL else 0.0
 
 
+@in_one_thread
 def search_rest(
     system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None, iterations: int = 200
 ) -> tuple[Search, int]:

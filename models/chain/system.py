@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column
@@ -88,6 +87,8 @@ class ChainSystem:
 
     def frequencies(self) -> np.ndarray:
         """Natural frequencies of the undamped chain in Hz, slowest first."""
+        from scipy.linalg import eigh  # takes longer to import than most commands run
+
         M = self.mass if self.mass.ndim == 2 else np.diag(self.mass)
         return np.sqrt(np.maximum(eigh(self.stiffness, M, eigvals_only=True), 0.0)) / (2 * math.pi)
 

@@ -76,6 +76,7 @@ class Builder:
         self.columns: list[Column] = []
         self.deferred: list[Callable[[], None]] = []  # outputs that are made once all force elements are known
         self.used: set[str] = set()
+        self._answered: dict[str, tuple[int, int]] = {}
         self.inputs = inputs_of(description)
         self.states = states_of(description)
         self.forms: dict[str, JointForm] = {}
@@ -109,6 +110,12 @@ class Builder:
         """Give an expression a name others can use."""
         self.used |= names(node)
         self.registers.link(name, node)
+
+    def asked_anew(self, what: str) -> bool:
+        """Whether expressions use names, or couplings have rows, that were not there when this was last asked."""
+        present = len(self.used), len(self.coupling_rows)
+        before, self._answered[what] = self._answered.get(what), present
+        return before != present
 
     def offer(self, name: str, value: str) -> None:
         """Let expressions use a hidden value by a name, unless the description has that name for something else."""

@@ -102,6 +102,8 @@ def add_computed(builder: Builder, label: str, output: Output, names: list[str])
 
 def add_rates(builder: Builder) -> None:
     """Sensors for der(SPEED), such as der(der(gamma)), wherever an expression asks for them."""
+    if not builder.asked_anew("rates"):
+        return
     speeds = [name for joint in builder.topology.joint for name in builder.forms[joint].speeds]
     for index, speed in enumerate(speeds):
         key = f"der({speed})"
@@ -111,7 +113,9 @@ def add_rates(builder: Builder) -> None:
 
 def add_magnitudes(builder: Builder) -> None:
     """Sensors for force('JOINT') and reaction('JOINT') wherever an expression asks for them."""
-    for key in sorted(builder.used):
+    if not builder.asked_anew("magnitudes"):
+        return
+    for key in sorted(key for key in builder.used if key.endswith(")")):
         match = FORCE_OF.fullmatch(key)
         if match and match[1] == "force" and match[2] in builder.coupling_rows and key not in builder.registers.names:
             if match[2] not in (*builder.description.forces, *builder.joint_body):

@@ -12,7 +12,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 class Part(BaseModel):
     """A table of the description: unknown keys are errors, values never change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Named(Part):

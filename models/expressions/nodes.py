@@ -3,8 +3,8 @@
 All walks are loops: neither a long sum nor a hostile depth can exhaust the stack.
 """
 
-from collections.abc import Iterable, Iterator
-from weakref import WeakValueDictionary
+from collections.abc import Container, Iterable, Iterator
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from kinetree.solvers.layout import Op
 
@@ -18,6 +18,7 @@ class ExpressionError(ValueError):
 
 
 _known: WeakValueDictionary = WeakValueDictionary()
+_names: WeakKeyDictionary = WeakKeyDictionary()  # what `names` has found, as long as the node lives
 
 
 class Node:
@@ -100,13 +101,13 @@ class Lookup(Node):
 ZERO, ONE, TWO = Const(0.0), Const(1.0), Const(2.0)
 
 
-def postorder(roots: Iterable[Node]) -> Iterator[Node]:
-    """Every node below the roots once, arguments first."""
+def postorder(roots: Iterable[Node], known: Container[Node] = ()) -> Iterator[Node]:
+    """Every node below the roots once, arguments first; neither known ones nor what is below them alone."""
     done: set[Node] = set()
     stack = [(root, False) for root in reversed(tuple(roots))]
     while stack:
         node, ready = stack.pop()
-        if node in done:
+        if node in done or node in known:
             continue
         if ready or not node.args:
             done.add(node)
@@ -123,7 +124,10 @@ def leaves(node: Node) -> list[Leaf]:
 
 def names(node: Node) -> frozenset[str]:
     """Keys of the named values an expression depends on: `gamma`, `der(gamma)`, `force('clamp')`."""
-    return frozenset(leaf.key for leaf in leaves(node))
+    found = _names.get(node)
+    if found is None:
+        found = _names[node] = frozenset(leaf.key for leaf in leaves(node))
+    return found
 
 
 def tables(node: Node) -> frozenset[str]:

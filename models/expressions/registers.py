@@ -44,6 +44,7 @@ class Registers:
         self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
         self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
         self._expanded: dict[str, Node] = {}
+        self._rebuilt: dict[Node, Node] = {}  # nodes with the names in them replaced, as long as no further name is defined
         self.motions: list[Node] = []  # given motions and couplings with their rates: where they have corners speeds may jump
 
     def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
@@ -63,6 +64,7 @@ class Registers:
         if name in self._definitions:
             raise ExpressionError(f"'{name}' is defined twice")
         self._definitions[name], self._uses[name] = node, names(node)
+        self._rebuilt.clear()
         if any(name in self._uses[each] for each in self._expanded):
             self._expanded.clear()
 
@@ -112,8 +114,8 @@ class Registers:
     def expand(self, node: Node) -> Node:
         """The expression with every defined name replaced by its definition."""
         for name in self._order(names(node)):
-            self._expanded[name] = substitute(self._definitions[name], self._replacement)
-        return substitute(node, self._replacement)
+            self._expanded[name] = substitute(self._definitions[name], self._replacement, self._rebuilt)
+        return substitute(node, self._replacement, self._rebuilt)
 
     def _replacement(self, leaf: Leaf) -> Node | None:
         return self._expanded.get(leaf.key)

@@ -160,10 +160,10 @@ RULES: dict[Op, Callable[..., Node | None]] = {
 }
 
 
-def substitute(node: Node, rule: Callable[[Leaf], Node | None]) -> Node:
-    """The expression with every leaf for which `rule` gives a node replaced by it."""
-    new: dict[Node, Node] = {}
-    for each in postorder((node,)):
+def substitute(node: Node, rule: Callable[[Leaf], Node | None], new: dict[Node, Node] | None = None) -> Node:
+    """The expression with every leaf for which `rule` gives a node replaced by it; `new` holds what the same rule has made of other expressions."""
+    new = {} if new is None else new
+    for each in postorder((node,), new):
         if isinstance(each, Leaf):
             replacement = rule(each)
             new[each] = each if replacement is None else replacement

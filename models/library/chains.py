@@ -8,7 +8,6 @@ to the stiffness unless given.
 import math
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -29,6 +28,8 @@ def extremes(C: np.ndarray, masses: np.ndarray) -> tuple[float, float]:
     """Lowest and highest frequency of a tridiagonal chain."""
     root = np.sqrt(masses)
     diagonal, beside = np.diagonal(C) / masses, np.diagonal(C, 1) / (root[1:] * root[:-1])
+    from scipy.linalg import eigvalsh_tridiagonal
+
     ends = [eigvalsh_tridiagonal(diagonal, beside, select="i", select_range=(i, i))[0] for i in (0, len(masses) - 1)]
     return math.sqrt(max(ends[0], 0.0)), math.sqrt(ends[1])
 

@@ -15,8 +15,6 @@ from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import AT_WORK
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.joint_units import joint_units, rate_unit
-from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers.fields import REGISTERS, WORK
@@ -152,14 +150,8 @@ def catalogue(unit: Unit) -> dict[str, str]:
         found |= {f"der({name})": rate_unit(states_of(d)[name].unit) for name in c.states}
         for joint, _ in c.all_joints:
             found |= dict(zip(reaction_names(joint), ("N", *REACTION_UNITS), strict=True))
-        found |= {f"force('{label}')": force_unit(d, label) for label in d.forces if f"force('{label}')" in c.registers}
+        angles = {name for name, (text, _) in known.items() if text == "rad"}
+        for label, force in d.forces.items():
+            if f"force('{label}')" in c.registers:
+                found[f"force('{label}')"] = "N.m" if getattr(force, "coordinate", None) in angles else "N"
     return found
-
-
-def force_unit(description: Description, label: str) -> str:
-    """N.m for what acts along an angle, else N."""
-    coordinate = getattr(description.forces[label], "coordinate", None)
-    for name, joint in description.joints.items():
-        if coordinate in joint_elements(joint, name).coordinates:
-            return "N.m" if joint_units({name: joint})[coordinate][0] == "rad" else "N"
-    return "N"

@@ -113,9 +113,6 @@ def columns_of(unit: Unit) -> list[Column]:
 
 def pack_unit(unit: Unit) -> None:
     """Header, stage records, structures and tables in one ints block; offsets of everything in work."""
-    from kinetree.solvers.run.events import events_size
-    from kinetree.solvers.run.methods import memory_size
-
     compiled = unit.compiled
     bodies = union([[*c.bodies, *c.twins] for c in compiled])
     parts: list[np.ndarray] = []
@@ -148,16 +145,24 @@ def pack_unit(unit: Unit) -> None:
     largest = {key: int(max(c.counts[key] for c in compiled)) for key in ("nq", "nu", "nx", "ng")}
     n = max(int(c.counts["nq"] + c.counts["nu"] + c.counts["nx"]) for c in compiled) + 1
     events = len(unit.description.events) + 2 * len(unit.description.contacts)  # a contact has two guards
+    memory, locator = sizes_of_memory(unit.integrator, n, largest["ng"])
     sizes = {
         "stages": len(compiled), "columns": len(unit.columns), "states": len(unit.states), "guards": largest["ng"], "bodies": len(bodies),
         "inputs": len(compiled[0].inputs), "parameters": len(compiled[0].parameters), "events": events,
         "logged": EVENT_LOG,
-        "memory": int(memory_size(U.KINDS[unit.integrator], n)), "locator": int(events_size(largest["ng"], n)), "n": n,
+        "memory": memory, "locator": locator, "n": n,
         "workspace": int(max(HEADER.of(block).work_size for block in blocks)),
     }  # fmt: skip
     header = header_of(unit, sizes) | {"ints_size": at, "floats_size": floats_at}
     unit.ints = np.concatenate([np.array([*U.UNIT.filled(**header), *records], dtype=np.int64), *parts])
     unit.floats = np.concatenate([c.floats for c in compiled])
+
+
+def sizes_of_memory(integrator: str, states: int, guards: int) -> tuple[int, int]:
+    """Lengths of the memories of an integrator and of events, as the engine knows them."""
+    lengths = np.array([states, guards], dtype=float)
+    bind("unit_sizes", np.zeros(0, dtype=np.int64), np.zeros(0), lengths)(U.KINDS[integrator], 0.0)
+    return int(lengths[0]), int(lengths[1])
 
 
 def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:

@@ -10,7 +10,17 @@ from importlib import import_module
 LIBRARIES = {
     "core": {
         "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
-        "unit": ("unit_reset", "unit_start", "unit_prepare", "unit_refresh", "unit_advance", "unit_derivatives", "unit_event", "unit_corner"),
+        "unit": (
+            "unit_sizes",
+            "unit_reset",
+            "unit_start",
+            "unit_prepare",
+            "unit_refresh",
+            "unit_advance",
+            "unit_derivatives",
+            "unit_event",
+            "unit_corner",
+        ),
         "closure": ("assemble", "project", "constraints"),
     },
     "forms": {

@@ -11,12 +11,24 @@ from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
 from kinetree.solvers.run.event_actions import close_again, happen_by_guards
 from kinetree.solvers.run.event_memory import arm, keep_signs
+from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.methods import memory_size
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
 CLOSE_LOOPS = -1  # option of unit_event
+
+
+@entry
+def unit_sizes(ints, floats, work, option, t):
+    """Lengths that a unit reserves for the memory of integrator `option` and that of its events; `work` holds the numbers of states and guards."""
+    sizes = floats_view(work)
+    states, guards = int(sizes[0]), int(sizes[1])
+    sizes[0] = memory_size(option, states)
+    sizes[1] = events_size(guards, states)
+    return 0
 
 
 @entry

@@ -22,11 +22,39 @@ KERNELS = {method.name: kernels_of(method) for method in INTEGRATORS}
 FIXED_CODES = tuple(method.code for method in INTEGRATORS if method.fixed)
 
 
-def memory_size(kind: int, n: int) -> int:
+def one_size(sizes: dict[str, Callable]) -> Callable:
+    """A kernel (kind, n) -> length of the memory of that method for n states."""
+    (name, this), *others = sizes.items()
+    code, rest = CODES[name], one_size(dict(others)) if others else None
+
+    if rest is None:
+
+        @kernel
+        def last(kind, n):
+            return this(n)
+
+        return last
+
+    @kernel
+    def size(kind, n):
+        return this(n) if kind == code else rest(kind, n)
+
+    return size
+
+
+size_of = one_size({name: method.size for name, method in KERNELS.items()})
+WORKING = tuple(CODES[name] for name in (SMOOTH, INTERRUPTED, STIFF))  # what AUTO may use
+
+
+@kernel
+def memory_size(kind, n):
     """Length of the memory for n states; AUTO may use three methods."""
-    names = (SMOOTH, INTERRUPTED, STIFF) if kind == AUTO else tuple(name for name in KERNELS if CODES[name] == kind)
-    sizes = [KERNELS[name].size for name in names]
-    return max(int(getattr(size, "py_func", size)(n)) for size in sizes)
+    if kind != AUTO:
+        return size_of(kind, n)
+    largest = 0
+    for code in WORKING:
+        largest = max(largest, size_of(code, n))
+    return largest
 
 
 def one_call(adapted: dict[str, Callable]) -> Callable:
