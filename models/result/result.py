@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +83,7 @@ class Result:
         self.name = unit.description.name
         self.time = time
         self.options = options
+        self.inputs: dict[str, float | Callable[[float], float]] = {}  # as they were given to the run
         self.events: list[Event] = []
         self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
@@ -270,7 +271,7 @@ class Result:
 
     def gradient(self, output: str, parameters: Sequence[str] | None = None) -> np.ndarray:
         """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps; for runs by rk4 without events."""
-        from kinetree.models.trace.run_gradient import run_gradient
+        from kinetree.models.gradients.gradient import run_gradient
 
         return run_gradient(self, output, parameters)
 

@@ -114,6 +114,7 @@ def simulate(
     set_options(run, options, bool(moving))
     times = options.times()
     result = blank(unit, options, times)
+    result.inputs = dict(inputs)
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in inputs.items():
         run.set_input(name, moving[name].at(options.start_time) if name in moving else float(value))  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,8 +64,8 @@ def held_registers(system: System) -> list[int]:
     ]
 
 
-def record(system: System, of: str, parameters: str, form: str, axes: str) -> Recording:
-    """A recording with its arguments in place."""
+def record(system: System, of: str, parameters: str | Collection[str], form: str, axes: str) -> Recording:
+    """A recording with its arguments in place; `parameters`: numbers, symbols, or the names of those that are symbols."""
     groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)
     instance = system._with(groups) if groups else system._fast
     q, u = system.start()
@@ -138,6 +138,11 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
 
 def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
     """One form in one kind of axes."""
+    return recorded(system, of, parameters, form, axes)[0]
+
+
+def recorded(system: System, of: str, parameters: str | Collection[str], form: str, axes: str) -> tuple[Trace, Recording]:
+    """One form in one kind of axes, and the blocks as the kernels left them."""
     recording = record(system, of, parameters, form, axes)
     nodes, labels, shape = results(system, recording, of, form, axes)
     tape, c = recording.tape, system.compiled
@@ -153,6 +158,5 @@ def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Tr
     names = {"q": c.coordinates, "u": c.speeds, "x": c.states, "inputs": c.inputs, "parameters": c.parameters}
     symbol = SYMBOLS[of]
     watched = [(i, outcome) for i, (_, outcome) in zip(conditions, watches, strict=True) if tape.number(i) is None]
-    return Trace(
-        system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, quantity_names(recording, f"{form} {axes}"), watched
-    )
+    named = quantity_names(recording, f"{form} {axes}")
+    return Trace(system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, named, watched), recording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,7 +36,7 @@ class Recording:
     """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
 
     def __init__(
-        self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str = "numbers", momenta: bool = False, held: Sequence[int] = ()
+        self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str | Collection[str] = "numbers", momenta: bool = False, held: Sequence[int] = ()
     ):
         self.tape = Tape()
         self.compiled = instance.compiled
@@ -60,10 +60,11 @@ class Recording:
             self.ws.val[c.registers[name]] = self.symbol("inputs", k, start + 0.1 * abs(start) + 0.05)
         for k, register in enumerate(held):
             self.ws.val[register] = self.symbol("held", k, val[register])
-        if parameters == "symbols":
-            for k, name in enumerate(c.parameters):
+        symbolic = c.parameters if parameters == "symbols" else () if parameters == "numbers" else parameters
+        for k, name in enumerate(c.parameters):
+            if name in symbolic:
                 self.ws.val[c.registers[name]] = self.symbol("parameters", k, val[c.registers[name]])
-        if parameters == "symbols" or held:
+        if symbolic or held:
             self.prepare()
         self.ws.head.sloped = 0.0
         self.wanted: set[str] = set()
@@ -96,6 +97,10 @@ class Recording:
     def node(self, value: Any) -> int:
         """The node of a number that a kernel left."""
         return number(self.tape, value)
+
+    def value(self, node: int) -> Any:
+        """What a node looks like to a kernel."""
+        return wrap(self.tape, node)
 
     def nodes(self, values: Sequence[Any]) -> list[int]:
         return [number(self.tape, each) for each in values]

@@ -55,8 +55,9 @@ class Trace:
         return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
 
     def evaluate(self, t: Any, q: Sequence[Any], u: Sequence[Any], x: Sequence[Any] = (), inputs: Sequence[Any] = (), **rest: Any) -> Any:
-        """The results in plain Python; `parameters` for symbolic ones, `functions` instead of those of the machine, `symbols` by node."""
+        """The results in plain Python; `parameters` for symbolic ones, `held` numbers of runs, `functions` instead of those of the machine."""
         groups = {"t": [t], "q": q, "u": u, "x": x, "inputs": inputs, "parameters": rest.get("parameters", list(self.values.values()))}
+        groups["held"] = rest.get("held", ())
         functions = VALUE | rest.get("functions", {})
         number = rest.get("number", float)
         known: dict[int, Any] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kinetree.fmu.archive import matrix_steps
-from kinetree.solvers import fields, model_records, unit_layout
+from kinetree.solvers import adjoint_layout, fields, model_records, unit_layout
 from kinetree.solvers.fields import Field
 from kinetree.solvers.records import Record
 
@@ -49,10 +49,12 @@ def page() -> str:
         field_table("floats of a model", fields.MODEL_FLOATS),
         field_table("work of a model", fields.WORK),
         field_table("work of a unit, after its head", unit_layout.PARTS),
+        field_table("work of a gradient, after its head", adjoint_layout.PARTS),
     ]
     groups = {
         "Records of a model": model_records.RECORDS,
         "Records of a unit": unit_layout.RECORDS,
+        "Records of a gradient": adjoint_layout.RECORDS,
         "Records of a linear chain in an FMU": (matrix_steps.RECORD, matrix_steps.LEVEL),
     }
     parts = [f"## {title}\n\n" + "\n\n".join(record_table(record) for record in records) for title, records in groups.items()]

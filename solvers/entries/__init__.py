@@ -1,7 +1,7 @@
 """Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise; arguments and results are fields of the workspace.
 
-They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once, and
-slopes.
+They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once,
+slopes, and gradients of runs.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many", "slopes"), "ensemble": ("ensemble",)},
+    "lanes": {"lanes": ("many", "slopes"), "ensemble": ("ensemble",), "adjoint": ("adjoint_forwards", "adjoint_backwards")},
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones

@@ -1,0 +1,240 @@
+"""Blocks of steps of one structure: forwards with all that the way back needs, backwards from any of them.
+
+A block holds what fits into MEMORY; of the blocks before the last one only the beginnings are kept, and they are gone through once more on the way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.gradients.codes import Codes
+from kinetree.models.gradients.path import Happening, Piece
+from kinetree.models.run.engine import bind
+from kinetree.solvers.adjoint_layout import ADJOINT, ADJOINT_HEAD, ENDING, FIXED, PARTS
+from kinetree.solvers.integrate.kinds import CODES
+
+if TYPE_CHECKING:
+    from kinetree.models.gradients.gradient import Slopes
+    from kinetree.models.run.simulation import Options
+
+MEMORY = 4_000_000  # numbers of one block
+SLOTS = 5  # vectors that a step keeps
+
+
+@dataclass
+class Block:
+    """The beginning of a block: all that stands in the head, and the state."""
+
+    head: np.ndarray
+    state: np.ndarray
+
+
+class Blocks:
+    """Memory and entry points for the steps of one structure."""
+
+    def __init__(self, codes: Codes, options: Options, memory: int = MEMORY):
+        self.codes, self.n = codes, codes.n
+        self.capacity = max(1, memory // (SLOTS * max(1, self.n)))
+        self.inputs = len(codes.system.compiled.inputs)
+        self.step = options.step
+        self.method = CODES[options.integrator]
+        self.lay_out(1)
+
+    def lay_out(self, targets: int) -> None:
+        """Memory for so many targets."""
+        steps = {"n": self.n, "given": self.codes.given, "inputs": self.inputs, "targets": targets, "capacity": self.capacity}
+        at, places = ADJOINT_HEAD.size, {}
+        for part in PARTS:
+            places[f"at_{part.name}"] = at
+            at += round(evaluate_constant(part.size, steps))
+        addresses = {name: self.codes.address(name) for name in ("rates", "back", "bend", "close", "open")}
+        numbers = addresses | steps | places | {"method": self.method}
+        self.ints = np.array(ADJOINT.filled(**numbers), dtype=np.int64)
+        self.work = np.zeros(at)
+        self.record, self.head = ADJOINT.of(self.ints), ADJOINT_HEAD.of(self.work)
+        self.on, self.back = (bind(name, self.ints, np.zeros(1), self.work) for name in ("adjoint_forwards", "adjoint_backwards"))
+
+    def part(self, name: str, k: int = 0, size: int | None = None) -> np.ndarray:
+        """Vector k of a part of the memory."""
+        size = self.n if size is None else size
+        at = int(getattr(self.record, f"at_{name}")) + k * size
+        return self.work[at : at + size]
+
+    # -- forwards -------------------------------------------------------------------------------------------------------------------------
+    def tell(self, piece: Piece) -> None:
+        """Targets and inputs of a piece."""
+        count = len(piece.targets)
+        if count > int(self.record.targets):
+            kept = self.work[: ADJOINT_HEAD.size].copy()
+            self.lay_out(2 * count)
+            self.work[: kept.size] = kept
+        self.record.targets = count
+        self.part("targets", 0, count)[:] = piece.targets
+        self.part("given", 0, self.codes.given)[:] = piece.given
+        self.record.curved = int(piece.curves is not None)
+        if piece.curves is not None:
+            self.part("curves", 0, 6 * self.inputs)[:] = piece.curves.ravel()
+        self.head.origin, self.head.step = piece.time, self.step
+        self.head.stop = piece.happening.time if piece.happening else np.inf
+
+    def enter(self, piece: Piece, before: Blocks | None) -> None:
+        """Stand at the beginning of a piece; its grid of steps begins there, or goes on from the piece before."""
+        self.tell(piece)
+        head = self.head
+        if before is None:
+            head.base, head.counted, head.moves = piece.time, 0.0, float(piece.moves)
+        else:
+            head.base, head.counted, head.moves = before.head.base, before.head.counted, before.head.moves
+        head.time, head.next, head.steps = piece.time, 0.0, 0.0
+        self.part("path")[:] = piece.state
+
+    def forwards(self) -> list[Block]:
+        """To the end of the piece; where each block begins."""
+        found = []
+        while True:
+            found.append(Block(self.work[: ADJOINT_HEAD.size].copy(), self.part("path").copy()))
+            self.go()
+            if int(self.head.next) >= int(self.record.targets) or self.head.time >= self.head.stop:
+                return found
+            self.part("path")[:] = self.end
+
+    def go(self) -> None:
+        """One block."""
+        if self.on(0, 0.0) != 0:
+            raise ValueError(f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position")
+
+    @property
+    def steps(self) -> int:
+        return int(self.head.steps)
+
+    @property
+    def end(self) -> np.ndarray:
+        """The state that was reached."""
+        return self.part("path", SLOTS * self.steps).copy()
+
+    def given_at_end(self) -> np.ndarray:
+        """Given numbers, inputs as they are at the end."""
+        self.go_inputs(self.head.time)
+        return self.part("given", 0, self.codes.given).copy()
+
+    def go_inputs(self, t: float) -> None:
+        """Inputs at an instant."""
+        if self.record.curved:
+            rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
+            self.part("given", 0, self.codes.given)[: self.inputs] = rows @ (t - self.head.origin) ** np.arange(6)
+
+    # -- dense output of the last step ----------------------------------------------------------------------------------------------------
+    def rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        """f(t, y)."""
+        self.go_inputs(t)
+        return self.codes.call("rates", t, y, self.part("given", 0, self.codes.given))[: self.n]
+
+    def ends(self) -> tuple[float, float, np.ndarray, np.ndarray]:
+        """Beginning and end of the last step, and the states there."""
+        k = self.steps - 1
+        times = self.part("times", 0, self.capacity + 1)
+        return float(times[k]), float(times[k + 1]), self.part("path", SLOTS * k).copy(), self.end
+
+    def state_at(self, t: float) -> np.ndarray:
+        """Cubic polynomial of states and rates at both ends of the last step; without one the state itself."""
+        if self.steps == 0:
+            return self.end
+        t0, t1, y0, y1 = self.ends()
+        a, b, c, d = hermite((t - t0) / (t1 - t0))
+        return a * y0 + b * y1 + (t1 - t0) * (c * self.rates(t0, y0) + d * self.rates(t1, y1))
+
+    def rate_at(self, t: float) -> np.ndarray:
+        """Its slope."""
+        t0, t1, y0, y1 = self.ends()
+        h = t1 - t0
+        a, b, c, d = hermite_slopes((t - t0) / h)
+        return (a * y0 + b * y1) / h + c * self.rates(t0, y0) + d * self.rates(t1, y1)
+
+    # -- backwards ------------------------------------------------------------------------------------------------------------------------
+    def load(self, piece: Piece, block: Block) -> None:
+        """Stand behind a block, with all its steps; those of the last block are mostly there."""
+        here = np.array_equal(self.loaded, block.head) if self.loaded is not None else False
+        if here and self.loaded_piece is piece:
+            return
+        self.tell(piece)
+        self.work[: ADJOINT_HEAD.size] = block.head
+        self.part("path")[:] = block.state
+        self.go()
+        self.loaded, self.loaded_piece = block.head, piece
+
+    loaded: np.ndarray | None = None
+    loaded_piece: Piece | None = None
+
+    def backwards(self, slopes: Slopes, happening: Happening | None) -> None:
+        """Over the block; from an instant inside its last step if something happened there."""
+        steps = self.steps
+        self.head.shift = slopes.shift
+        self.part("slopes", 0, self.codes.given)[:] = slopes.given
+        if happening is not None and steps:
+            extra = self.from_inside(slopes.state, happening.time)
+            self.over(steps - 1, steps)
+            self.part("adjoint")[:] += extra
+            self.over(0, steps - 1)
+        else:
+            self.part("adjoint")[:] = slopes.state
+            self.over(0, steps)
+        slopes.state, slopes.given = self.part("adjoint").copy(), self.part("slopes", 0, self.codes.given).copy()
+        slopes.shift = float(self.head.shift) if self.began_at_event() else 0.0
+
+    def began_at_event(self) -> bool:
+        """Whether the instant of an event moves the beginning of this block."""
+        return self.steps > 0 and self.part("anchors", 0, self.capacity)[0] != FIXED
+
+    def over(self, lowest: int, highest: int) -> None:
+        """Some steps."""
+        self.head.lowest, self.head.highest = lowest, highest
+        if self.back(0, 0.0) != 0:
+            raise ValueError(f"slopes of the steps before t = {self.head.time:.9g} are not finite")
+
+    def from_inside(self, adjoint: np.ndarray, t: float) -> np.ndarray:
+        """Slopes by the state at an instant inside the last step become those by its end; what falls to its beginning directly is returned."""
+        t0, t1, y0, y1 = self.ends()
+        h, s = t1 - t0, (t - t0) / (t1 - t0)
+        a, b, c, d = hermite(s)
+        f0, f1 = self.rates(t0, y0), self.rates(t1, y1)
+        n, anchor = self.n, self.part("anchors", 0, self.capacity)[self.steps - 1]
+        by_begin, by_end = (self.products(t0, y0, h * c * adjoint), self.products(t1, y1, h * d * adjoint))
+        self.part("adjoint")[:] = b * adjoint + by_end[:n]
+        self.part("slopes", 0, self.codes.given)[:] += by_begin[n + 1 :] + by_end[n + 1 :]
+        if anchor != FIXED:
+            rate = self.rate_at(t)
+            own = float(adjoint @ rate)
+            at_begin, at_end = self.by_time(t0, by_begin), self.by_time(t1, by_end)
+            by_size = float(adjoint @ (c * f0 + d * f1)) - s * own
+            # a full step moves as a whole; one that ends at a target begins later and is shorter
+            self.head.shift += at_begin - own + (at_end if anchor != ENDING else -by_size)
+        return a * adjoint + by_begin[:n]
+
+    def products(self, t: float, y: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Products of factors with the slopes of the rates."""
+        self.go_inputs(t)
+        return self.codes.call("back", t, np.concatenate([y, factors]), self.part("given", 0, self.codes.given))
+
+    def by_time(self, t: float, products: np.ndarray) -> float:
+        """The product with the slope by time, inputs included."""
+        found = float(products[self.n])
+        if self.record.curved:
+            rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
+            found += float(products[self.n + 1 : self.n + 1 + self.inputs] @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5))))
+        return found
+
+
+def hermite(s: float) -> tuple[float, float, float, float]:
+    """Weights of both states and, times the step, of both rates."""
+    b = s * s * (3.0 - 2.0 * s)
+    return 1.0 - b, b, s * (s - 1.0) ** 2, s * s * (s - 1.0)
+
+
+def hermite_slopes(s: float) -> tuple[float, float, float, float]:
+    """Their derivatives by s."""
+    b = 6.0 * s * (1.0 - s)
+    return -b, b, (s - 1.0) * (3.0 * s - 1.0), s * (3.0 * s - 2.0)

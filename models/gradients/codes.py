@@ -1,0 +1,189 @@
+"""Straight-line code that a gradient of a run needs of one structure: rates, products with their transposed slopes, the projection onto loops.
+
+All functions are int32 (t, pair, given, out), see `solvers/integrate/adjoint.py`; `given` holds inputs, the parameters asked for, held numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kinetree.models.specialised.compiler import POINTER, REAL, Machine, compiled
+from kinetree.models.specialised.motion import LARGEST, Motion, Place, llvm_text
+from kinetree.models.system.system import System
+from kinetree.models.trace.adjoint import sweep
+from kinetree.models.trace.mechanism import MOTION, candidates, held_registers, recorded
+from kinetree.models.trace.program import finished
+from kinetree.models.trace.record import Recording
+from kinetree.models.trace.trace import Trace
+
+OWN = ctypes.CFUNCTYPE(ctypes.c_int32, REAL, POINTER, POINTER, POINTER)
+MOST = 8 * LARGEST  # operations of all functions together
+
+
+@dataclass
+class Codes:
+    """The functions of one structure by name, and what they count on."""
+
+    system: System
+    parameters: tuple[str, ...]
+    machine: Machine
+    places: dict[str, int]  # function -> its number in the machine code
+    n: int
+    given: int
+    operations: int
+
+    def address(self, name: str) -> int:
+        """Where a function begins; 0 where the structure does not need it."""
+        return self.machine.address(f"own_{self.places[name]}") if name in self.places else 0
+
+    @cached_property
+    def functions(self) -> dict[str, ctypes._FuncPointer]:
+        return {name: OWN(self.address(name)) for name in self.places}
+
+    def call(self, name: str, t: float, pair: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """One evaluation."""
+        out = np.zeros(self.n + 1 + self.given)
+        whole = np.concatenate([pair, np.zeros(3 * self.n - pair.size)])
+        if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
+            raise ValueError(f"at t = {t:g} the straight-line equations do not hold: an angle beyond their range, or a loop near a singular position")
+        return out
+
+
+class Builder:
+    """Nodes of the functions of one structure on one tape."""
+
+    def __init__(self, system: System, parameters: Sequence[str]):
+        c = system.compiled
+        self.system, self.parameters = system, tuple(parameters)
+        self.held = held_registers(system)
+        self.sizes = {"q": len(c.coordinates), "u": len(c.speeds), "x": len(c.states)}
+        self.n = sum(self.sizes.values())
+        self.trace, self.recording = self.cheapest()
+        self.tape = self.trace.tape
+
+    def cheapest(self) -> tuple[Trace, Recording]:
+        """The form of fewest operations, with the recording it comes from."""
+        found = [recorded(self.system, MOTION, self.parameters, *each) for each in candidates(self.system, MOTION, "auto")]
+        return min(found, key=lambda each: each[0].weight)
+
+    def group(self, name: str, count: int) -> list[int]:
+        """Symbols."""
+        return [self.tape.symbol(name, k, 0.5) for k in range(count)]
+
+    @property
+    def state(self) -> list[int]:
+        return [i for name, count in self.sizes.items() for i in self.group(name, count)]
+
+    @property
+    def wanted(self) -> list[int]:
+        """State, time, and given numbers, in the order of `out`."""
+        c = self.system.compiled
+        own = [self.tape.symbol("parameters", c.parameters.index(name), 0.5) for name in self.parameters]
+        return [*self.state, self.tape.symbol("t", 0, 0.37), *self.group("inputs", len(c.inputs)), *own, *self.group("held", len(self.held))]
+
+    def slopes(self, seeds: dict[int, int], wanted: list[int]) -> list[int]:
+        found = sweep(self.tape, seeds, wanted)
+        return [found[i] for i in wanted]
+
+    def seeded(self, nodes: Sequence[int], factors: Sequence[int]) -> dict[int, int]:
+        """Factors of nodes; those of one node are added."""
+        found: dict[int, int] = {}
+        for node, factor in zip(nodes, factors, strict=True):
+            found[node] = self.tape.add(found[node], factor) if node in found else factor
+        return found
+
+    def transposed(self, nodes: Sequence[int]) -> list[int]:
+        """Products of factors w with the slopes of nodes by everything."""
+        return self.slopes(self.seeded(nodes, self.group("w", len(nodes))), self.wanted)
+
+    def bend(self, products: Sequence[int]) -> list[int]:
+        """Slopes of wᵀ J v, from the products wᵀ J."""
+        total = self.tape.constant(0.0)
+        for product, v in zip(products[: self.n], self.group("v", self.n), strict=True):
+            total = self.tape.add(total, self.tape.mul(product, v))
+        return self.slopes({total: self.tape.constant(1.0)}, self.wanted)
+
+    # -- loops ----------------------------------------------------------------------------------------------------------------------------
+    def closed(self) -> list[int]:
+        """The state moved onto the loops by one step of Newton's iteration, which is exact where the gap is the error of a step."""
+        ws, recording = self.recording.ws, self.recording
+        nq, nu = self.sizes["q"], self.sizes["u"]
+        gaps = self.residual("position_residual")
+        change = self.answer(gaps)
+        speeds, ws.u[:] = list(ws.u), change
+        moved = recording.coordinate_rates()
+        for k in range(nq):
+            ws.q[k] = ws.q[k] + recording.value(moved[k])
+        ws.u[:] = speeds
+        recording.run("loops.least_change", "place_loops", recording.t)
+        gains = self.answer(self.residual("velocity_residual"))
+        coordinates = recording.nodes(ws.q)
+        new = recording.nodes([ws.u[k] + gains[k] for k in range(nu)])
+        return [*coordinates, *new, *self.group("x", self.sizes["x"])]
+
+    def residual(self, kind: str) -> list:
+        """What is left of the constraints at the state that was placed last."""
+        self.recording.run("loops.residual", kind)
+        return list(self.recording.ws.loop_r)
+
+    def answer(self, gaps: list) -> list:
+        """The least change that takes gaps away, by the factor of the accelerations."""
+        ws = self.recording.ws
+        ws.loop_r[:] = gaps
+        self.recording.run("loops.least_change", "answer_residual")
+        return list(ws.udot)
+
+
+def positions_only(system: System) -> bool:
+    """Whether all constraints hold positions."""
+    from kinetree.models.compilation.blocks import model_fields
+    from kinetree.solvers.layout import POSITIONS
+
+    fields = model_fields(system.compiled.ints, system.compiled.floats)
+    return all(int(level) == POSITIONS for level in fields.l_level[: fields.l_kind.size])
+
+
+def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
+    """Traced and compiled; ValueError says why there are none."""
+    c = system.compiled
+    if c.counts["nc"]:
+        raise ValueError("contacts that open and close have no straight line")
+    if c.counts["nfi"]:
+        raise ValueError("couplings follow the rates of inputs")
+    builder = Builder(system, parameters)
+    rates = builder.trace.results[: builder.n]
+    products = builder.transposed(rates)
+    nodes = {"rates": rates, "back": products} | ({"bend": builder.bend(products)} if implicit else {})
+    if c.loops:
+        if not positions_only(system):
+            raise ValueError("constraints of speeds alone, as of rolling, are projected in a way that has no adjoint here")
+        nodes["close"] = builder.closed()
+        nodes["open"] = builder.transposed(nodes["close"])
+    made = [replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()]
+    operations = sum(each.operations for each in made)
+    if operations > MOST:
+        raise ValueError(f"{operations} operations are too many for straight-line code")
+    places = places_of(builder)
+    machine = compiled(llvm_text([Motion(each, places, []) for each in made]))
+    given = len(c.inputs) + len(builder.parameters) + len(builder.held)
+    return Codes(system, builder.parameters, machine, {name: k for k, name in enumerate(nodes)}, builder.n, given, operations)
+
+
+def places_of(builder: Builder) -> dict[str, list[Place]]:
+    """Where the functions find their arguments: `y` is the pair, `val` the given numbers."""
+    c, n, at = builder.system.compiled, builder.n, 0
+    places = {}
+    for name, count in builder.sizes.items():
+        places[name] = [Place("y", at + k) for k in range(count)]
+        at += count
+    inputs, own = len(c.inputs), {name: k for k, name in enumerate(builder.parameters)}
+    places |= {"w": [Place("y", n + k) for k in range(n)], "v": [Place("y", 2 * n + k) for k in range(n)]}
+    places["inputs"] = [Place("val", k) for k in range(inputs)]
+    places["parameters"] = [Place("val", inputs + own.get(name, 0)) for name in c.parameters]
+    places["held"] = [Place("val", inputs + len(own) + k) for k in range(len(builder.held))]
+    return places

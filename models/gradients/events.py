@@ -1,0 +1,124 @@
+"""Slopes of what happens at an instant: the state and the held numbers after it by those before, by the instant, and the slopes of its condition.
+
+The engine itself carries the event out from states beside the one at which it stood, in a copy of its memory: whatever an event or a change of stage
+may do is differentiated as it is done, by differences of fourth order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.models.gradients.path import Happening, Stages
+from kinetree.models.run.engine import bind
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+
+STEP = 1e-5  # relative; errors of fourth order lie below rounding
+POINTS, WEIGHTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
+SHRINK, TRIES = 1e-2, 3  # where a neighbour goes another way
+
+
+class OtherWayError(ValueError):
+    """From a neighbouring state something else happens."""
+
+
+@dataclass
+class Jump:
+    """Slopes of an event: rows (state, given) after it, columns (state, given) before it; slopes of the condition."""
+
+    states: np.ndarray
+    by_time: np.ndarray
+    guard: np.ndarray
+    guard_by_time: float
+    cause: str
+
+
+class Copy:
+    """A copy of an instance at what is about to happen."""
+
+    def __init__(self, stages: Stages, happening: Happening):
+        self.stages, self.happening = stages, happening
+        unit = stages.unit
+        self.work = happening.work.copy()
+        self.stage, self.ws = stages.workspace(self.work)
+        record = U.STAGE.of(unit.ints, U.UNIT.size + U.STAGE.size * self.stage)
+        blocks = unit.ints[int(record.ints) :], unit.floats[int(record.floats) :], self.work[int(unit.header.at_workspace) :]
+        self.prepare = bind("prepare", *blocks)
+        self.advance, self.refresh = (bind(name, unit.ints, unit.floats, self.work) for name in ("unit_advance", "unit_refresh"))
+        self.head = U.UNIT_HEAD.of(self.work)
+
+    def at(self, state: np.ndarray, given: np.ndarray, t: float) -> None:
+        """Take a state beside the one that was kept."""
+        self.work[:] = self.happening.work
+        ws, ends = self.ws, np.cumsum([self.ws.q.size, self.ws.u.size])
+        ws.q[:], ws.u[:], ws.x[:] = np.split(state, ends)
+        registers = self.stages.registers[self.stage]
+        if not np.array_equal(ws.val[registers], given):
+            ws.val[registers] = given
+            self.prepare(0, 0.0)
+        self.head.time = t
+
+    def after(self) -> tuple[int, int, np.ndarray]:
+        """Stage, number of events so far, state and given numbers after what happens."""
+        events = int(self.head.events)
+        status = self.advance(self.happening.option, self.happening.until)
+        if status not in (L.Status.OK, L.Status.EVENT):
+            raise OtherWayError(f"what happens at t = {self.happening.time:.9g} fails from neighbouring states")
+        stage, state, given = self.stages.numbers(self.work)
+        return stage, int(self.head.events) - events, np.concatenate([state, given])
+
+    def guards(self, t: float) -> np.ndarray:
+        """All guards of the structure."""
+        self.refresh(0, t)
+        first = int(self.stages.unit.header.at_guards)
+        return self.work[first : first + len(self.stages.unit.compiled[self.stage].guards)].copy()
+
+
+def jump(stages: Stages, happening: Happening) -> Jump:
+    """Slopes of everything an event does."""
+    copy = Copy(stages, happening)
+    stage, state, given = stages.numbers(happening.work)
+    whole, t, n = np.concatenate([state, given]), happening.time, state.size
+    copy.at(state, given, t)
+    way = copy.after()[:2]
+    unit = stages.unit
+    logged = int(unit.header.logged)
+    first = U.EVENT.of(copy.work, int(unit.header.at_events) + U.EVENT.size * (int(U.UNIT_HEAD.of(happening.work).events) % logged))
+    cause = int(first.guard)
+
+    def both(moved: np.ndarray, instant: float) -> np.ndarray:
+        copy.at(moved[:n], moved[n:], instant)
+        guard = copy.guards(instant)[cause]
+        copy.at(moved[:n], moved[n:], instant)
+        *found, numbers = copy.after()
+        if tuple(found) != way:
+            raise OtherWayError(f"at t = {t:.9g} neighbouring states take another way: what happens there has no slope")
+        return np.append(numbers, guard)
+
+    inputs = len(unit.compiled[0].inputs)
+    columns = []
+    for k in range(whole.size):
+        if n <= k < n + inputs:
+            columns.append(np.zeros(columns[0].size))  # inputs come from outside
+            continue
+        size = abs(whole[k]) if k >= n and whole[k] != 0.0 else max(1.0, abs(whole[k]))
+        columns.append(differences(lambda shift, k=k: both(whole + shift * (np.arange(whole.size) == k), t), size))
+    slopes = np.array(columns).T
+    by_time = differences(lambda shift: both(whole, t + shift), max(1.0, abs(t)))
+    return Jump(slopes[:-1], by_time[:-1], slopes[-1], float(by_time[-1]), unit.compiled[stage].guards[cause])
+
+
+def differences(function: Callable[[float], np.ndarray], size: float, step: float = STEP) -> np.ndarray:
+    """Slope at zero; nearer where the ways part."""
+    h = step * size
+    for attempt in range(TRIES):
+        try:
+            return WEIGHTS @ np.array([function(point * h) for point in POINTS]) / h
+        except OtherWayError:
+            if attempt == TRIES - 1:
+                raise
+            h *= SHRINK
+    raise AssertionError

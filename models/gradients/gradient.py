@@ -1,0 +1,217 @@
+"""Gradient of an output at the end of a run by parameters: the discrete adjoint of the steps, events and changes of stage that the run has made.
+
+Over the steps λ_n = (∂Φ/∂y)ᵀ λ_(n+1); the slopes by all parameters at once are ∂g/∂p + Σ (∂Φ/∂p)ᵀ λ + (∂y_0/∂p)ᵀ λ_0. Where something happens, at
+s(t_e, y, p) = 0 on the dense output H of a step, y⁺ = R(y⁻, t_e, p): with T the slope by t_e of all that follows and of R along H,
+λ⁻ = R_yᵀ λ⁺ - T s_y / (s_y H' + s_t), and the grid of the steps behind begins at t_e. The cost does not depend on the number of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.gradients.blocks import Block, Blocks
+from kinetree.models.gradients.codes import Codes, codes
+from kinetree.models.gradients.events import STEP, differences, jump
+from kinetree.models.gradients.path import Piece, Recorder, Stages, started
+from kinetree.models.run.cases import Cases
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.unit import Unit, make_unit
+from kinetree.models.trace.adjoint import sweep
+from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
+from kinetree.models.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+REPEATED = 1e-6  # relative deviation of a repeated piece at its end
+METHODS = ("rk4", "semi-implicit")
+REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
+GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
+
+
+def refused(result: Result) -> str:
+    """Why a run has no gradient here; empty when it has."""
+    options, replay = result.options, result.replay
+    if options is None or replay is None:
+        return "the result was read from a file"
+    if options.integrator not in METHODS:
+        return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
+    unit = replay.unit
+    if unit.method not in ("auto", "DEC"):
+        return f"the run was made by the form '{unit.method}', adjoints are those of the default engine"
+    if unit.description.actuators:
+        return "what actuators hold changes at every output, which has no adjoint here"
+    return "the run was interrupted" if result.interrupted else ""
+
+
+def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) -> np.ndarray:
+    """∂(output at the end)/∂parameters."""
+    problem = refused(result)
+    if problem:
+        raise ValueError(f"no gradient of '{output}': {problem}")
+    known = result.replay.unit.compiled[0].parameters
+    chosen = list(known if parameters is None else parameters)
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise KeyError(f"unknown parameters: {', '.join(unknown)}; there are {', '.join(known)}")
+    try:
+        found = Way(result, chosen).gradient(output)
+    except ValueError as error:
+        raise ValueError(f"no gradient of '{output}': {error}") from None
+    return found[: len(chosen)]
+
+
+@dataclass
+class Slopes:
+    """Slopes of the result, going backwards: by the state, by given numbers, by the instant at which the present grid of steps begins."""
+
+    state: np.ndarray
+    given: np.ndarray
+    shift: float = 0.0
+
+
+class Way:
+    """A run forwards and backwards."""
+
+    def __init__(self, result: Result, chosen: Sequence[str]):
+        self.result = result
+        self.chosen = list(dict.fromkeys(chosen))
+        self.unit = unit = numbered(result.replay.unit, self.chosen)
+        self.stages = Stages(unit, self.chosen)
+        recorder = Recorder(result, self.stages)
+        self.pieces = recorder.whole()
+        more = [name for name in sorted(recorder.changed) if name not in self.chosen]
+        if more:  # what events set is followed, too
+            self.chosen += more
+            self.stages = Stages(unit, self.chosen)
+            self.pieces = Recorder(result, self.stages).whole()
+        self.codes: dict[int, Codes] = {}
+        implicit = result.options.integrator != "rk4"
+        for stage in {piece.stage for piece in self.pieces}:
+            try:
+                self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
+            except (ValueError, ArithmeticError) as error:
+                raise ValueError(f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}") from None
+        self.blocks = {stage: Blocks(code, result.options) for stage, code in self.codes.items()}
+
+    def gradient(self, output: str) -> np.ndarray:
+        """Slopes by the parameters that are followed."""
+        kept = self.forwards()
+        slopes = self.of_end(output)
+        for piece, blocks in zip(reversed(self.pieces), reversed(kept), strict=True):
+            self.backwards(piece, blocks, slopes)
+        inputs = len(self.unit.compiled[0].inputs)
+        direct = slopes.given[inputs : inputs + len(self.chosen)]
+        return direct + self.start_slopes() @ np.concatenate([slopes.state, slopes.given])
+
+    # -- forwards -------------------------------------------------------------------------------------------------------------------------
+    def forwards(self) -> list[list[Block]]:
+        """Where the blocks of all pieces begin; every piece is compared with the run."""
+        found = []
+        for number, piece in enumerate(self.pieces):
+            blocks = self.blocks[piece.stage]
+            blocks.enter(piece, self.blocks[self.pieces[number - 1].stage] if number and not piece.fresh else None)
+            found.append(blocks.forwards())
+            end = blocks.state_at(piece.happening.time) if piece.happening else blocks.end
+            if piece.after is not None and np.abs(end - piece.after).max(initial=0.0) > REPEATED * max(1.0, np.abs(piece.after).max(initial=0.0)):
+                until = piece.happening.time if piece.happening else piece.targets[-1]
+                raise ValueError(f"the run from t = {piece.time:.9g} to {until:.9g} cannot be repeated step by step; is it unstable?")
+        return found
+
+    # -- backwards ------------------------------------------------------------------------------------------------------------------------
+    def of_end(self, output: str) -> Slopes:
+        """Slopes of the output by the last state, and directly by given numbers."""
+        piece = self.pieces[-1]
+        c, code = self.stages.systems[piece.stage].compiled, self.codes[piece.stage]
+        names = (*c.coordinates, *c.speeds, *c.states)
+        given = np.zeros(code.given)
+        if output in names:
+            return Slopes(np.eye(len(names))[names.index(output)], given)
+        labels = [column.name for column in c.outputs]
+        if output not in labels:
+            raise KeyError(f"'{output}' is no coordinate, speed, state or output; there are {', '.join((*names, *labels))}")
+        system = self.stages.systems[piece.stage]
+        recording = record(system, MOTION, self.chosen, "DEC", WORLD)
+        nodes, _, _ = results(system, recording, "outputs", "DEC", WORLD)
+        tape = recording.tape
+        groups = (("q", range(len(c.coordinates))), ("u", range(len(c.speeds))), ("x", range(len(c.states))), ("inputs", range(len(c.inputs))))
+        own = ("parameters", [c.parameters.index(name) for name in self.chosen])
+        held = ("held", range(code.given - len(c.inputs) - len(self.chosen)))
+        wanted = [tape.symbol(group, k, 0.0) for group, numbers in (*groups, own, held) for k in numbers]
+        slopes = sweep(tape, {nodes[labels.index(output)]: tape.constant(1.0)}, wanted)
+        trace = Trace(system.name, "slopes", "", tape, [slopes[i] for i in wanted], [], (len(wanted),), "", {})
+        ends = np.cumsum([len(c.inputs), len(self.chosen)])
+        inputs, parameters, rest = np.split(self.blocks[piece.stage].given_at_end(), ends)
+        everything = np.zeros(len(c.parameters))
+        everything[[c.parameters.index(name) for name in self.chosen]] = parameters
+        q, u, x = np.split(self.blocks[piece.stage].end, np.cumsum([len(c.coordinates), len(c.speeds)]))
+        found = trace.evaluate(self.result.time[-1], q, u, x, inputs, parameters=everything, held=rest)
+        return Slopes(*np.split(found, [len(names)]))
+
+    def backwards(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
+        """Over one piece."""
+        blocks = self.blocks[piece.stage]
+        if piece.happening is not None:
+            self.through(piece, kept, slopes)
+        for number in range(len(kept) - 1, -1, -1):
+            blocks.load(piece, kept[number])
+            blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
+
+    def through(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
+        """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
+        happening = piece.happening
+        found = jump(self.stages, happening)
+        n = piece.state.size
+        after = np.concatenate([slopes.state, slopes.given])
+        before = found.states.T @ after
+        by_instant = float(found.by_time @ after) + slopes.shift
+        slopes.shift = 0.0
+        blocks = self.blocks[piece.stage]
+        if happening.time <= piece.time:  # it was due at the very beginning of the piece
+            slopes.shift = by_instant if piece.moves else 0.0
+        else:
+            blocks.load(piece, kept[-1])
+            rate = blocks.rate_at(happening.time)
+            by_instant += float(before[:n] @ rate)
+            speed = float(found.guard[:n] @ rate) + found.guard_by_time
+            if by_instant != 0.0:
+                if abs(speed) <= GRAZING * float(np.abs(found.guard[:n]) @ np.abs(rate) + abs(found.guard_by_time)):
+                    raise ValueError(f"{found.cause} only touches its bound at t = {happening.time:.9g}")
+                before -= by_instant / speed * found.guard
+        slopes.state, slopes.given = before[:n], before[n:]
+
+    # -- beginning ------------------------------------------------------------------------------------------------------------------------
+    def start_slopes(self) -> np.ndarray:
+        """∂(state, given numbers)/∂parameters at the beginning, but for the parameters among the given numbers; rows are parameters."""
+        unit, rows = self.unit, []
+        rest = bool(unit.description.run.prepare)
+        first = self.pieces[0].state.size + len(unit.compiled[0].inputs)
+
+        def begun(name: str, value: float) -> np.ndarray:
+            run = started(self.result, *((None, changed(unit, {name: value})) if rest else ({name: value}, unit)))
+            stages = Stages(run.unit, self.chosen) if rest else self.stages
+            return np.concatenate(stages.numbers(run.work)[1:])
+
+        for k, name in enumerate(self.chosen):
+            value = float(self.pieces[0].given[len(unit.compiled[0].inputs) + k])
+            row = differences(lambda shift, name=name, value=value: begun(name, value + shift), abs(value) or 1.0, REST if rest else STEP)
+            row[first : first + len(self.chosen)] = 0.0
+            rows.append(row)
+        return np.array(rows).reshape(len(self.chosen), -1)
+
+
+def changed(unit: Unit, values: dict[str, float]) -> Unit:
+    """The unit compiled with other numbers for parameters; a run that begins at rest begins at the rest that belongs to them."""
+    system = Cases(unit.system, {name: [value] for name, value in values.items()}, None).system(0)
+    return make_unit(system, unit.integrator, unit.method)
+
+
+def numbered(unit: Unit, names: Sequence[str]) -> Unit:
+    """The unit with numbers for those of the parameters that are expressions of others."""
+    values = Instance(unit.compiled[0]).ws.val
+    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if isinstance(unit.description.parameters[name].value, str)}
+    return changed(unit, written) if written else unit

@@ -1,0 +1,171 @@
+"""The run once more, in pieces that one structure goes through without an interruption, and with all that stands in memory where something happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.compilation.blocks import AT_WORK, fields_of
+from kinetree.models.run.inputs import Sampled, steps
+from kinetree.models.run.simulation import check, give, set_options
+from kinetree.models.run.unit import Run, Unit
+from kinetree.models.specialised.motion import of_stage
+from kinetree.models.system.system import System
+from kinetree.models.trace.mechanism import held_registers
+from kinetree.solvers import layout as L
+from kinetree.solvers import unit_layout as U
+
+if TYPE_CHECKING:
+    from kinetree.models.result.result import Result
+
+
+@dataclass
+class Happening:
+    """An event or a change of stage that is located, and not yet carried out."""
+
+    time: float
+    work: np.ndarray  # of the whole unit
+    option: int
+    until: float
+
+
+@dataclass
+class Piece:
+    """Motion of one structure from one instant on, up to the last target or to what happens."""
+
+    stage: int
+    time: float
+    state: np.ndarray
+    given: np.ndarray
+    fresh: bool  # the grid of steps begins here
+    moves: bool  # at the instant of an event
+    targets: list[float] = field(default_factory=list)
+    curves: np.ndarray | None = None  # inputs as polynomials of the time since the beginning of the piece
+    happening: Happening | None = None
+    after: np.ndarray | None = None  # state at the end, as the engine had it
+
+
+class Stages:
+    """What the structures of a unit have of the numbers that a gradient follows."""
+
+    def __init__(self, unit: Unit, parameters: Sequence[str]):
+        self.unit, self.parameters = unit, tuple(parameters)
+
+    @cached_property
+    def systems(self) -> list[System]:
+        return [of_stage(self.unit, stage, compiled) for stage, compiled in zip(self.unit.stages, self.unit.compiled, strict=True)]
+
+    @cached_property
+    def registers(self) -> list[np.ndarray]:
+        """Of every structure: inputs, parameters that are followed, held numbers."""
+        found = []
+        for system in self.systems:
+            c = system.compiled
+            own = [c.registers[name] for name in (*c.inputs, *self.parameters)]
+            found.append(np.array([*own, *held_registers(system)], dtype=np.int64))
+        return found
+
+    def workspace(self, work: np.ndarray):
+        """Fields of the present structure in the work of a unit."""
+        stage = int(U.UNIT_HEAD.of(work).stage)
+        return stage, fields_of(work[int(self.unit.header.at_workspace) :], self.unit.compiled[stage].ints, L.WORK, AT_WORK)
+
+    def numbers(self, work: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Stage, state, and given numbers."""
+        stage, ws = self.workspace(work)
+        return stage, np.concatenate([ws.q, ws.u, ws.x]), ws.val[self.registers[stage]]
+
+
+def started(result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None) -> Run:
+    """A new instance at the beginning of the run, with other parameters or by another unit if they are given."""
+    unit, options = unit or result.replay.unit, result.options
+    run = Run(unit)
+    set_options(run, options, any(callable(value) for value in result.inputs.values()))
+    for name, value in (parameters or {}).items():
+        run.work[unit.register(name)] = value
+    check(run, run.call("unit_start", 0, options.start_time))
+    for name, value in result.inputs.items():
+        run.set_input(name, float(value(options.start_time)) if callable(value) else float(value))
+    if result.inputs:
+        check(run, run.call("unit_refresh", 0, options.start_time))
+    return run
+
+
+class Recorder:
+    """Goes through a run and keeps its pieces."""
+
+    def __init__(self, result: Result, stages: Stages):
+        self.run, self.result, self.stages = started(result, None, stages.unit), result, stages
+        self.pieces: list[Piece] = []
+        self.moving = {name: Sampled(name, value, result.options.relative) for name, value in result.inputs.items() if callable(value)}
+        self.changed: set[str] = set()  # parameters that events have set
+        self.begin(True, False)
+
+    def begin(self, fresh: bool, moves: bool) -> None:
+        """A new piece at the present state."""
+        stage, state, given = self.stages.numbers(self.run.work)
+        self.pieces.append(Piece(stage, float(self.run.head.time), state, given.copy(), fresh, moves))
+
+    def whole(self) -> list[Piece]:
+        """The run up to its last row."""
+        times = self.result.time
+        for begin, end in zip(times[:-1], times[1:], strict=True):
+            if not self.moving:
+                self.go(0, float(end), None)
+                continue
+            option = 0
+            for until, polynomials in steps(self.moving, float(begin), float(end)):
+                for name, coefficients in polynomials.items():
+                    give(self.run, name, coefficients)
+                self.go(option, until, polynomials)
+                option = U.CONTINUED
+        return self.pieces
+
+    def go(self, option: int, until: float, polynomials: dict[str, np.ndarray] | None) -> None:
+        """Advance, from event to event."""
+        option |= U.STOP_AROUND_EVENT
+        if polynomials is not None and self.pieces[-1].targets:
+            self.begin(False, False)
+        start = float(self.run.head.time)
+        while True:
+            piece = self.pieces[-1]
+            piece.targets.append(until)
+            if polynomials is not None:
+                piece.curves = self.curves(polynomials, piece.time - start)
+            before = self.parameters()
+            status = self.run.call("unit_advance", option, until)
+            piece.after = self.stages.numbers(self.run.work)[1]
+            if status != L.Status.EVENT:
+                return check(self.run, status)
+            if self.run.head.pending != U.PENDING_EVENT:
+                raise ValueError("a piece of the run begins in the middle of an event")
+            piece.happening = Happening(float(self.run.head.time), self.run.work.copy(), option, until)
+            status = self.run.call("unit_advance", option, until)
+            if status != L.Status.EVENT:
+                check(self.run, status)
+            self.changed |= {name for name, a, b in zip(self.names, before, self.parameters(), strict=True) if a != b}
+            self.begin(True, True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.stages.unit.compiled[0].parameters
+
+    def parameters(self) -> np.ndarray:
+        """All parameters, as they stand."""
+        stage, ws = self.stages.workspace(self.run.work)
+        registers = self.stages.unit.compiled[stage].registers
+        return ws.val[[registers[name] for name in self.names]]
+
+    def curves(self, polynomials: dict[str, np.ndarray], since: float) -> np.ndarray:
+        """Six coefficients of every input about an instant `since` after the origin of the polynomials."""
+        c = self.stages.unit.compiled[0]
+        found = np.zeros((len(c.inputs), 6))
+        found[:, 0] = self.pieces[-1].given[: len(c.inputs)]
+        for name, coefficients in polynomials.items():
+            shifted = np.polynomial.Polynomial(coefficients)(np.polynomial.Polynomial([since, 1.0])).coef
+            found[c.inputs.index(name)] = np.pad(shifted, (0, 6 - shifted.size))
+        return found
