@@ -101,8 +101,9 @@ def advance_grid(I, W, t):
     W.counted += 1.0
     if abs(t - (W.base + W.counted * W.step)) > 1e-8 * W.step:
         W.base, W.counted, W.moves = t, 0.0, 0.0
-    if t == W[I.at_targets + int(W.next)]:
+    if t == W[I.at_targets + int(W.next)]:  # behind it steps begin at the target, however near to it the old grid lies
         W.next += 1.0
+        W.moves = 0.0
     W.time = t
 
 
