@@ -13,7 +13,11 @@ PARTS = (
     Field("curves", "6*inputs", "inputs as polynomials of the time since `origin`"),
     Field("times", "capacity+1", "beginnings of the steps, and the end of the last"),
     Field("anchors", "capacity", "Anchor: what the step's instants depend on"),
-    Field("path", "5*n*(capacity+1)", "per step: state before it, arguments of its evaluations or its increments, state after it before loops are closed"),
+    Field(
+        "path",
+        "5*n*(capacity+1)",
+        "per step: state before it, arguments of its evaluations or its increments, state after it before loops are closed",
+    ),
     Field("adjoint", "n", "slopes of the result by the state at the step that was reached backwards"),
     Field("slopes", "given", "slopes of the result by the given numbers, so far"),
     Field("pair", "3*n", "a state, and what multiplies slopes there"),

@@ -1,6 +1,6 @@
 """Blocks of steps of one structure: forwards with all that the way back needs, backwards from any of them.
 
-A block holds what fits into MEMORY; of the blocks before the last one only the beginnings are kept, and they are gone through once more on the way back.
+A block holds what fits into MEMORY; of the blocks before the last one only the beginnings are kept, and they are gone through once more.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ class Blocks:
     def go(self) -> None:
         """One block."""
         if self.on(0, 0.0) != 0:
-            raise ValueError(f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position")
+            raise ValueError(
+                f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position"
+            )
 
     @property
     def steps(self) -> int:
@@ -224,7 +226,9 @@ class Blocks:
         found = float(products[self.n])
         if self.record.curved:
             rows = self.part("curves", 0, 6 * self.inputs).reshape(-1, 6)
-            found += float(products[self.n + 1 : self.n + 1 + self.inputs] @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5))))
+            found += float(
+                products[self.n + 1 : self.n + 1 + self.inputs] @ (rows[:, 1:] @ (np.arange(1, 6) * (t - self.head.origin) ** np.arange(5)))
+            )
         return found
 
 

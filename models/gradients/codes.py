@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.specialised.compiler import POINTER, REAL, Machine, compiled
 from kinetree.models.specialised.motion import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System
@@ -20,9 +21,12 @@ from kinetree.models.trace.mechanism import MOTION, candidates, held_registers, 
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording
 from kinetree.models.trace.trace import Trace
+from kinetree.solvers.layout import POSITIONS
+from kinetree.solvers.model_records import HEADER, INSTRUCTION
 
 OWN = ctypes.CFUNCTYPE(ctypes.c_int32, REAL, POINTER, POINTER, POINTER)
 MOST = 8 * LARGEST  # operations of all functions together
+MOST_KEPT = 64  # structures
 
 
 @dataclass
@@ -52,6 +56,9 @@ class Codes:
         if self.functions[name](t, whole.ctypes.data, given.ctypes.data, out.ctypes.data) != 0:
             raise ValueError(f"at t = {t:g} the straight-line equations do not hold: an angle beyond their range, or a loop near a singular position")
         return out
+
+
+KEPT: dict[tuple, Codes] = {}
 
 
 class Builder:
@@ -141,14 +148,35 @@ class Builder:
 
 def positions_only(system: System) -> bool:
     """Whether all constraints hold positions."""
-    from kinetree.models.compilation.blocks import model_fields
-    from kinetree.solvers.layout import POSITIONS
-
     fields = model_fields(system.compiled.ints, system.compiled.floats)
     return all(int(level) == POSITIONS for level in fields.l_level[: fields.l_kind.size])
 
 
+def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
+    """What the functions of a structure depend on: all that is compiled but the values of the parameters asked for and what follows from them."""
+    c = system.compiled
+    floats = c.floats.copy()
+    fields = model_fields(c.ints, floats)
+    header = HEADER.of(c.ints)
+    for instruction in list(INSTRUCTION.rows(fields.code))[int(header.phase[0]) : int(header.phase[1])]:
+        fields.val0[int(instruction.dst)] = 0.0
+    for first, count in ((c.start_q, len(c.coordinates)), (c.start_u, len(c.speeds)), (c.start_x, len(c.states))):
+        fields.val0[first : first + count] = 0.0
+    fields.val0[[c.registers[name] for name in parameters]] = 0.0
+    return c.ints.tobytes(), floats.tobytes(), tuple(parameters), implicit
+
+
 def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
+    """As `made`; those of the last structures are kept, whatever the values of the parameters asked for."""
+    key = key_of(system, parameters, implicit)
+    if key not in KEPT:
+        while len(KEPT) >= MOST_KEPT:
+            del KEPT[next(iter(KEPT))]
+        KEPT[key] = made(system, parameters, implicit)
+    return KEPT[key]
+
+
+def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
     """Traced and compiled; ValueError says why there are none."""
     c = system.compiled
     if c.counts["nc"]:
@@ -164,12 +192,12 @@ def codes(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
             raise ValueError("constraints of speeds alone, as of rolling, are projected in a way that has no adjoint here")
         nodes["close"] = builder.closed()
         nodes["open"] = builder.transposed(nodes["close"])
-    made = [replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()]
-    operations = sum(each.operations for each in made)
+    traces = [replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()]
+    operations = sum(each.operations for each in traces)
     if operations > MOST:
         raise ValueError(f"{operations} operations are too many for straight-line code")
     places = places_of(builder)
-    machine = compiled(llvm_text([Motion(each, places, []) for each in made]))
+    machine = compiled(llvm_text([Motion(each, places, []) for each in traces]))
     given = len(c.inputs) + len(builder.parameters) + len(builder.held)
     return Codes(system, builder.parameters, machine, {name: k for k, name in enumerate(nodes)}, builder.n, given, operations)
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
-from kinetree.models.gradients.events import STEP, differences, jump
+from kinetree.models.gradients.events import STEP, Jump, differences, jump
 from kinetree.models.gradients.path import Piece, Recorder, Stages, started
-from kinetree.models.run.cases import Cases
-from kinetree.models.run.instance import Instance
-from kinetree.models.run.unit import Unit, make_unit
+from kinetree.models.gradients.starts import changed, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
 from kinetree.models.trace.trace import Trace
@@ -48,8 +47,8 @@ def refused(result: Result) -> str:
     return "the run was interrupted" if result.interrupted else ""
 
 
-def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) -> np.ndarray:
-    """∂(output at the end)/∂parameters."""
+def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequence[str] | None) -> np.ndarray:
+    """∂(output at the end)/∂parameters; of several outputs a row for each."""
     problem = refused(result)
     if problem:
         raise ValueError(f"no gradient of '{output}': {problem}")
@@ -59,10 +58,19 @@ def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) 
     if unknown:
         raise KeyError(f"unknown parameters: {', '.join(unknown)}; there are {', '.join(known)}")
     try:
-        found = Way(result, chosen).gradient(output)
+        way = way_of(result, tuple(dict.fromkeys(chosen)))
+        outputs = [output] if isinstance(output, str) else list(output)
+        found = way.gradients(outputs)[:, [way.chosen.index(name) for name in chosen]]
     except ValueError as error:
         raise ValueError(f"no gradient of '{output}': {error}") from None
-    return found[: len(chosen)]
+    return found[0] if isinstance(output, str) else found
+
+
+def way_of(result: Result, chosen: tuple[str, ...]) -> Way:
+    """The run once more; the last way is kept with the result, other outputs may be asked for."""
+    if result.way is None or result.way[0] != chosen:
+        result.way = chosen, Way(result, chosen)
+    return result.way[1]
 
 
 @dataclass
@@ -96,17 +104,20 @@ class Way:
                 self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
             except (ValueError, ArithmeticError) as error:
                 raise ValueError(f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}") from None
+        self.jumps: dict[float, Jump] = {}
         self.blocks = {stage: Blocks(code, result.options) for stage, code in self.codes.items()}
 
-    def gradient(self, output: str) -> np.ndarray:
-        """Slopes by the parameters that are followed."""
-        kept = self.forwards()
-        slopes = self.of_end(output)
-        for piece, blocks in zip(reversed(self.pieces), reversed(kept), strict=True):
-            self.backwards(piece, blocks, slopes)
-        inputs = len(self.unit.compiled[0].inputs)
-        direct = slopes.given[inputs : inputs + len(self.chosen)]
-        return direct + self.start_slopes() @ np.concatenate([slopes.state, slopes.given])
+    def gradients(self, outputs: Sequence[str]) -> np.ndarray:
+        """Slopes of outputs by the parameters that are followed, a row for each."""
+        kept, inputs = self.forwards(), len(self.unit.compiled[0].inputs)
+        ends = [self.of_end(output) for output in outputs]
+        rows = []
+        for slopes in ends:
+            for piece, blocks in zip(reversed(self.pieces), reversed(kept), strict=True):
+                self.backwards(piece, blocks, slopes)
+            direct = slopes.given[inputs : inputs + len(self.chosen)]
+            rows.append(direct + self.start_slopes @ np.concatenate([slopes.state, slopes.given]))
+        return np.array(rows)
 
     # -- forwards -------------------------------------------------------------------------------------------------------------------------
     def forwards(self) -> list[list[Block]]:
@@ -164,7 +175,9 @@ class Way:
     def through(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
         happening = piece.happening
-        found = jump(self.stages, happening)
+        found = self.jumps.get(happening.time)
+        if found is None:
+            found = self.jumps[happening.time] = jump(self.stages, happening)
         n = piece.state.size
         after = np.concatenate([slopes.state, slopes.given])
         before = found.states.T @ after
@@ -185,11 +198,17 @@ class Way:
         slopes.state, slopes.given = before[:n], before[n:]
 
     # -- beginning ------------------------------------------------------------------------------------------------------------------------
+    @cached_property
     def start_slopes(self) -> np.ndarray:
         """∂(state, given numbers)/∂parameters at the beginning, but for the parameters among the given numbers; rows are parameters."""
         unit, rows = self.unit, []
         rest = bool(unit.description.run.prepare)
         first = self.pieces[0].state.size + len(unit.compiled[0].inputs)
+
+        if rest:
+            exact = rest_slopes(self.codes[self.pieces[0].stage], unit, self.pieces[0], self.chosen)
+            if exact is not None:
+                return exact
 
         def begun(name: str, value: float) -> np.ndarray:
             run = started(self.result, *((None, changed(unit, {name: value})) if rest else ({name: value}, unit)))
@@ -202,16 +221,3 @@ class Way:
             row[first : first + len(self.chosen)] = 0.0
             rows.append(row)
         return np.array(rows).reshape(len(self.chosen), -1)
-
-
-def changed(unit: Unit, values: dict[str, float]) -> Unit:
-    """The unit compiled with other numbers for parameters; a run that begins at rest begins at the rest that belongs to them."""
-    system = Cases(unit.system, {name: [value] for name, value in values.items()}, None).system(0)
-    return make_unit(system, unit.integrator, unit.method)
-
-
-def numbered(unit: Unit, names: Sequence[str]) -> Unit:
-    """The unit with numbers for those of the parameters that are expressions of others."""
-    values = Instance(unit.compiled[0]).ws.val
-    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if isinstance(unit.description.parameters[name].value, str)}
-    return changed(unit, written) if written else unit

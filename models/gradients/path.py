@@ -1,4 +1,4 @@
-"""The run once more, in pieces that one structure goes through without an interruption, and with all that stands in memory where something happens."""
+"""The run once more, in pieces that one structure goes through without an interruption, and what stands in memory where something happens."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from kinetree.models.description.units import parse_unit
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
+    from kinetree.models.gradients.gradient import Way
     from kinetree.models.run.replay import Replay
     from kinetree.models.run.simulation import Options
     from kinetree.models.run.unit import Run, Unit
@@ -84,6 +85,7 @@ class Result:
         self.time = time
         self.options = options
         self.inputs: dict[str, float | Callable[[float], float]] = {}  # as they were given to the run
+        self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
         self.events: list[Event] = []
         self.stage_changes: list[StageChange] = []
         self.stage_names = unit.stage_names
@@ -269,8 +271,10 @@ class Result:
 
         return result_html(self)
 
-    def gradient(self, output: str, parameters: Sequence[str] | None = None) -> np.ndarray:
-        """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps; for runs by rk4 without events."""
+    def gradient(self, output: str | Sequence[str], parameters: Sequence[str] | None = None) -> np.ndarray:
+        """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps, events and changes of stage.
+
+        Of several outputs a row for each. For runs by rk4 or the semi-implicit method."""
         from kinetree.models.gradients.gradient import run_gradient
 
         return run_gradient(self, output, parameters)

@@ -36,7 +36,12 @@ class Recording:
     """A tape with the arguments of a mechanism on it, and views of its blocks for plain kernels."""
 
     def __init__(
-        self, instance: Instance, witness: tuple[np.ndarray, np.ndarray], parameters: str | Collection[str] = "numbers", momenta: bool = False, held: Sequence[int] = ()
+        self,
+        instance: Instance,
+        witness: tuple[np.ndarray, np.ndarray],
+        parameters: str | Collection[str] = "numbers",
+        momenta: bool = False,
+        held: Sequence[int] = (),
     ):
         self.tape = Tape()
         self.compiled = instance.compiled

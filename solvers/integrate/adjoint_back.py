@@ -1,4 +1,4 @@
-"""Backwards over the steps of `adjoint`: slopes of a result by the state before them, by given numbers, and by the instant at which their grid begins."""
+"""Backwards over the steps of `adjoint`: slopes of a result by the state before them, by given numbers, by the instant at which their grid begins."""
 
 from kinetree.solvers import adjoint_layout as A
 from kinetree.solvers.integrate.adjoint import GAMMA, LOST, RK4, SLOTS, add, back, copy, jacobian, part, rates, shifted
@@ -86,9 +86,8 @@ def rosenbrock_back(I, W, at, t, h, timed):
     """One step of the linearly implicit method, slopes of its Jacobian included."""
     n = I.n
     y, y2, k1, k2 = part(W, at, 0, n), part(W, at, 1, n), part(W, at, 2, n), part(W, at, 3, n)
-    new, f, v1, v2, old = (
-        part(W, I.at_scratch, 0, n), part(W, I.at_scratch, 1, n), part(W, I.at_scratch, 2, n), part(W, I.at_scratch, 3, n), part(W, I.at_adjoint, 0, n)
-    )  # fmt: skip
+    new, f, v1, v2 = part(W, I.at_scratch, 0, n), part(W, I.at_scratch, 1, n), part(W, I.at_scratch, 2, n), part(W, I.at_scratch, 3, n)
+    old = part(W, I.at_adjoint, 0, n)
     matrix, pivots = part(W, I.at_matrices, 1, n * n), part(W, I.at_scratch, 7, n)
     status = rates(I, W, f, t, y)
     if status == 0:

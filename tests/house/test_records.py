@@ -11,7 +11,9 @@ from kinetree.scripts.reports import records as reports
 from kinetree.solvers import adjoint_layout, fields, model_records, unit_layout
 from kinetree.solvers.records import Entry, Record
 
-RECORDS = {record.name: record for record in (*model_records.RECORDS, *unit_layout.RECORDS, *adjoint_layout.RECORDS, matrix_steps.RECORD, matrix_steps.LEVEL)}
+RECORDS = {
+    record.name: record for record in (*model_records.RECORDS, *unit_layout.RECORDS, *adjoint_layout.RECORDS, matrix_steps.RECORD, matrix_steps.LEVEL)
+}
 
 
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)

@@ -1,0 +1,47 @@
+"""How the beginning of a run depends on parameters: other numbers for those that are expressions, and states of rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.models.gradients.codes import Codes
+from kinetree.models.gradients.path import Piece
+from kinetree.models.run.cases import Cases
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.unit import Unit, make_unit
+
+AT_REST = 1e-6  # accelerations at the beginning, beside what a change of every coordinate by one would give, up to which it is a state of rest
+LOOSE = 1e-10  # part of the largest singular value below which nothing holds a direction: a search for rest does not move along it
+
+
+def rest_slopes(code: Codes, unit: Unit, piece: Piece, chosen: Sequence[str]) -> np.ndarray | None:
+    """∂(state, given numbers)/∂parameters of a state of rest, from what keeps its accelerations zero; None where rest means more than that."""
+    c, d = code.system.compiled, unit.description
+    nq, nu = len(c.coordinates), len(c.speeds)
+    if c.loops or d.run.prepare[-1].set or d.written.controllers or c.quaternions or any(name.startswith("locked(") for name in c.registers):
+        return None
+    n, first = code.n, code.n + 1 + len(c.inputs)
+    rows = np.array([code.call("back", piece.time, np.concatenate([piece.state, np.eye(n)[k]]), piece.given) for k in range(nq, n)])
+    places = [*range(nq), *range(nq + nu, n)]
+    by_state, by_parameters = rows[:, places], rows[:, first : first + len(chosen)]
+    rates = code.call("rates", piece.time, piece.state, piece.given)[nq:n]
+    if np.abs(rates).max(initial=0.0) > AT_REST * np.abs(by_state).max(initial=1.0) or np.any(piece.state[nq : nq + nu]):
+        return None
+    found = np.zeros((len(chosen), n + code.given))
+    found[:, places] = -np.linalg.lstsq(by_state, by_parameters, rcond=LOOSE)[0].T
+    return found
+
+
+def changed(unit: Unit, values: dict[str, float]) -> Unit:
+    """The unit compiled with other numbers for parameters; a run that begins at rest begins at the rest that belongs to them."""
+    system = Cases(unit.system, {name: [value] for name, value in values.items()}, None).system(0)
+    return make_unit(system, unit.integrator, unit.method)
+
+
+def numbered(unit: Unit, names: Sequence[str]) -> Unit:
+    """The unit with numbers for those of the parameters that are expressions of others."""
+    values = Instance(unit.compiled[0]).ws.val
+    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if isinstance(unit.description.parameters[name].value, str)}
+    return changed(unit, written) if written else unit
