@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from kinetree.models.equations.printer import Language, Printer
 from kinetree.models.trace.trace import Trace
@@ -24,6 +25,9 @@ SPELL |= {"lt": "{0} < {1}", "le": r"{0} \le {1}", "eq": "{0} = {1}", "ne": r"{0
 SPELL |= {"not": r"\neg\left({0}\right)", "select": r"\begin{{cases}} {1} & {0} \\ {2} & \text{{otherwise}} \end{{cases}}"}
 SYMBOLS = {"w": r"\omega", "al": r"\varepsilon", "dw": r"\Delta\varepsilon", "dv": r"\Delta w", "rho": r"\rho", "tau": r"\tau", "Dinv": "D^{-1}"}
 SYMBOLS |= {"Un": "U^{n}", "Uf": "U^{f}", "a0": "a^{0}", "el": "e^{l}", "Ms": "M^{*}", "Fs": "F^{*}", "Fp": "F'"}
+
+
+MATRICES = {"rho": r"\rho", "Adot": r"\dot{A}"}
 
 
 def latex_name(name: str) -> str:
@@ -61,6 +65,17 @@ def label(text: str) -> str:
     return latex_name(text)
 
 
+def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
+    """The matrices of the bodies, each as one."""
+    at = 0
+    for matrix in trace.matrices:
+        entries = [printer.result(i) for i in trace.results[at : at + matrix.rows * matrix.columns]]
+        at += len(entries)
+        rows = [" & ".join(entries[matrix.columns * k : matrix.columns * (k + 1)]) for k in range(matrix.rows)]
+        name = rf"{MATRICES.get(matrix.symbol, matrix.symbol)}_{{\mathrm{{{escaped(matrix.body)}}}}}" if matrix.body else matrix.symbol
+        yield rf"{name} &= \begin{{pmatrix}} " + r" \\ ".join(rows) + r" \end{pmatrix} \\"
+
+
 def latex(trace: Trace) -> str:
     """An align environment; the mass matrix as a matrix."""
 
@@ -68,6 +83,8 @@ def latex(trace: Trace) -> str:
         return "t" if group == "t" else label(trace.arguments[group][k])
 
     printer = Printer(trace, Language(symbol, latex_number, SPELL, product=r" \, ", quotient=r"\frac{{{0}}}{{{1}}}", fraction=True))
+    plain = [i for i in printer.live if trace.tape.nodes[i][0] in ("sin", "cos") and trace.tape.nodes[trace.tape.nodes[i][1]][0] == "symbol"]
+    printer.assigned |= dict.fromkeys(plain, "")
     written = dict(printer.assigned)
     for i, name in written.items():
         kind, *rest = trace.tape.nodes[i]
@@ -80,7 +97,9 @@ def latex(trace: Trace) -> str:
         kind, *rest = trace.tape.nodes[i]
         if not (kind in ("sin", "cos") and trace.tape.nodes[rest[0]][0] == "symbol"):
             lines.append(rf"{printer.assigned[i]} &= {printer.expression(i)[0]} \\")
-    if trace.of == "mass_matrix":
+    if trace.matrices:
+        lines += list(matrix_lines(trace, printer))
+    elif trace.of == "mass_matrix":
         n = trace.shape[0]
         rows = [" & ".join(printer.result(i) for i in trace.results[n * k : n * k + n]) for k in range(n)]
         lines.append(r"M &= \begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")

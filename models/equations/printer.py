@@ -11,6 +11,7 @@ from kinetree.models.trace.trace import Trace
 
 SUM, PRODUCT, SIGN, ATOM = 1, 3, 2, 5  # how strongly an expression holds together
 LONGEST = 12  # operations of one statement
+SHORT = 3  # operations of an entry of a matrix that is written out wherever it stands
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Printer:
                 size[i] = 0
                 continue
             size[i] = (node[0] != "neg") + sum(size[each] for each in arguments(node))
-            shared = count[i] > 1 and node[0] != "neg"
+            shared = count[i] > 1 and node[0] != "neg" and not (trace.matrices and size[i] <= SHORT)
             if i in trace.names or shared or size[i] >= LONGEST or not inline:
                 taken += i not in trace.names
                 self.assigned[i] = trace.names.get(i, f"{temporary}{taken}")
@@ -117,8 +118,8 @@ def function_name(trace: Trace, name: str) -> str:
     return f"{own}_{trace.of.replace(' ', '_')}"
 
 
-def argument_lines(trace: Trace) -> list[str]:
-    """What the arrays hold, a line each; parameters with their values when these are built in."""
+def argument_lines(trace: Trace, readable: bool = False) -> list[str]:
+    """What the arrays hold, a line each; parameters with their values when these are built in. Readable text shows matrices by themselves."""
     lines = []
     for group, names in trace.arguments.items():
         if group == "parameters" and trace.values and not symbolic(trace):
@@ -126,7 +127,7 @@ def argument_lines(trace: Trace) -> list[str]:
             lines += [f"parameters, built in: {given}"] if given else []
         elif names:
             lines.append(f"{group}: {', '.join(names)}")
-    lines.append(f"{trace.symbol}: {', '.join(trace.labels)}")
+    lines += [f"{trace.symbol}: {', '.join(trace.labels)}"] if not (trace.matrices and readable) else []
     return [part for line in lines for part in wrapped(line)]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kinetree.models.equations.printer import Language, Printer, argument_lines
 from kinetree.models.trace.trace import Trace
 
@@ -11,6 +13,18 @@ SPELL |= {"lt": "{0} < {1}", "le": "{0} <= {1}", "eq": "{0} == {1}", "ne": "{0} 
 SPELL |= {"and": "({0} and {1})", "or": "({0} or {1})", "not": "not ({0})"}
 
 
+def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
+    """The matrices of the bodies in columns."""
+    at = 0
+    for matrix in trace.matrices:
+        entries = [printer.result(i) for i in trace.results[at : at + matrix.rows * matrix.columns]]
+        at += len(entries)
+        rows = [entries[matrix.columns * k : matrix.columns * (k + 1)] for k in range(matrix.rows)]
+        widths = [max(len(row[k]) for row in rows) for k in range(matrix.columns)]
+        yield f"{matrix.symbol}({matrix.body}) =" if matrix.body else f"{matrix.symbol} ="
+        yield from ("    " + "   ".join(each.rjust(width) for each, width in zip(row, widths, strict=True)) for row in rows)
+
+
 def text(trace: Trace) -> str:
     """One equation a line."""
 
@@ -18,8 +32,9 @@ def text(trace: Trace) -> str:
         return "t" if group == "t" else trace.arguments[group][k]
 
     printer = Printer(trace, Language(symbol, lambda x: f"{x:.12g}", SPELL, product="*", quotient="{0}/{1}"))
-    lines = [f"{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.", *argument_lines(trace), ""]
+    lines = [f"{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.", *argument_lines(trace, True), ""]
     lines += [f"{each.name} = {each.text}" for each in printer.statements()]
-    lines += [f"{label} = {printer.result(i)}" for label, i in zip(trace.labels, trace.results, strict=True)]
+    lines += [f"{label} = {printer.result(i)}" for label, i in zip(trace.labels, trace.results, strict=True) if not trace.matrices]
+    lines += list(matrix_lines(trace, printer))
     valid = printer.watched(" and ")
     return "\n".join([*lines, *([f"while {valid}"] if valid else [])]) + "\n"

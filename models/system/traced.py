@@ -16,8 +16,8 @@ class Traced:
     """Equations of the mechanism as straight-line operations."""
 
     def trace(self, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
-        """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton or guards; `parameters` as numbers or
-        symbols; `form` auto takes the form and the axes with the fewest operations."""
+        """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton, guards or matrices (of every body);
+        `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations."""
         from kinetree.models.trace.mechanism import trace
 
         refuse_contacts(cast("System", self), "a trace")

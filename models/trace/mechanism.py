@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
+from kinetree.models.trace.matrices import Matrix, matrices
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording, general_position
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 WORLD, BODY = "world axes", "body axes"
 SMALL = 40  # freedoms up to which forms of cubic cost are tried
-QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards")
+QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards", "matrices")
 MOTION = "motion"  # the right-hand side of runs: rates of coordinates, speeds and states, power of the loads
 PARAMETERS = ("numbers", "symbols")
 SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
-SYMBOLS |= {"hamilton": "rates", "guards": "g", MOTION: "ydot"}
+SYMBOLS |= {"hamilton": "rates", "guards": "g", "matrices": "entries", MOTION: "ydot"}
 RATES = ("accelerations", "hamilton", "rates", MOTION)
 
 
@@ -34,7 +35,7 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     if of not in RATES:
         if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for accelerations and hamilton, '{of}' has one way")
-        return [("DEC", BODY if of in ("mass_matrix", "momenta") else WORLD)]
+        return [("DEC", BODY if of in ("mass_matrix", "momenta", "matrices") else WORLD)]
     known = HAMILTON if of == "hamilton" else LAGRANGE
     if form != "auto" and form not in known:
         raise ValueError(f"unknown form '{form}', expected one of auto, {', '.join(known)}")
@@ -144,7 +145,12 @@ def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Tr
 def recorded(system: System, of: str, parameters: str | Collection[str], form: str, axes: str) -> tuple[Trace, Recording]:
     """One form in one kind of axes, and the blocks as the kernels left them."""
     recording = record(system, of, parameters, form, axes)
-    nodes, labels, shape = results(system, recording, of, form, axes)
+    parts: list[Matrix] = []
+    if of == "matrices":
+        nodes, labels, parts = matrices(recording)
+        shape: tuple[int, ...] = (len(nodes),)
+    else:
+        nodes, labels, shape = results(system, recording, of, form, axes)
     tape, c = recording.tape, system.compiled
     # the pivots of a tree belong to inertias, those of loops to positions that a motion may come near
     watches = list(tape.decisions.items()) if c.loops and axes == WORLD and of not in ("energy",) else []
@@ -158,5 +164,7 @@ def recorded(system: System, of: str, parameters: str | Collection[str], form: s
     names = {"q": c.coordinates, "u": c.speeds, "x": c.states, "inputs": c.inputs, "parameters": c.parameters}
     symbol = SYMBOLS[of]
     watched = [(i, outcome) for i, (_, outcome) in zip(conditions, watches, strict=True) if tape.number(i) is None]
+    if of == "matrices":  # written out: entries are short
+        return Trace(system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, {}, parts), recording
     named = quantity_names(recording, f"{form} {axes}")
-    return Trace(system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, named, watched), recording
+    return Trace(system.name, of, f"{form} in {axes}", tape, nodes, labels, shape, symbol, names, values, named, [], watched), recording

@@ -90,6 +90,10 @@ class Recording:
         status = KERNELS.kernel(module, name)(self.model, self.ws, *arguments)
         self.check(name, status)
 
+    def run_plainly(self, module: str, name: str) -> None:
+        """Call a kernel that returns nothing."""
+        KERNELS.kernel(module, name)(self.model, self.ws)
+
     def entry(self, module: str, name: str, option: int = 0, t: Any = 0.0) -> None:
         """Call an entry point."""
         self.check(name, KERNELS.kernel(f"entries.{module}", name)(self.model, self.model, self.ws, option, t))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.trace.matrices import Matrix
 from kinetree.models.trace.operations import VALUE
 from kinetree.models.trace.program import alive, operations
 from kinetree.models.trace.tape import Tape
@@ -32,6 +33,7 @@ class Trace:
     arguments: dict[str, tuple[str, ...]]  # names of the numbers in q, u, x, inputs, parameters
     values: dict[str, float] = field(default_factory=dict)  # of the parameters
     names: dict[int, str] = field(default_factory=dict)
+    matrices: list[Matrix] = field(default_factory=list)  # what the results make up, where they are several matrices
     watches: list[tuple[int, bool]] = field(default_factory=list)  # conditions under which the operations hold
 
     @property

@@ -7,7 +7,7 @@ import typer
 
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 
-QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards")
+QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards", "matrices")
 LANGUAGES = ("text", "latex", "c", "python", "modelica", "casadi")
 
 
@@ -15,7 +15,7 @@ def equations(
     file: Source,
     to: Annotated[str, typer.Option("--to", help="text, latex, c, python, modelica or casadi.")] = "text",
     of: Annotated[
-        str, typer.Option("--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards.")
+        str, typer.Option("--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards, matrices.")
     ] = "accelerations",
     parameters: Annotated[str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")] = "numbers",
     form: Annotated[str, typer.Option("--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one.")] = "auto",

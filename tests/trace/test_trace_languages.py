@@ -1,11 +1,14 @@
 """Generated code of every language, run as its users run it, against the engine at random states."""
 
+import itertools
+
 import numpy as np
 import pytest
 from generated_code import run_c, run_casadi, run_modelica, run_python
 from random_descriptions import random_description
 
 from kinetree.models import load
+from kinetree.models.compilation.blocks import model_fields
 
 RELATIVE = 1e-12
 MODELS = ("regulator", "puma560", "four-bar", "heavy-top", "boom-drive", "mobile-robot", "andrews")
@@ -113,3 +116,59 @@ def test_text_and_latex_name_what_they_hold():
     assert "der(der(gamma)) = " in text and "s_alpha = sin(alpha)" in text and "w_ball_x" in text and "omega0" in text
     latex = system.trace("mass_matrix", parameters="symbols").latex()
     assert r"\begin{pmatrix}" in latex and r"\sin \beta" in latex and latex.count("{") == latex.count("}")
+
+
+def test_matrices_are_those_of_the_source():
+    """The regulator of [IPS16]: G2, ρ2, M1, A2, its rates and Q, entry by entry as printed there (misprints of Ȧ2 apart)."""
+    text = load("lib:regulator", dy=0.0).compile().trace("matrices", parameters="symbols").text()
+
+    def rows(head: str) -> list[list[str]]:
+        lines = text.split(f"{head} =\n")[1].splitlines()
+        return [line.split("   ") for line in itertools.takewhile(lambda line: line.startswith("    "), lines)]
+
+    def entries(head: str) -> list[list[str]]:
+        return [[part.strip() for part in row if part.strip()] for row in rows(head)]
+
+    sa, ca, sb, cb = "sin(alpha)", "cos(alpha)", "sin(beta)", "cos(beta)"
+    assert entries("G(ball)") == [[cb, f"{sa}*{sb}", f"-{ca}*{sb}"], ["0", ca, sa], [sb, f"-{sa}*{cb}", f"{ca}*{cb}"]]
+    assert entries("rho(ball)") == [["0"], ["y2"], ["0"]]
+    assert entries("M(arm)")[0] == ["m1", "0", "0", "0", "0", "-m1*yc1"]
+    assert entries("A(ball)") == [
+        [f"{sa}*{sb}", "0", "0"],
+        [ca, "0", "0"],
+        [f"-{sa}*{cb}", "0", "0"],
+        ["0", cb, "0"],
+        ["0", "0", "1"],
+        ["0", sb, "0"],
+    ]
+    assert entries("Adot(ball)")[1] == ["-der(alpha)*sin(alpha)", "0", "0"]
+    assert entries("Adot(ball)")[3:] == [["0", f"-der(beta)*{sb}", "0"], ["0", "0", "0"], ["0", f"der(beta)*{cb}", "0"]]
+    assert entries("Q")[0] == ["k*(omega0 - der(gamma))"] and "sin(gamma)" not in text.split("Q =")[1]
+
+
+def test_matrices_give_the_mass_matrix():
+    """Composite inertias of the printed matrices: BᵀMB is the engine's mass matrix, and Q its forces at rest, for random trees."""
+    rng = np.random.default_rng(8)
+    system = load(random_description(rng, 5).description).compile()
+    trace = system.trace("matrices")
+    q, u = system.start()
+    found = trace.evaluate(0.3, q, 0.0 * u, system._fast.ws.val[system.compiled.start_x : system.compiled.start_x + len(system.compiled.states)])
+    parts, at = {}, 0
+    for matrix in trace.matrices:
+        size = matrix.rows * matrix.columns
+        parts[matrix.symbol, matrix.body] = found[at : at + size].reshape(matrix.rows, matrix.columns)
+        at += size
+    bodies, parents = list(system.compiled.bodies), model_fields(system.compiled.ints, system.compiled.floats).parent
+    tangents, total = {0: np.zeros((6, system.n))}, np.zeros((system.n, system.n))
+    first = 0
+    for i, body in enumerate(bodies, 1):
+        G, rho = parts["G", body], parts["rho", body].ravel()
+        tilde = np.cross(np.eye(3), rho)
+        B = np.block([[G, -G @ tilde], [np.zeros((3, 3)), G]]) @ tangents[int(parents[i])]
+        own = parts.get(("A", body), np.zeros((6, 0)))
+        B[:, first : first + own.shape[1]] += own
+        first += own.shape[1]
+        tangents[i] = B
+        total += B.T @ parts["M", body] @ B
+    right = system.mass_matrix(0.3, q)
+    assert np.abs(total - right).max() <= RELATIVE * np.abs(right).max()

@@ -1,0 +1,80 @@
+"""Short expressions as sums of products, in which s² + c² of one angle is known to be 1: how a person would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinetree.models.trace.tape import Tape
+
+MOST = 40  # terms above which nothing is multiplied out
+Product = tuple[int, ...]  # nodes that are multiplied, in order
+Sum = dict[Product, float]  # factors of products
+
+
+def expanded(tape: Tape, i: int) -> Sum | None:
+    """A node as a sum of products of nodes that are not sums or products; None where that gets long."""
+    kind, *rest = tape.nodes[i]
+    if kind == "const":
+        return {(): rest[0]} if rest[0] != 0.0 else {}
+    if kind not in ("+", "-", "*", "neg"):
+        return {(i,): 1.0}
+    parts = [expanded(tape, each) for each in rest]
+    if any(part is None for part in parts):
+        return None
+    found: Sum = {}
+    for product, factor in multiplied(*parts) if kind == "*" else added(parts, kind):
+        found[product] = found.get(product, 0.0) + factor
+    return {product: factor for product, factor in found.items() if factor != 0.0} if len(found) <= MOST else None
+
+
+def multiplied(a: Sum, b: Sum) -> Iterator[tuple[Product, float]]:
+    """Terms of a product of sums."""
+    for p, x in a.items():
+        for q, y in b.items():
+            yield tuple(sorted((*p, *q))), x * y
+
+
+def added(parts: list[Sum], kind: str) -> Iterator[tuple[Product, float]]:
+    """Terms of a sum, a difference or a change of sign."""
+    for number, part in enumerate(parts):
+        sign = -1.0 if kind == "neg" or (kind == "-" and number == 1) else 1.0
+        yield from ((product, sign * factor) for product, factor in part.items())
+
+
+def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
+    """The terms with s² = 1 - c², or with c² = 1 - s², of one angle."""
+    kept = "cos" if gone == "sin" else "sin"
+    square, other = tape.index[gone, angle], tape.index[kept, angle]
+    found: Sum = {}
+    waiting = list(terms.items())
+    while waiting:
+        product, factor = waiting.pop()
+        if product.count(square) < 2:
+            found[product] = found.get(product, 0.0) + factor
+            continue
+        rest = list(product)
+        rest.remove(square)
+        rest.remove(square)
+        waiting += [(tuple(rest), factor), (tuple(sorted((*rest, other, other))), -factor)]
+    return {product: factor for product, factor in found.items() if factor != 0.0}
+
+
+def shortened(tape: Tape, i: int) -> int:
+    """The node, or a shorter sum that is equal."""
+    terms = expanded(tape, i)
+    if terms is None:
+        return i
+    angles = {tape.nodes[each][1] for product in terms for each in product if tape.nodes[each][0] in ("sin", "cos")}
+    best = terms
+    for angle in sorted(angles):
+        if ("sin", angle) in tape.index and ("cos", angle) in tape.index:
+            best = min((best, *(without_squares(tape, best, angle, gone) for gone in ("sin", "cos"))), key=len)
+    if len(best) >= len(terms):
+        return i
+    total = tape.constant(0.0)
+    for product, factor in sorted(best.items()):
+        node = tape.constant(1.0)
+        for each in product:
+            node = tape.mul(node, each)
+        total = tape.add(total, tape.mul(tape.constant(factor), node))
+    return total
