@@ -36,9 +36,9 @@ class Block:
 class Blocks:
     """Memory and entry points for the steps of one structure."""
 
-    def __init__(self, codes: Codes, options: Options, memory: int = MEMORY):
+    def __init__(self, codes: Codes, options: Options):
         self.codes, self.n = codes, codes.n
-        self.capacity = max(1, memory // (SLOTS * max(1, self.n)))
+        self.capacity = max(1, MEMORY // (SLOTS * max(1, self.n)))
         self.inputs = len(codes.system.compiled.inputs)
         self.step = options.step
         self.method = CODES[options.integrator]

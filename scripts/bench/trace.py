@@ -6,8 +6,10 @@ Times are of one evaluation of the accelerations, best of some rounds; those of 
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from kinetree.models.trace.mechanism import BODY, WORLD, traced
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers, dynamics_trees
 from kinetree.scripts.bench.dynamics import machine, versions
+from kinetree.scripts.bench.trace_robots import robots
 
 LAGRANGE = (("DRT", BODY), ("CBM", BODY), ("LGR", BODY), ("ABM", BODY), ("DEC", BODY), ("DEC", WORLD))
 HAMILTON = (("CBM-H", BODY), ("LGR-H", BODY), ("ABM-H", BODY), ("DEC-H", BODY))
@@ -152,10 +155,13 @@ def run(quick: bool, output: Path | None, plots: Path | None) -> None:
         codes.append(code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case))
     typer.echo(f"\nruns by rk4, {round(RUN / STEP)} steps")
     runs = [runs_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else RUNS)]
+    named = os.environ.get("KINETREE_CASADI_PYTHON")
+    with TemporaryDirectory() as work:
+        beside = robots(quick, Path(named) if named else None, Path(work))
     if plots:
         draw(codes, plots)
     if output:
-        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes, "runs": runs}
+        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes, "runs": runs, "robots": beside}
         output.write_text(json.dumps(record, indent=1, default=float), encoding="utf-8")
 
 

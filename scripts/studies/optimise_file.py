@@ -3,7 +3,7 @@
 mechanism = "regulator.toml"                  # or lib:NAME
 [optimize]
 method = "slsqp"                              # or trust-constr, differential-evolution, ipopt (extra `optimize`)
-gradient = "differences"                      # or "adjoint": for measures end(OUTPUT) of runs by rk4 without events
+gradient = "auto"                             # "adjoint", for measures end(OUTPUT) of runs by rk4 or semi-implicit; "differences"
 multistart = 4                                # further starts, spread by a Sobol sequence with `seed`
 over = "worst"                                # of the scenarios: the worst, or their mean
 pareto = 9                                    # points of the front of two measures; left out: their weighted sum
@@ -33,7 +33,8 @@ from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import number, only, read_toml
 
 METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt")
-GRADIENTS = ("differences", "adjoint")
+GRADIENTS = ("auto", "adjoint", "differences")
+ADJOINTS = ("rk4", "semi-implicit")  # integrators
 KEYS = {"mechanism", "optimize", "run", "scenarios", "set"}
 OPTIMIZE = {"method", "gradient", "multistart", "seed", "over", "iterations", "pareto", "variables", "measures", "constraints"}
 RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
@@ -64,7 +65,7 @@ class Task:
     run: dict[str, Any] = field(default_factory=dict)
     scenarios: list[dict[str, float]] = field(default_factory=lambda: [{}])
     settings: dict[str, Any] = field(default_factory=dict)
-    gradient: str = "differences"
+    gradient: str = "auto"
     pareto: int = 0
     watched: tuple[str, ...] = ()  # measures that are told only
     mark: str = ""  # of the file, for the state of a search
@@ -103,11 +104,14 @@ def read_task(path: Path) -> Task:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1_000_000:
             raise BadInput(f"{path}: optimize.{key}: found {value}, expected a whole number")
     source = content["mechanism"] if str(content["mechanism"]).startswith("lib:") else str(path.parent / content["mechanism"])
-    gradient = wanted.get("gradient", "differences")
+    gradient = wanted.get("gradient", "auto")
     if gradient not in GRADIENTS:
         raise BadInput(f"{path}: optimize.gradient: found '{gradient}', expected one of {', '.join(GRADIENTS)}")
-    if gradient == "adjoint" and (content.get("run", {}).get("integrator") != "rk4" or any(parsed(text)[0] != "end" for text in (*weights, *limits))):
-        raise BadInput(f'{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator = "rk4"')
+    able = content.get("run", {}).get("integrator") in ADJOINTS and all(parsed(text)[0] == "end" for text in (*weights, *limits))
+    if gradient == "adjoint" and not able:
+        raise BadInput(f"{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator {' or '.join(ADJOINTS)}")
+    if gradient == "auto" and not able:
+        gradient = "differences"
     if counts["pareto"] and (len(weights) != 2 or counts["pareto"] < 3):
         raise BadInput(f"{path}: optimize.pareto: expected two measures and at least 3 points")
     mark = sha256(repr(content).encode()).hexdigest()[:16]

@@ -1,8 +1,9 @@
 """Evaluations of an optimisation: all scenarios of a point, remembered on request in a file, with their slopes.
 
-Variables are scaled to 0..1 by their bounds. Slopes are central differences whose runs go together (System.simulate_many: in vector lanes where
-the mechanism allows), or, with `gradient = "adjoint"`, those of the adjoint of a run (Result.gradient), exact, at the cost of one run whatever the
-number of variables. The state file has a line per evaluation: a search that begins anew finds there what it asks for again, and goes on.
+Variables are scaled to 0..1 by their bounds. Slopes are central differences whose runs go together (System.simulate_many: in vector lanes where the
+mechanism allows), or those of the adjoint of a run (Result.gradient), exact, at the cost of a few runs whatever the number of variables: where that is
+asked for, or where it is less work and the run has one.
+The state file has a line per evaluation: a search that begins anew finds there what it asks for again, and goes on.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
 from kinetree.scripts.studies.optimise_file import Task
 from kinetree.scripts.terminal.failure import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.models.system.system import System
 
 STEP = 1e-4  # of the scaled variables
 BAD = 1e12  # measure of a run that failed
@@ -47,6 +51,7 @@ class Search:
 
                 raise BadInput(f"no column '{name}'; {suggestion(name, columns)}")
         self.systems = [mechanism.compile(**each) for each in task.scenarios]
+        self.backwards = task.gradient == "adjoint" or (task.gradient == "auto" and len(task.variables) > worth(self.systems[0]))
         self.low = np.array([each.low for each in task.variables.values()])
         self.width = np.array([each.high for each in task.variables.values()]) - self.low
         self.known: dict[bytes, np.ndarray] = {}
@@ -158,8 +163,13 @@ class Search:
 
     def jacobian(self, s: np.ndarray) -> np.ndarray:
         """Slopes of all measures by the scaled variables, (measures, variables)."""
-        if self.task.gradient == "adjoint":
-            return self.adjoint(s)
+        if self.backwards:
+            try:
+                return self.adjoint(s)
+            except ValueError:
+                if self.task.gradient == "adjoint":
+                    raise
+                self.backwards = False
         points, distances = self.around(s)
         values = self.measures(points)
         n = s.size
@@ -175,7 +185,7 @@ class Search:
             result = self.mechanism.compile(**{**which, **self.values(s)}).simulate(inputs=inputs, **options)
             columns = [parsed(text)[1] for text in self.task.texts]
             found.append([float(result[column][-1]) for column in columns])
-            slopes.append([result.gradient(column, names) * self.width for column in columns])
+            slopes.append(result.gradient(columns, names) * self.width)
         ways = self.together(np.array(found), np.array(slopes))[1]
         assert ways is not None
         return ways
@@ -191,6 +201,12 @@ class Search:
             found += [row / max(abs(low), 1e-9)] if low > -1e300 else []
             found += [-row / max(abs(high), 1e-9)] if high < 1e300 else []
         return np.array(found).reshape(-1, s.size)
+
+
+def worth(system: System) -> int:
+    """Variables up to which differences are less work than a way back, which costs about as much as five runs: two runs for each, eight in lanes."""
+    c = system.compiled
+    return 2 if c.loops or c.guards or c.contacts or len(system.stages) > 1 else 20
 
 
 def stored(path: Path | None, task: Task) -> dict[bytes, np.ndarray]:

@@ -219,7 +219,7 @@ def test_what_an_optimisation_cannot_do_is_said(tmp_path: Path):
     for change, message in (
         (('gradient = "adjoint"', 'gradient = "adjoint"\npareto = 5'), "two measures"),
         (('"end(cost)"', '"peak(cost)"'), "the adjoint takes"),
-        (('gradient = "adjoint"', 'gradient = "magic"'), "expected one of differences, adjoint"),
+        (('gradient = "adjoint"', 'gradient = "magic"'), "expected one of auto, adjoint, differences"),
     ):
         path = written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient="adjoint").replace(*change))
         with pytest.raises(BadInput, match=message):
