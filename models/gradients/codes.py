@@ -17,9 +17,11 @@ from kinetree.models.specialised.compiler import POINTER, REAL, Machine, compile
 from kinetree.models.specialised.motion import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System
 from kinetree.models.trace.adjoint import sweep
+from kinetree.models.trace.kernels import KERNELS
 from kinetree.models.trace.mechanism import MOTION, candidates, held_registers, recorded
 from kinetree.models.trace.program import finished
 from kinetree.models.trace.record import Recording
+from kinetree.models.trace.symbol import MATH
 from kinetree.models.trace.trace import Trace
 from kinetree.solvers.layout import POSITIONS
 from kinetree.solvers.model_records import HEADER, INSTRUCTION
@@ -58,6 +60,8 @@ class Codes:
         return out
 
 
+ENVELOPE = KERNELS.original("loops.envelope")
+ALL, PLACING = ENVELOPE.ALL, ENVELOPE.PLACING  # rows that a projection answers
 KEPT: dict[tuple, Codes] = {}
 
 
@@ -120,36 +124,38 @@ class Builder:
         """The state moved onto the loops by one step of Newton's iteration, which is exact where the gap is the error of a step."""
         ws, recording = self.recording.ws, self.recording
         nq, nu = self.sizes["q"], self.sizes["u"]
-        gaps = self.residual("position_residual")
-        change = self.answer(gaps)
+        change = self.answer("position_residual", PLACING)
         speeds, ws.u[:] = list(ws.u), change
         moved = recording.coordinate_rates()
         for k in range(nq):
             ws.q[k] = ws.q[k] + recording.value(moved[k])
+        for k in self.system.compiled.quaternions:
+            length = MATH.sqrt(sum((ws.q[k + m] * ws.q[k + m] for m in range(4)), 0.0))
+            ws.q[k : k + 4] = [ws.q[k + m] / length for m in range(4)]
         ws.u[:] = speeds
         recording.run("loops.least_change", "place_loops", recording.t)
-        gains = self.answer(self.residual("velocity_residual"))
+        gains = self.answer("velocity_residual", ALL)
         coordinates = recording.nodes(ws.q)
         new = recording.nodes([ws.u[k] + gains[k] for k in range(nu)])
         return [*coordinates, *new, *self.group("x", self.sizes["x"])]
 
-    def residual(self, kind: str) -> list:
-        """What is left of the constraints at the state that was placed last."""
-        self.recording.run("loops.residual", kind)
-        return list(self.recording.ws.loop_r)
+    def answer(self, kind: str, rows: int) -> list:
+        """The least change that takes away what is left of the constraints at the state that was placed last."""
+        recording = self.recording
+        if not self.familiar:
+            recording.run("loops.least_change", "place_loops", recording.t)
+        recording.run_plainly("loops.residual", kind)
+        if self.familiar:
+            recording.run_plainly("loops.least_change", "answer_residual")
+        else:
+            recording.run("loops.least_change", "least_change", 0.0, True, rows)
+        return list(recording.ws.udot)
 
-    def answer(self, gaps: list) -> list:
-        """The least change that takes gaps away, by the factor of the accelerations."""
-        ws = self.recording.ws
-        ws.loop_r[:] = gaps
-        self.recording.run("loops.least_change", "answer_residual")
-        return list(ws.udot)
-
-
-def positions_only(system: System) -> bool:
-    """Whether all constraints hold positions."""
-    fields = model_fields(system.compiled.ints, system.compiled.floats)
-    return all(int(level) == POSITIONS for level in fields.l_level[: fields.l_kind.size])
+    @property
+    def familiar(self) -> bool:
+        """Whether the factor of the accelerations serves for projections, see `solvers/loops/projection.py`."""
+        model = self.recording.model
+        return model.header.quaternions == 0 and all(level == POSITIONS for level in model.l_level)
 
 
 def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:
@@ -188,8 +194,6 @@ def made(system: System, parameters: Sequence[str], implicit: bool) -> Codes:
     products = builder.transposed(rates)
     nodes = {"rates": rates, "back": products} | ({"bend": builder.bend(products)} if implicit else {})
     if c.loops:
-        if not positions_only(system):
-            raise ValueError("constraints of speeds alone, as of rolling, are projected in a way that has no adjoint here")
         nodes["close"] = builder.closed()
         nodes["open"] = builder.transposed(nodes["close"])
     traces = [replace(builder.trace, results=finished(builder.tape, each)) for each in nodes.values()]

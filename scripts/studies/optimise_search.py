@@ -1,8 +1,8 @@
 """Evaluations of an optimisation: all scenarios of a point, remembered on request in a file, with their slopes.
 
 Variables are scaled to 0..1 by their bounds. Slopes are central differences whose runs go together (System.simulate_many: in vector lanes where the
-mechanism allows), or those of the adjoint of a run (Result.gradient), exact, at the cost of a few runs whatever the number of variables: where that is
-asked for, or where it is less work and the run has one.
+mechanism allows), or those of the adjoint of a run (Result.gradient), exact, at the cost of a few runs whatever the number of variables: where
+that is asked for, or where it is less work and the run has one.
 The state file has a line per evaluation: a search that begins anew finds there what it asks for again, and goes on.
 """
 

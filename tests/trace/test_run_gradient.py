@@ -81,7 +81,7 @@ STAGED = {
     "format": "kinetree/1",
     "name": "staged",
     "gravity": [0, 0, -9.81],
-    "parameters": {"m": 1.3, "k": 40.0, "d": 0.3, "bound": 0.31, "e": 0.7, "wait": 0.2137, "gain": 1.0, "grow": 1.5, "v0": 1.1, "drop": "2*bound"},
+    "parameters": {"m": 1.3, "k": 40.0, "d": 0.3, "bound": 0.113, "e": 0.7, "wait": 0.2137, "gain": 1.0, "grow": 1.5, "v0": 1.1, "drop": "2*bound"},
     "states": {"cost": {"rate": "gain*s**2"}},
     "bodies": {
         "a": {"mass": "m", "inertia": [0.1, 0.1, 0.1, 0, 0, 0]},
@@ -94,7 +94,7 @@ STAGED = {
     "forces": {"spring": {"coordinate": "s", "value": "-k*s - d*der(s)"}, "push": {"coordinate": "p", "value": "if(p > 0.1, 0.5*sin(3*t), 0.2*t)"}},
     "events": {"wall": {"when": "s > bound", "set": {"der(s)": "-e*der(s)", "gain": "gain*grow"}}},
     "stages": [
-        {"name": "swing", "ends": {"when": "p < -drop/4"}},
+        {"name": "swing", "ends": {"when": "p < -drop/2"}},
         {"name": "held", "lock": ["slide"], "ends": {"after": "wait"}},
         {"name": "free"},
     ],
@@ -113,7 +113,7 @@ def test_through_events_and_changes_of_stage(integrator: str):
         return load(STAGED).compile(**parameters).simulate(stop_time=1.43, integrator=integrator, step=4e-3, output_step=0.11)
 
     result = make()
-    assert [event.kind for event in result.events].count("reset") >= 2 and result["stage"][-1] == 2.0
+    assert [event.kind for event in result.events].count("reset") >= 1 and result["stage"][-1] == 2.0
     names = ("m", "k", "bound", "e", "wait", "gain", "grow", "v0")
     outputs = ("cost", "p", "der(p)", "height")
     found = result.gradient(outputs, names)
@@ -139,7 +139,7 @@ def test_an_event_on_the_grid_of_outputs():
     close(result.gradient("p", ["wait"]), differences(other, ["wait"], {"wait": wait}, "p"), 1e-6)
 
 
-@pytest.mark.parametrize("name", ["four-bar", "slider-crank-spatial"])
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank-spatial", "rolling-disc"])
 def test_closed_loops(name: str):
     """The projection after every step is part of the map; start values are assembled."""
 
@@ -180,7 +180,6 @@ def test_blocks_of_little_memory(monkeypatch: pytest.MonkeyPatch):
     ("model", "integrator", "message"),
     [
         ("lib:regulator", "adams", "rk4"),
-        ("lib:rolling-disc", "rk4", "speeds alone"),
         ("lib:rocking-block", "rk4", "contacts"),
         ("lib:boom", "rk4", "actuators"),
     ],
