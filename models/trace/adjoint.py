@@ -13,6 +13,9 @@ from kinetree.models.trace.tape import Tape
 from kinetree.models.trace.trace import Trace
 
 
+SINGULAR = ("/", "sqrt", "log", "pow", "asin", "acos", "atan2")  # whose slopes may be infinite
+
+
 def partials(tape: Tape, i: int) -> list[tuple[int, int]]:
     """The arguments of a node that have slopes, and ∂node/∂argument."""
     operation, *rest = tape.nodes[i]
@@ -53,8 +56,8 @@ def slope(tape: Tape, operation: str, a: int, i: int) -> int:
         return tape.cosine(a)
     if operation == "cos":
         return tape.neg(tape.sine(a))
-    if operation == "sqrt":
-        return tape.div(tape.constant(0.5), i)
+    if operation == "sqrt":  # flat at zero, as a length is to both sides
+        return tape.select(tape.compare("eq", i, tape.constant(0.0)), tape.constant(0.0), tape.div(tape.constant(0.5), i))
     if operation == "abs":
         return tape.select(tape.compare("lt", a, tape.constant(0.0)), tape.constant(-1.0), one)
     if operation == "exp":
@@ -80,23 +83,35 @@ def swept(tape: Tape, result: int, seed: int, wanted: Iterable[int]) -> dict[int
     return sweep(tape, {result: seed}, wanted)
 
 
+def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
+    """The nodes that a selection needs for one of its branches."""
+    found: set[int] = set()
+    for i in reversed(live):
+        node = tape.nodes[i]
+        if i in found or node[0] == "select":
+            found.update(node[2:] if node[0] == "select" and i not in found else arguments(node))
+    return found
+
+
 def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int, int]:
     """Σ seed ∂node/∂wanted over the seeded nodes: one sweep back through the tape."""
-    wanted = set(wanted)
+    wanted, zero = set(wanted), tape.constant(0.0)
     live = alive(tape, seeds)
     depends = set(wanted)
     for i in live:
         if not depends.isdisjoint(arguments(tape.nodes[i])):
             depends.add(i)
-    adjoint = dict(seeds)
+    adjoint, chosen = dict(seeds), below_selections(tape, live)
     for i in reversed(live):
         if i not in adjoint or i not in depends or i in wanted:
             continue
+        careful = i in chosen and tape.nodes[i][0] in SINGULAR
         for argument, partial in partials(tape, i):
             if argument in depends:
                 share = tape.mul(adjoint[i], partial)
+                if careful:  # the branch that is not taken may have no slope here: nothing times infinity
+                    share = tape.select(tape.compare("eq", adjoint[i], zero), zero, share)
                 adjoint[argument] = tape.add(adjoint[argument], share) if argument in adjoint else share
-    zero = tape.constant(0.0)
     return {i: adjoint.get(i, zero) for i in wanted}
 
 
