@@ -18,7 +18,7 @@ from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
 from kinetree.models.gradients.path import Piece, Recorder, Stages, started
-from kinetree.models.gradients.starts import changed, numbered, rest_slopes
+from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
 from kinetree.models.trace.trace import Trace
@@ -48,19 +48,26 @@ def refused(result: Result) -> str:
 
 
 def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequence[str] | None) -> np.ndarray:
-    """∂(output at the end)/∂parameters; of several outputs a row for each."""
+    """∂(output at the end)/∂parameters; of several outputs a row for each. Parameters that follow from others move with those alone."""
     problem = refused(result)
     if problem:
         raise ValueError(f"no gradient of '{output}': {problem}")
     known = result.replay.unit.compiled[0].parameters
+    follow = followers(result.replay.unit)
     chosen = list(known if parameters is None else parameters)
     unknown = [name for name in chosen if name not in known]
     if unknown:
         raise KeyError(f"unknown parameters: {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in () if parameters is None else chosen:
+        if name in follow:
+            raise ValueError(f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these")
     try:
-        way = way_of(result, tuple(dict.fromkeys(chosen)))
+        way = way_of(result, tuple(name for name in dict.fromkeys(chosen) if name not in follow))
         outputs = [output] if isinstance(output, str) else list(output)
-        found = way.gradients(outputs)[:, [way.chosen.index(name) for name in chosen]]
+        rows = way.gradients(outputs)
+        found = np.zeros((len(outputs), len(chosen)))
+        for k, name in enumerate(chosen):
+            found[:, k] = 0.0 if name in follow else rows[:, way.chosen.index(name)]
     except ValueError as error:
         raise ValueError(f"no gradient of '{output}': {error}") from None
     return found[0] if isinstance(output, str) else found

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.models.expressions.text import names as names_in
+from kinetree.models.expressions.text import parse
 from kinetree.models.gradients.codes import Codes
 from kinetree.models.gradients.path import Piece
 from kinetree.models.run.cases import Cases
@@ -41,7 +43,14 @@ def changed(unit: Unit, values: dict[str, float]) -> Unit:
 
 
 def numbered(unit: Unit, names: Sequence[str]) -> Unit:
-    """The unit with numbers for those of the parameters that are expressions of others."""
-    values = Instance(unit.compiled[0]).ws.val
-    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if isinstance(unit.description.parameters[name].value, str)}
+    """The unit with numbers for those of the parameters that are expressions of numbers alone."""
+    values, own = Instance(unit.compiled[0]).ws.val, unit.description.parameters
+    written = {name: float(values[unit.compiled[0].registers[name]]) for name in names if name in own and isinstance(own[name].value, str)}
     return changed(unit, written) if written else unit
+
+
+def followers(unit: Unit) -> dict[str, tuple[str, ...]]:
+    """Parameters that follow from others, and those that they follow."""
+    own = unit.description.parameters
+    found = {name: tuple(sorted(names_in(parse(each.value)) & own.keys())) for name, each in own.items() if isinstance(each.value, str)}
+    return {name: others for name, others in found.items() if others}

@@ -12,7 +12,6 @@ from kinetree.models.trace.program import alive, arguments, finished
 from kinetree.models.trace.tape import Tape
 from kinetree.models.trace.trace import Trace
 
-
 SINGULAR = ("/", "sqrt", "log", "pow", "asin", "acos", "atan2")  # whose slopes may be infinite
 
 
