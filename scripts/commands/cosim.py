@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -113,3 +114,6 @@ def export(
     if not quiet:
         for line in said:
             typer.echo(line)
+
+
+COMMAND = Command("cosim", cosim, place=130)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.as_json import Json, show_json
 
@@ -128,3 +129,6 @@ def costs(content: dict[str, Any]) -> Any:
     for method, flops in sorted(content["costs"].items(), key=lambda pair: pair[1]):
         table.add_row(method, f"{flops:,.0f}", ", ".join(marks(content, method)))
     return table
+
+
+COMMAND = Command("info", info, place=20)
