@@ -17,13 +17,14 @@ from kinetree.models.compilation.patterns import column_kinds, pattern
 from kinetree.models.compilation.readers import registers_read
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.nodes import Const, Name, Node, names
 from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
 from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
+from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 from kinetree.solvers.model_records import FORCE, SENSOR

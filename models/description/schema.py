@@ -6,7 +6,7 @@ SI units. Right-handed frames; `ground` is body 0. `Number` is a float or the te
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
@@ -22,6 +22,7 @@ from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.report_parts import Report
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.models.forces.kinds import Force
+from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
 from kinetree.solvers.integrate.kinds import NAMES
 
 FORMAT = "kinetree/1"
@@ -37,7 +38,10 @@ def listed(value: Any) -> Any:
 Numbers = Annotated[tuple[Number, ...], BeforeValidator(listed), OrBare()]
 
 
-JointType = Literal["rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free"]
+if TYPE_CHECKING:
+    JointType = str
+else:
+    JointType = Literal[tuple(JOINT_KINDS)]
 
 
 class JointSpec(Named):

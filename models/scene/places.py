@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.joints import ElementForm, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers.layout import Element
 
 MOVING = {
