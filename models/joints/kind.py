@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kinetree.models.description.quantities import AXES
 from kinetree.models.joints.elements import Amount, Direction, ElementForm
 
-Z = (AXES["z"],)
+Z: Direction = (0.0, 0.0, 1.0)
 POSITION = ("x", "y", "z")
 QUATERNION = ("qw", "qx", "qy", "qz")
 TURNING = ("wx", "wy", "wz")
@@ -23,7 +22,7 @@ class JointKind:
     coordinates: tuple[str, ...]  # default names; a quaternion comes last
     elements: Callable[[Sequence[Direction], Amount], tuple[ElementForm, ...]]  # from its axes and its pitch (0 where it has none)
     speeds: tuple[str, ...] | None = None  # names where speeds are not the derivatives of the coordinates: with a quaternion
-    axes: tuple[Direction, ...] = Z  # the default ones; none: the joint takes no axis
+    axes: tuple[Direction, ...] = (Z,)  # the default ones; none: the joint takes no axis
     pitch: bool = False  # needs the advance per turn
     rank: int = 100  # place in docs
 

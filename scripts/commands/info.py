@@ -95,7 +95,8 @@ def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
     kinds = (("Inputs", "inputs", ("start",)), ("Outputs", "outputs", ()), ("Parameters", "parameters", ("value",)))
     found = []
     for title, key, values in kinds:
-        rows = [(entry["name"], *(str(entry[value]) for value in values), entry["unit"], entry["text"]) for entry in content[key][:ROWS]]
+        entries = content[key][:ROWS]
+        rows: list[tuple[str, ...]] = [(each["name"], *(str(each[value]) for value in values), each["unit"], each["text"]) for each in entries]
         if len(content[key]) > ROWS:
             rows.append(("...", f"{len(content[key]) - ROWS} more"))
         if rows:

@@ -7,7 +7,7 @@ mean speed the carrier has made; then the controllers, with the new angles, for 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +81,7 @@ def controller_of(label: str) -> Controller:
     return Controller(Pid(gain=sense * float(NUMBERS[f"{axis}_gain"])))
 
 
-def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, dict[str, Slave], dict[str, Slave], list[Path]]:
+def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
     """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
@@ -100,7 +100,7 @@ def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> 
     return carrier, found, dict(zip(LABELS, others[len(LABELS) :], strict=True)), files
 
 
-def started(carrier: Slave, drives: dict[str, Slave], controllers: dict[str, Slave]) -> Plan:
+def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[str, Slave]) -> Plan:
     """Everything at rest under the loads that the carrier's preparation leaves, wired for told stiffness."""
     wires: list[Wire] = []
     carrier.start({})
