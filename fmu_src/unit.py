@@ -53,8 +53,8 @@ class Input:
     register: int
     start: float
     unit: str
-    min: float | None
-    max: float | None
+    min: float | None = None
+    max: float | None = None
     display_unit: str = ""
     text: str = ""
     follows: bool = False
