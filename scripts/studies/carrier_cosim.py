@@ -19,6 +19,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
 from kinetree.models.library import carrier_drives as library
 from kinetree.models.library.carrier_parts import JACKS
+from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
@@ -27,9 +28,8 @@ from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
-from kinetree.scripts.cosim.schemes import told
+from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
-from kinetree.scripts.cosim.watch import bonds_of
 
 LABELS = {"slew_left": ("slew", 1), "slew_right": ("slew", -1), "luff_drive": ("luff", 1)}  # axis and sense of each drive
 NUMBERS = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
@@ -108,7 +108,7 @@ def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[st
         drives[label].start({"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")})
         angle = carrier.get(axis)
         controllers[label].start({"measured": angle, "target": angle})
-        wires += told(carrier, drives[label], label).wires
+        wires += SCHEMES["told"].plan(carrier, drives[label], label).wires
         wires += [Wire(carrier, axis, controllers[label], "measured"), Wire(controllers[label], "command", drives[label], "control", hold=True)]
     return Plan("sequential", (carrier, *drives.values(), *controllers.values()), tuple(wires))
 
