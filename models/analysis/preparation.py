@@ -25,26 +25,46 @@ STAGE = "stage"
 
 def rest_starts(system: System) -> dict[str, float]:
     """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
-    system, run = resting(system), system
-    values, starts = parameter_values(system.description), dict[str, float]()
-    search = None
-    for number, step in enumerate(system.description.run.prepare):
-        key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
-        present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
-        starts |= {name: evaluate_constant(value, values) for name, value in step.guess.items()}
-        q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
-        q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
-        states = {name: value for name, value in starts.items() if name in present.compiled.states}
-        try:
-            search, _ = search_rest(present, present.compiled.start_time, q, None, states)
-        except EvaluationError as error:
-            raise EvaluationError(f"{key}: {error}", error.status) from None
-        starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
-        judge(search, step, key)
-    if search is None or run is system:
-        return starts
-    last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
-    return {name: value for name, value in starts.items() if name in run.coordinates} | begun(run, last)
+    return Preparations(system).starts()
+
+
+class Preparations:
+    """The steps of `run.prepare`, compiled once: where the motion begins at these and at other numbers of the parameters."""
+
+    def __init__(self, system: System):
+        self.run, self.system = system, resting(system)
+        self.steps = system.description.run.prepare
+        values = parameter_values(system.description)
+        self.present = [prepared(self.system, watched(self.system, step), evaluated(step.set, values), None) for step in self.steps]
+
+    def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Coordinates and first-order states of the start."""
+        from kinetree.models.run.retuned import described, retuned
+
+        values = parameter_values(described(self.run, numbers) if numbers else self.run.description)
+        starts, search = dict[str, float](), None
+        for number, step in enumerate(self.steps):
+            key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
+            present = retuned(self.present[number], {**numbers, **evaluated(step.set, values)}) if numbers else self.present[number]
+            starts |= evaluated(step.guess, values)
+            q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
+            q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
+            states = {name: value for name, value in starts.items() if name in present.compiled.states}
+            try:
+                search, _ = search_rest(present, present.compiled.start_time, q, None, states)
+            except EvaluationError as error:
+                raise EvaluationError(f"{key}: {error}", error.status) from None
+            starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+            judge(search, step, key)
+        if search is None or self.run is self.system:
+            return starts
+        last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
+        return {name: value for name, value in starts.items() if name in self.run.coordinates} | begun(self.run, last)
+
+
+def evaluated(texts: Mapping[str, float | str], values: Mapping[str, float]) -> dict[str, float]:
+    """Numbers of a table of a step."""
+    return {name: evaluate_constant(text, values) for name, text in texts.items()}
 
 
 def watched(system: System, step: Preparation) -> Structure:
