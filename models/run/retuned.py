@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.controllers.expansion import expanded
+from kinetree.models.description.schema import Description
 from kinetree.models.run.unit import LATER, later
 from kinetree.models.system.system import System
 
@@ -33,11 +35,12 @@ def retuned(system: System, numbers: Mapping[str, float]) -> System:
     return System(described(system, numbers), rewritten(system.compiled, numbers), system.stages)
 
 
-def described(system: System, numbers: Mapping[str, float]):
-    """The description with other numbers of parameters."""
-    known = system.description.parameters
-    changed = {name: known[name].model_copy(update={"value": float(value)}) for name, value in numbers.items()}
-    return system.description.model_copy(update={"parameters": {**known, **changed}})
+def described(system: System, numbers: Mapping[str, float]) -> Description:
+    """The description with other numbers of parameters; controllers are carried out anew, since their periods and delays decide what states there are."""
+    written = system.description.written
+    changed = {name: written.parameters[name].model_copy(update={"value": float(value)}) for name, value in numbers.items()}
+    found = written.model_copy(update={"parameters": {**written.parameters, **changed}})
+    return expanded(found, rest=system.description.rests)
 
 
 def retuned_run(system: System, numbers: Mapping[str, float], preparations: Preparations | None = None) -> System:

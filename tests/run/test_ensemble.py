@@ -165,3 +165,15 @@ def test_numbers_that_change_more_than_registers_are_compiled():
     for k in range(2):
         single = load(text).compile(k=values["k"][k]).simulate(stop_time=0.5, output_step=0.1)
         assert found["p"][k] == pytest.approx(single["p"], abs=1e-7)
+
+
+@compiled
+def test_the_period_of_a_controller_changes_what_is_compiled():
+    """Sampling is part of the structure: an ensemble over a period runs what single runs with that period are."""
+    text = arm(controllers={"hold": {"measure": "p", "kp": 5.0, "period": "lag", "setpoint": 0.0}})
+    text["forces"]["spring"]["value"] = "filter - k*p - 0.2*der(p) + hold"
+    values = {"lag": np.array([0.05, 0.2])}
+    found = load(text).compile().simulate_many(values, stop_time=0.5, output_step=0.05)
+    for k in range(2):
+        single = load(text).compile(lag=values["lag"][k]).simulate(stop_time=0.5, output_step=0.05)
+        assert found["p"][k] == pytest.approx(single["p"], abs=1e-9)
