@@ -36,7 +36,7 @@ def retuned(system: System, numbers: Mapping[str, float]) -> System:
 
 
 def described(system: System, numbers: Mapping[str, float]) -> Description:
-    """The description with other numbers of parameters; controllers are carried out anew, since their periods and delays decide what states there are."""
+    """The description with other numbers of parameters; controllers are carried out anew, as periods and delays decide what states there are."""
     written = system.description.written
     changed = {name: written.parameters[name].model_copy(update={"value": float(value)}) for name, value in numbers.items()}
     found = written.model_copy(update={"parameters": {**written.parameters, **changed}})
