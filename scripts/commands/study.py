@@ -22,7 +22,10 @@ SHOWN = 20  # rows on the terminal; the file has all
 
 def study(
     file: Annotated[
-        Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report, or [ways] to compare; the word stabilisation: drives of lib:carrier.")
+        Path,
+        typer.Argument(
+            metavar="STUDY.toml", help="What to vary, run and report, or [ways] to compare; the word stabilisation: drives of lib:carrier."
+        ),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of compared ways: .png, .pdf or .svg.")] = None,

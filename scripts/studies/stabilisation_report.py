@@ -11,7 +11,7 @@ from kinetree.models import Result
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page
-from kinetree.scripts.studies.measures import AtRest
+from kinetree.scripts.studies.measures import AtRest, growth, swings
 from kinetree.scripts.studies.stabilisation import Comparison, row, shown_unit, spans, system_of, table
 
 SHARES = (5, 50, 95)
@@ -55,7 +55,12 @@ def write_report(wanted: Comparison, runs: dict[str, Result], spreads: dict[str,
     if spreads:
         sections.append(robustness(wanted, runs, spreads))
     ways = {way: values or "as described" for way, values in wanted.ways.items()}
-    more = {"file": wanted.path.name, "mechanism": wanted.mechanism, "settings": wanted.settings, **{f"way {way}": text for way, text in ways.items()}}
+    more = {
+        "file": wanted.path.name,
+        "mechanism": wanted.mechanism,
+        "settings": wanted.settings,
+        **{f"way {way}": text for way, text in ways.items()},
+    }
     return write_page(path, f"Stabilisation of {wanted.mechanism}", sections, more=more)
 
 
@@ -65,14 +70,13 @@ def at_rest(wanted: Comparison) -> Section:
     for way in wanted.ways:
         try:
             rest = AtRest(system_of(wanted, way), wanted.options().get("inputs"))
-            values = rest.linear.eigenvalues
-            swings = [mode for mode in rest.linear.modes() if mode.oscillates]
+            found = swings(rest.linear)
         except EvaluationError as error:
             section.say(f"{way}: {error}")
             continue
-        slow = min(swings, key=lambda mode: mode.frequency, default=None)
-        least = min((mode.damping for mode in swings), default=float("nan"))
-        rows.append((way, float(values.real.max(initial=-np.inf)), slow.frequency if slow else float("nan"), least))
+        slow = min(found, key=lambda mode: mode.frequency, default=None)
+        least = min((mode.damping for mode in found), default=float("nan"))
+        rows.append((way, growth(rest.linear), slow.frequency if slow else float("nan"), least))
         for loop in rest.loops:
             m = loop.margins
             loops.append((way, loop.name, "stable" if m.stable else "unstable", m.gain, m.phase, 1e3 * m.delay, m.modulus))

@@ -19,7 +19,7 @@ from kinetree.scripts.studies import stabilisation
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
 from kinetree.scripts.terminal.failure import BadInput
 
-ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1)
+ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1, forward=0)
 
 
 @pytest.mark.parametrize("drive", carrier_drives.fitted(ON, "base", RING), ids=lambda drive: drive.label)
