@@ -174,8 +174,8 @@ def bodies() -> Table:
     }  # fmt: skip
     for name in WHEELS:
         found[f"knuckle_{name}"] = {"mass": "knuckle_mass", "inertia": box("knuckle_mass", 0.3, 0.3, 0.3)}
-        spokes = [{"cylinder": ["radius", 0.28], "axis": "y"}, {"box": [0.7, 0.3, 0.12], "colour": "#b9bec4"}]
-        found[f"wheel_{name}"] = {"mass": "wheel_mass", "inertia": [rim, "wheel_inertia", rim, 0, 0, 0], "shapes": spokes}
+        spokes = {"box": [0.6, 0.24, 0.12], "colour": "#b9bec4"}
+        found[f"wheel_{name}"] = {"mass": "wheel_mass", "inertia": [rim, "wheel_inertia", rim, 0, 0, 0], "shape": spokes}
     return found
 
 
