@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,15 @@ def stretched(description: Description, numbers: Numbers, motion: Motion, size: 
         look = KINDS[force.kind].look if label in description.forces else cylinder_look
         if ends is None or look is None:
             continue
-        a, b = ({"body": end.body, "point": numbers.vector(end.point).tolist()} for end in ends)
-        if a["body"] not in motion.poses and a["body"] != "ground" or b["body"] not in motion.poses and b["body"] != "ground":
+        places = [{"body": end.body, "point": numbers.vector(end.point).tolist()} for end in (ends[0], *getattr(force, "over", ()), ends[1])]
+        if any(place["body"] not in motion.poses and place["body"] != "ground" for place in places):
             continue
-        lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
-        known = lengths[np.isfinite(lengths)]
-        low = float(known.min()) if known.size else 0.0
-        found.append({"name": label, "a": a, "b": b, "rest": float(known.mean()) if known.size else 0.0, **look(force, numbers, size, low)})
+        for a, b in pairwise(places):
+            lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
+            known = lengths[np.isfinite(lengths)]
+            low = float(known.min()) if known.size else 0.0
+            rest = float(known.mean()) if known.size else 0.0
+            found.append({"name": label, "a": a, "b": b, "rest": rest, **look(force, numbers, size, low)})
     return found
 
 
@@ -68,12 +71,11 @@ def standing(description: Description, numbers: Numbers, size: float) -> tuple[d
         touched = kind.touch(force, numbers) if kind.touch is not None else None
         if touched is not None:
             point, radius = touched
-            normal = numbers.vector(force.normal)
+            body, normal, height = (getattr(force, key) for key in ("body", "normal", "height"))
+            normal = numbers.vector(normal)
             normal = normal / (np.linalg.norm(normal) or 1.0)
-            height = numbers.known(force.height)
-            contacts.append(
-                {"name": label, "body": force.body, "point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": height}
-            )
+            facts = {"point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": numbers.known(height)}
+            contacts.append({"name": label, "body": body, **facts})
     return parts, contacts
 
 

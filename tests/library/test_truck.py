@@ -15,7 +15,7 @@ CORNERS = ("front_left", "front_right", "rear_left", "rear_right")
 MASS = 6500 + 500 + 700 + 50 + 4 * (120 + 80)
 
 
-@pytest.mark.parametrize("soil", [0, 1])
+@pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_it_drives_over_a_bump_steers_and_stops(soil: int):
     """The front springs feel the bump, then the rear ones, one wheelbase later; steering turns it and back; brakes end it."""
     truck = load("lib:truck", soil=soil, bump_at=5.0 if soil else 14.0)
@@ -53,7 +53,7 @@ def test_ackermann_and_the_circle():
     assert rate / speed == pytest.approx(np.tan(steer) / 4.2, rel=0.03)
 
 
-@pytest.mark.parametrize("soil", [0, 1])
+@pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_it_brakes_on_a_slope_to_a_true_stop(soil: int):
     """Stands on its brakes, rolls down, is braked: at the end nothing moves for seconds, and the patches carry the slope's share of the weight."""
     system = load("lib:truck", trip=2, soil=soil).compile()
@@ -74,7 +74,7 @@ def test_the_brakes_are_what_stops_it():
     assert result["der(x)"][-1] < -6.0
 
 
-@pytest.mark.parametrize("soil", [0, 1])
+@pytest.mark.parametrize("soil", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_it_lifts_itself_on_its_jacks(soil: int):
     """All wheels in the air, the weight on the jacks, while the crane turns its load; the loads of the jacks balance it."""
     result = load("lib:truck", trip=3, soil=soil).compile().simulate()
@@ -89,8 +89,9 @@ def test_it_lifts_itself_on_its_jacks(soil: int):
     assert result["heave"][-1] - result["heave"][0] > 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trip", [1, 2, 3])
-@pytest.mark.parametrize("backend", [pytest.param("native"), pytest.param("python", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("backend", ["native", "python"])
 def test_fmus_move_as_the_process_does(trip: int, backend: str, tmp_path: Path):
     """Co-simulation and model exchange beside the run in the process."""
     report = verify(build_fmu(load("lib:truck", trip=trip), tmp_path / "truck.fmu", backend))
