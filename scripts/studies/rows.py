@@ -29,7 +29,12 @@ def mechanism_of(source: str) -> Any:
 
 def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]) -> list[float]:
     """Parameters and measures of one case."""
-    system = mechanism_of(source).compile(**case)
+    return row_of(mechanism_of(source), case, options, texts)
+
+
+def row_of(mechanism: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
+    """The same of a mechanism that is loaded."""
+    system = mechanism.compile(**case)
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = system.simulate(**options) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
