@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from kinetree.models import ModelError
 from kinetree.scripts.studies.measures import REST, TEXTS, columns_of
 from kinetree.scripts.studies.rows import row_of
 from kinetree.scripts.studio.session import Session
@@ -90,7 +91,7 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
             case = dict(zip((axis.name for axis in axes), values, strict=True))
             try:
                 numbers.flat[k] = row_of(mechanism, case, options, [measure])[-1]
-            except (ValueError, ArithmeticError) as error:
+            except (ModelError, ValueError, ArithmeticError, KeyError) as error:
                 found.failed.append(", ".join(f"{name} = {value:g}" for name, value in case.items()) + f": {str(error).splitlines()[0]}")
             session.part = (k + 1) / count
     finally:

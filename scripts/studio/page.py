@@ -46,6 +46,7 @@ STYLE = """<style>
   .plots .list { max-height: 180px }
 }
 </style>"""
+SCENE = "Scene"
 WHITE = "dense unelevated no-caps color=white text-color"
 SEEK = "document.querySelector('iframe.scene').contentWindow.kinetree?.seek({0})"
 
@@ -97,13 +98,14 @@ class StudioPage:
     def _right(self) -> None:
         with ui.row().classes("views w-full items-center no-wrap gap-x-2 gap-y-0"):
             with ui.tabs().props("dense align=left no-caps inline-label").classes("grow min-w-0") as self.views:
-                self.see, self.draw = ui.tab("Scene"), ui.tab("Plots")
+                self.see, self.draw = ui.tab(SCENE), ui.tab("Plots")
                 self.count_up, self.when, self.stand, self.vary = ui.tab("Numbers"), ui.tab("Stages"), ui.tab("Rest"), ui.tab("Map")
             self.chosen = ui.select({}, on_change=self.choose).props("dense borderless options-dense").classes("max-w-48 shrink px-3").mark("chosen")
             self.chosen.set_visibility(False)
-        with ui.tab_panels(self.views, value=self.see, animated=False, keep_alive=True).classes("w-full grow"):
-            with ui.tab_panel(self.see).classes("p-0"):
-                self.scene = ui.element("iframe").classes("scene").props('title="The mechanism in three dimensions"')
+        # beside the panels: a frame that is taken out of the page and put back begins anew
+        self.scene = ui.element("iframe").classes("scene").props('title="The mechanism in three dimensions"')
+        with ui.tab_panels(self.views, value=self.see, animated=False, keep_alive=True).classes("w-full grow") as panels:
+            ui.tab_panel(self.see).classes("p-0")
             with ui.tab_panel(self.draw):
                 self.plots = Plots(self.session, self.is_dark, self.seek, self.left.rewrite)
             with ui.tab_panel(self.count_up):
@@ -116,6 +118,13 @@ class StudioPage:
                     ui.label("'At rest' above finds the state of rest with its loads and small motions.").classes("text-sm opacity-70")
             with ui.tab_panel(self.vary):
                 self.study = Study(self.session, self.work, self.is_dark, lambda: self.left.end.value)
+
+        def front(name: str) -> None:
+            self.scene.set_visibility(name == SCENE)
+            panels.set_visibility(name != SCENE)
+
+        self.views.on_value_change(lambda event: front(str(event.value)))
+        front(SCENE)
 
     # -- what changes -----------------------------------------------------------------------------------------------------------------------
     def is_dark(self) -> bool:
@@ -159,7 +168,7 @@ class StudioPage:
         self.shown = None
         self.after_run()
         self.plots.asked = False
-        self.views.set_value(self.see)
+        self.views.set_value(SCENE)
         await self.show_start()
 
     def after_run(self) -> None:
@@ -191,7 +200,7 @@ class StudioPage:
 
     def seek(self, t: float) -> None:
         """Show an instant of the run in the scene."""
-        self.views.set_value(self.see)
+        self.views.set_value(SCENE)
         ui.run_javascript(SEEK.format(repr(float(t))))
 
     async def work(self, task: Callable[..., Any], *arguments: Any) -> Any:

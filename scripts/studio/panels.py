@@ -121,7 +121,8 @@ def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
     return {
         "animation": False, "tooltip": {"confine": True},
         "series": [{
-            "type": "graph", "layout": "none", "roam": True, "preserveAspect": "contain", "data": data, "links": links, "left": 40, "right": 70, "top": 20, "bottom": 30,
+            "type": "graph", "layout": "none", "roam": True, "preserveAspect": "contain", "data": data, "links": links,
+            "left": 40, "right": 70, "top": 20, "bottom": 30,
             "label": {"show": len(graph.places) <= 30, "position": "right", "color": ink, "fontSize": 11},
             "edgeLabel": {"show": few and len(graph.edges) <= 12, "formatter": "{c}", "fontSize": 9, "color": ink, "opacity": 0.7},
             "edgeSymbol": ["none", "none"],

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.description.source import Text
 from kinetree.models.description.value_parts import Parameter
-from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, plain, text_of, with_values
+from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
 from kinetree.scripts.studio.values import as_csv, read_values
 
 if TYPE_CHECKING:
@@ -95,18 +96,10 @@ class Session:
         return self.problems
 
     def _load(self) -> Mechanism:
-        """The text as a mechanism; paths of meshes count from the file it came from."""
-        suffix = ".json" if self.language == "JSON" else ".toml"
-        name = Path(self.source.removeprefix(LIBRARY).removeprefix(NEW)).stem + suffix
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            path.write_text(self.text, encoding="utf-8")
-            try:
-                mechanism = load(path, **self.overrides)
-            except ModelError as error:
-                raise ModelError([replace(problem, file=name) for problem in error.problems]) from None
-        mechanism.description._file = "" if self.source.startswith((LIBRARY, NEW)) else self.source
-        return mechanism
+        """The text as a mechanism; files that it names are found beside the file it came from."""
+        suffix = f".{self.language.lower()}"
+        name = str(Path(self.source).with_suffix(suffix)) if not self.source.startswith((LIBRARY, NEW)) else self.source.partition(":")[2] + suffix
+        return load(Text(self.text, name), **self.overrides)
 
     def save(self, path: str | None = None) -> Path:
         """Write the text to its file, or to another one."""
@@ -265,6 +258,5 @@ class Session:
         mechanism = self.ready()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{identifier_of(mechanism.description.name)}.fmu"
-            again = Mechanism(plain(self.text), self.overrides)
-            build_fmu(again, path, backend, fmi)
+            build_fmu(mechanism, path, backend, fmi)
             return path.name, path.read_bytes()
