@@ -90,7 +90,7 @@ def run_map(session: Session, axes: tuple[Axis, ...], measure: str, stop_time: f
                 break
             case = dict(zip((axis.name for axis in axes), values, strict=True))
             try:
-                numbers.flat[k] = row_of(mechanism, case, options, [measure])[-1]
+                numbers.flat[k] = row_of(mechanism.compile(**case), case, options, [measure])[-1]
             except (ModelError, ValueError, ArithmeticError, KeyError) as error:
                 found.failed.append(", ".join(f"{name} = {value:g}" for name, value in case.items()) + f": {str(error).splitlines()[0]}")
             session.part = (k + 1) / count

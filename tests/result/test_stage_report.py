@@ -49,7 +49,7 @@ def column(result, **wanted) -> np.ndarray:
 
 
 def test_rows_of_a_uniform_motion(drift):
-    """x = 1 + 2t: its mean over a stage is that of its ends; its rms deviation from where the stage began is the span over √3, from its mean over √12."""
+    """x = 1 + 2t: its mean is that of the ends; its rms deviation from where the stage began is the span over √3, from the mean over √12."""
     begins, ends = map(np.array, zip(*SPANS))
     for rows, expected in {
         "start": begins, "end": ends, "mean": 0.5 * (begins + ends), "smallest": begins, "largest": ends, "range": ends - begins,
