@@ -144,20 +144,13 @@ def simulate(
     return result
 
 
-<<<<<<< HEAD
 def blank(unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None) -> Result:
-    """A result without numbers; with a path its rows go there while the run goes on."""
+    """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there as well."""
     shape = times.size, len(unit.columns) + len(Result.EXTRA)
-    result = Result(unit, times, np.full(shape if path is None else (0, shape[1]), np.nan), options, Replay(unit))
+    result = Result(unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit))
     if path is not None:
         result.begin_stream(path, shape)
     return result
-=======
-def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
-    """A result without numbers: every row is written before it is read, and memory is taken as rows are written."""
-    table = np.empty((times.size, len(unit.columns) + len(Result.EXTRA)))
-    return Result(unit, times, table, options, Replay(unit))
->>>>>>> main
 
 
 def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float) -> None:
