@@ -19,7 +19,7 @@ WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2
 JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}
 STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
-SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders")
+SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward")
 
 
 class Settings:
@@ -31,9 +31,13 @@ class Settings:
                 raise ValueError(f"{name} is {value!r}, expected 0 or 1")
         self.n = count("modules", modules, MOST_MODULES)
         self.order = carrier_modules.departures(self.n, order)
-        self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders = (bool(switches[k]) for k in SWITCHES)
+        self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders, self.forward = (
+            bool(switches[k]) for k in SWITCHES
+        )
         if self.outside and self.drives:
             raise ValueError("outside and drives are both 1: the drives are either outside or inside")
+        if self.forward and not self.drives:
+            raise ValueError("forward is 1 but drives is 0: openings of valves need drives inside")
 
 
 def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:

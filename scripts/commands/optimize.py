@@ -22,13 +22,13 @@ def optimize(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for parameters by SLSQP, trust regions, differential evolution or IPOPT; Ctrl-C ends with the best so far, --state goes on from there.
+    """Search for parameters by SLSQP, trust regions, differential evolution, IPOPT or minimax; Ctrl-C ends with the best so far, --state goes on.
 
     \b
     A file:
       mechanism = "lib:regulator"
       \\[optimize]
-      method = "slsqp"               # trust-constr, differential-evolution
+      method = "slsqp"               # trust-constr, differential-evolution, ipopt, minimax
       multistart = 4
       \\[optimize.variables]
       k = { from = 1, to = 100, start = 20 }
