@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.scripts.fmi.bare import BareHost, HostError
 from kinetree.scripts.fmi.host import Archive
@@ -26,7 +26,8 @@ def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
     if not names:
         return
     with Archive(path) as archive:
-        runs = tasks(archive, float(archive.description.defaultExperiment.stepSize), STEPS)
+        experiment: Any = archive.description.defaultExperiment
+        runs = tasks(archive, float(experiment.stepSize), STEPS)
         expected = by_fmpy(runs[0], FOREIGN["fmpy"].platform)
         for name in names:
             for task in runs:
