@@ -207,14 +207,14 @@ def by_table(arguments: Callable[[Task, Path], list[str]], program: str) -> Call
             table = Path(folder) / "table.csv"
             line = [str(shutil.which(program)), *arguments(task, table), str(task.archive.path.resolve())]
             return finished(
-                line, Path(folder), {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}, lambda said: last_row(table, task.names)
+                line, Path(folder), {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}, lambda said: row_at(table, task.names, task.end)
             )
 
     return run
 
 
-def last_row(table: Path, names: list[str]) -> list[float]:
-    """Values by name; commas inside names split headings that are not quoted, so they are put together again."""
+def row_at(table: Path, names: list[str], time: float) -> list[float]:
+    """Values by name of the last row at a time; commas inside names split headings that are not quoted, so they are put together again."""
     rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
     heading: list[str] = []
     for word in rows[0]:
@@ -226,7 +226,10 @@ def last_row(table: Path, names: list[str]) -> list[float]:
     lost = [name for name in names if name not in plain]
     if lost:
         raise HostError(f"the table has no column '{lost[0]}'")
-    return [float(rows[-1][plain[name]]) for name in names]
+    found = [row for row in rows[1:] if abs(float(row[0]) - time) < 1e-6 * (1.0 + time)]
+    if not found:
+        raise HostError(f"the table has no row at t = {time:g}")
+    return [float(found[-1][plain[name]]) for name in names]
 
 
 def fmusim(task: Task, table: Path) -> list[str]:
@@ -236,7 +239,8 @@ def fmusim(task: Task, table: Path) -> list[str]:
 
 
 def omsimulator(task: Task, table: Path) -> list[str]:
-    times = [f"--stopTime={task.end!r}", f"--stepSize={task.step!r}", f"--intervals={task.count}", f"--tolerance={TOLERANCE!r}"]
+    stop = 2.0 * task.end if task.end == 1.0 else task.end  # it takes a stop time of 1 s for none at all
+    times = [f"--stopTime={stop!r}", f"--stepSize={task.step!r}", f"--intervals={round(stop / task.step)}", f"--tolerance={TOLERANCE!r}"]
     return [f"--mode={'me' if task.exchange else 'cs'}", "--solver=cvode", *times, f"--resultFile={table}"]
 
 

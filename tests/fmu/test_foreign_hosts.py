@@ -10,7 +10,7 @@ from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.cli import main
 from kinetree.scripts.fmi.bare import HostError, why_not
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, last_row, tasks
+from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
 from kinetree.solvers.library.platforms import PLATFORMS
 
 # falls from 1 m, keeps 0.7 of its speed, g = 9.81: the third bounce is after 1.47 s
@@ -89,9 +89,11 @@ def test_headings_with_commas_are_put_together(tmp_path):
     """OMSimulator writes names with commas without quotes."""
     path = tmp_path / "t.csv"
     path.write_text("time, model.root.der(x,2), a[1,2], b\n0,1,2,3\n1,4,5,6\n")
-    assert last_row(path, ["b", "der(x,2)", "a[1,2]"]) == [6.0, 4.0, 5.0]
+    assert row_at(path, ["b", "der(x,2)", "a[1,2]"], 1.0) == [6.0, 4.0, 5.0]
     with pytest.raises(HostError, match="no column 'c'"):
-        last_row(path, ["c"])
+        row_at(path, ["c"], 1.0)
+    with pytest.raises(HostError, match="no row at t = 2"):
+        row_at(path, ["b"], 2.0)
 
 
 def test_what_is_no_number_is_a_deviation():
