@@ -20,7 +20,7 @@ from kinetree.models import load
 from kinetree.models.description.source import library_names
 from kinetree.scripts.fmi.bare import HostError
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, ForeignHost, Task, deviation, tasks
+from kinetree.scripts.fmi.hosts import FOREIGN, ForeignHost, Task, deviation, tasks
 from kinetree.solvers.library.tools import LibraryError, has_zig
 
 KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")
@@ -77,7 +77,7 @@ def good(key: str, value: Cell) -> bool:
     """A cell that was run and lies within its bound, or that cannot be run here."""
     if isinstance(value, str):
         return not value.startswith("FAILED")
-    return value <= (INTEGRATED if " ME " in key else STEPPED)
+    return value <= (FOREIGN[key.split()[0]].integrated if " ME " in key else STEPPED)
 
 
 def run(quick: bool = False, json_path: Path | None = None, plots: Path | None = None) -> dict:
