@@ -145,7 +145,7 @@ def simulate(
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None) -> Result:
-    """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there as well."""
+    """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there too."""
     shape = times.size, len(unit.columns) + len(Result.EXTRA)
     result = Result(unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit))
     if path is not None:
