@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.models.library import carrier_drives, carrier_modules
-from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Table, parameters
+from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Rows, Table, parameters
 from kinetree.models.library.chain import count
 
 MOST_MODULES = 50
@@ -137,7 +137,7 @@ def tables(on: Settings) -> Table:
 
 def all_parameters(on: Settings) -> Table:
     """Parameters of all parts that are there."""
-    short = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
+    short: Rows = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
     return parameters(on.n, short, HYDRAULIC_JACKS if on.hydraulic else {}, GUIDES if on.contacts else {}, carrier_drives.rows(on))
 
 

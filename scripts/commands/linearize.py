@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -78,7 +79,7 @@ def linearize(
     if (with_margins or bode or nyquist or parts or tones) and not (ins and outputs) and not loops:
         raise BadInput("frequency responses need an input and an output: describe them in [inputs] and [outputs]")
     pairs = (with_margins or bool(parts)) and (bool(chosen or wanted) or not loops)
-    facts = facts_of(linear, ins, outputs, pairs, delay) | {"loops": loops}
+    facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
     facts["cycles"] = [found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)]
     facts["sweep"] = measured_on_fmu(mechanism, system, at, ins, outputs, tones, given) if tones else None
     units = known | {name: spec.unit for name, spec in inputs_known(system).items()}
@@ -268,7 +269,7 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
     names = {"states": linear.states, "inputs": tuple(ins), "outputs": tuple(outputs), "coordinates": linear.coordinates}
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        np.savez(path, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+        np.savez(path, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
     elif suffix == ".mat":
         from scipy.io import savemat
 
@@ -293,3 +294,6 @@ def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Pa
     columns = [column for i, o in pairs for column in (np.abs(values[:, o, i]), np.degrees(np.unwrap(np.angle(values[:, o, i]))))]
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([["frequency [Hz]", *heads], *np.column_stack((omega / (2 * np.pi), *columns)).tolist()])
+
+
+COMMAND = Command("linearize", linearize, place=50)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
@@ -125,3 +126,6 @@ def front_section(task: "Task", found: "Found") -> Any:
     section.picture(figure, f"{first} against {second}")
     rows = [(*row["values"].values(), row["measures"][first], row["measures"][second]) for row in found.front]
     return section.table((*task.variables, first, second), rows)
+
+
+COMMAND = Command("optimize", optimize, place=70)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -152,3 +153,6 @@ def show(columns: list[str], rows: list[list[float]]) -> None:
     console.print(table)
     if len(rows) > SHOWN:
         console.print(f"... {len(rows) - SHOWN} more rows (--output writes all)")
+
+
+COMMAND = Command("study", study, place=60)

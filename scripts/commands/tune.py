@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
@@ -120,3 +121,6 @@ def plain(found: "Design") -> dict[str, Any]:
     every["blocks"] = found.blocks
     every["margins"] = {way: {each.name: each.margins.to_dict() for each in loops} for way, loops in found.closed.items()}
     return every
+
+
+COMMAND = Command("tune", tune, place=140)

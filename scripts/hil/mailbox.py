@@ -1,8 +1,8 @@
 """Frames through a file that two processes map into their memory: the exchange without a network.
 
-Two rings, to the partner first; all numbers little-endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes,
-frame k in slot k mod SLOTS. A slot: uint32 length, 4 bytes unused, the frame (frame.py). A writer fills the slot, then counts; a reader that has read k frames
-finds the next one as soon as the count exceeds k. Frames that were overwritten before they were read are lost, as datagrams are.
+Two rings, to the partner first; all numbers little-endian. A ring: uint64 number of frames written so far, then SLOTS slots of SLOT bytes.
+Frame k lies in slot k mod SLOTS: uint32 length, 4 bytes unused, the frame (frame.py). A writer fills the slot, then counts; a reader that has read
+k frames finds the next one as soon as the count exceeds k. Frames that were overwritten before they were read are lost, as datagrams are.
 """
 
 from __future__ import annotations

@@ -151,7 +151,8 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
             places[future.key] = part
             flow.add(future)
 
-        threads = max(1, sum(client.nthreads().values()))
+        workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
+        threads = max(1, sum(workers.values()))
         for _ in range(min(len(left), AHEAD * threads)):
             send()
         for future in flow:
