@@ -79,6 +79,7 @@ class Table:
     states: list[int] = field(default_factory=list)  # value reference of every continuous state
     derivatives: list[int] = field(default_factory=list)  # value reference of its derivative
     indicators: list[int] = field(default_factory=list)
+    assembled: bool = False  # closed loops make of start values what fits together
 
     def numbered(self) -> list[tuple[int, Variable]]:
         """Pairs of value reference and variable."""
@@ -113,14 +114,14 @@ def fmi_name(name: str) -> str:
 
 def variable_table(unit: Any) -> Table:
     """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
-    table = Table()
+    table = Table(assembled=in_loops(unit))
     registers = int(unit.header.at_workspace) + REGISTERS
     own = {*(given.name for given in (*unit.parameters, *unit.inputs)), *(fmi_name(column.name) for column in unit.columns)}
     table.variables.append(Variable(beside("time", own), "independent", "continuous", None, head_place("time"), unit="s", text="Simulation time"))
     add_parameters(table, unit, registers)
     for k, given in enumerate(unit.inputs):
         place = registers + given.register
-        facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
+        facts: dict[str, Any] = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
         facts |= {"unit": given.unit, "display_unit": given.display_unit, "text": given.text, "follows": given.follows}
         start_at = registers + int(unit.header.start_inputs) + k
         table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
@@ -145,7 +146,7 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
-        facts = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        facts: dict[str, Any] = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
         facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
         if p.computed:
             variability = "tunable" if tunable else "fixed"
@@ -194,12 +195,16 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
             table.variables.append(Variable(name, "local", "continuous", "calculated", rates_at + k, derivative_of=table.states[k], **facts))
 
 
+def in_loops(unit: Any) -> bool:
+    """Whether start values are a guess that the assembly refines."""
+    return bool(getattr(unit.system.compiled, "loops", ()))
+
+
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
     """How the start of a state is given: by the host, by an expression until the host gives it, or not at all (states of later stages)."""
     if state.register < 0 or not math.isfinite(state.start):
         return {}
-    loops = bool(getattr(unit.system.compiled, "loops", ()))  # then start values are a guess that the assembly refines
-    told = "approx" if loops or state.follows else "exact"
+    told = "approx" if in_loops(unit) or state.follows else "exact"
     return {"access": Access.START, "write": registers + state.register, "start": state.start, "initial": told}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from kinetree.models.system.traced import Traced
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
     from kinetree.models.analysis.points import Point
+    from kinetree.models.analysis.preparation import Preparations
     from kinetree.models.result.result import Result
 
 
@@ -48,6 +50,16 @@ class System(Analyses, Choice, Closure, Traced):
         self.parents = compiled.parents
         self.n = len(compiled.speeds)
         self._own = Workspaces(compiled)
+        self._preparations: Preparations | None = None
+
+    @property
+    def preparations(self) -> Preparations:
+        """The steps of `run.prepare`, compiled when they are first asked for."""
+        if self._preparations is None:
+            from kinetree.models.analysis.preparation import Preparations
+
+            self._preparations = Preparations(self)
+        return self._preparations
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import system_html
@@ -221,10 +233,14 @@ class System(Analyses, Choice, Closure, Traced):
         largest_step: float | None = None,
         step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
+        stream: str | Path | None = None,
     ) -> Result:
-        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run]."""
+        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run].
+
+        `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
+        """
         from kinetree.models.run.simulation import Options, simulate
 
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
-        return simulate(self, options, inputs or {}, progress)
+        return simulate(self, options, inputs or {}, progress, stream=None if stream is None else Path(stream))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.failure import BadInput
 
 FOLDER = Path(__file__).parent.parent / "bench"
@@ -19,7 +20,7 @@ def benchmarks() -> list[str]:
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
-    source: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A description to measure (chain only: one with a table chain).")] = None,
+    source: Annotated[str | None, typer.Argument(metavar="FILE", help="A description to measure (chain only: one with a table chain).")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,
@@ -41,3 +42,6 @@ def bench(
         raise BadInput(f"bench {name}: compares nothing with {against}")
     more = {key: value for key, value in (("source", source), ("against", against)) if value is not None}
     measure(quick, json, plots, **more)
+
+
+COMMAND = Command("bench", bench, place=230)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 
 QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards", "matrices")
@@ -47,3 +48,6 @@ def equations(
     output.write_text(text, encoding="utf-8")
     if not quiet:
         typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")
+
+
+COMMAND = Command("equations", equations, place=90)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def hil(
     if simulated:
         from kinetree.scripts.hil.loop import simulate as run
 
-        if not scenario.loops:
-            raise BadInput(f"{file}: --simulated needs [[loops]]: an outside partner has a clock of its own")
+        if not scenario.loops and not scenario.controller:
+            raise BadInput(f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own")
     else:
         from kinetree.scripts.hil.clock import run
     with progress(f"hil {file.stem}", scenario.stop_time, quiet) as told:
@@ -73,3 +74,6 @@ def show(record: "Record") -> None:
             f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, delay margin {wait:.3g} ms, modulus {modulus:.3g}"
         )
         console.print(text, markup=False)
+
+
+COMMAND = Command("hil", hil, place=150)

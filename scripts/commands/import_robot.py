@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -45,3 +46,6 @@ def import_robot(
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
     for each in left_out:
         typer.echo(f"left out: {each}")
+
+
+COMMAND = Command("import", import_robot, place=190)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -42,3 +43,6 @@ def modelica(
     output.write_text(wrapper_text(unit, output.stem, made, lengths), encoding="utf-8")
     if not quiet:
         typer.echo(f"{output}: model {output.stem} around {made}, {len(labels)} actuators; it uses the package Kinetree of models/modelica")
+
+
+COMMAND = Command("modelica", modelica, place=110)

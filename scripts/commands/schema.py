@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -43,3 +44,6 @@ def schema(
     target.write_text(text, encoding="utf-8")
     settings.write_text(TAPLO.format(name=target.name), encoding="utf-8")
     typer.echo(f"written: {target}, {settings}")
+
+
+COMMAND = Command("schema", schema, place=210)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
@@ -49,7 +50,7 @@ def tune(
 
 def show(found: "Design") -> None:
     """Numbers, margins, and a [[loops]] table for the run in the loop."""
-    from kinetree.scripts.commands.linearize import sampling, sentence_of
+    from kinetree.scripts.reports.linear_text import sampling, sentence_of
     from kinetree.scripts.studies.designs import name_of
     from kinetree.scripts.studies.tuning import snippet
 
@@ -120,3 +121,6 @@ def plain(found: "Design") -> dict[str, Any]:
     every["blocks"] = found.blocks
     every["margins"] = {way: {each.name: each.margins.to_dict() for each in loops} for way, loops in found.closed.items()}
     return every
+
+
+COMMAND = Command("tune", tune, place=140)

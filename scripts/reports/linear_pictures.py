@@ -32,8 +32,10 @@ def per(top: str, bottom: str) -> str:
     return "" if not top and not bottom else f" [{top or '1'}/{bottom}]" if bottom else f" [{top}]"
 
 
-def draw_bode(linear: Linear, units: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Mapping, path: Path) -> Path:
-    """Gain and phase over frequency in Hz; crossings of the margins marked."""
+def draw_bode(
+    linear: Linear, units: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Mapping, path: Path, sweep: Any = None
+) -> Path:
+    """Gain and phase over frequency in Hz; crossings of the margins marked, measured responses as dots."""
     figure, axes = figure_of(2, len(inputs), 1.0 + 5.5 * len(inputs), 6.0)
     for column, given in enumerate(inputs):
         above, below = axes[:, column]
@@ -45,6 +47,12 @@ def draw_bode(linear: Linear, units: Mapping[str, str], inputs: Sequence[str], o
             label = f"{output}{per(units.get(output, ''), units.get(given, ''))}"
             above.loglog(hertz, np.maximum(np.abs(values), 1e-300), color=colour, label=label)
             below.semilogx(hertz, np.degrees(np.unwrap(np.angle(values))), color=colour)
+            if sweep is not None:
+                dots = sweep.measured[:, sweep.outputs.index(output)]
+                above.loglog(sweep.frequencies, np.abs(dots), "o", color=colour, markersize=4, label=f"{output}, measured")
+                near = np.interp(sweep.frequencies, hertz, np.degrees(np.unwrap(np.angle(values))))
+                angles = np.degrees(np.angle(dots))
+                below.semilogx(sweep.frequencies, angles + 360.0 * np.round((near - angles) / 360.0), "o", color=colour, markersize=4)
             margin = found.get((given, output))
             if margin is not None:
                 mark(above, below, margin, colour)
@@ -73,7 +81,7 @@ def draw_nyquist(linear: Linear, inputs: Sequence[str], outputs: Sequence[str], 
     for number, (given, output) in enumerate((a, b) for a in inputs for b in outputs):
         values = response_of(linear.part([given], [output]))
         near = values[np.abs(values) < 20.0]
-        place.plot(near.real, near.imag, color=COLOURS[number % len(COLOURS)], label=f"{given} to {output}")
+        place.plot(np.real(near), np.imag(near), color=COLOURS[number % len(COLOURS)], label=f"{given} to {output}")
     angle = np.linspace(0, 2 * np.pi, 200)
     place.plot(np.cos(angle), np.sin(angle), color="#999", linewidth=0.6)
     place.plot([-1], [0], "+", color="#b03030", markersize=12)
@@ -95,9 +103,9 @@ def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
     """Eigenvalues and zeros in the complex plane."""
     figure, axes = figure_of(1, 1, 6.5, 5.0)
     place = axes[0, 0]
-    place.plot(linear.eigenvalues.real, linear.eigenvalues.imag, "x", color=COLOURS[0], label="poles")
+    place.plot(np.real(linear.eigenvalues), np.imag(linear.eigenvalues), "x", color=COLOURS[0], label="poles")
     if zeros.size:
-        place.plot(zeros.real, zeros.imag, "o", color=COLOURS[1], fillstyle="none", label="zeros")
+        place.plot(np.real(zeros), np.imag(zeros), "o", color=COLOURS[1], fillstyle="none", label="zeros")
     decorate(place)
     return save(figure, path)
 
@@ -115,7 +123,8 @@ def draw_locus(name: str, unit: str, values: np.ndarray, found: Sequence[np.ndar
     """Eigenvalues as a parameter goes from its first to its last value."""
     figure, axes = figure_of(1, 1, 7.0, 5.0)
     place = axes[0, 0]
-    points = np.concatenate([np.column_stack((each.real, each.imag, np.full(each.size, value))) for value, each in zip(values, found, strict=True)])
+    pairs = zip(values, found, strict=True)
+    points = np.concatenate([np.column_stack((np.real(each), np.imag(each), np.full(each.size, value))) for value, each in pairs])
     shown = place.scatter(points[:, 0], points[:, 1], c=points[:, 2], s=9, cmap="viridis")
     figure.colorbar(shown, label=f"{name}{f' [{unit}]' if unit else ''}")
     decorate(place)
