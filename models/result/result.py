@@ -276,9 +276,7 @@ class Result:
         return result_html(self)
 
     def gradient(self, output: str | Sequence[str], parameters: Sequence[str] | None = None) -> np.ndarray:
-        """Slopes of an output at the end of the run by parameters (default: all), by the adjoint of its steps, events and changes of stage.
-
-        Of several outputs a row for each. For runs by rk4 or the semi-implicit method."""
+        """Slopes of outputs at the end of a run of fixed step by parameters (default: all), by its adjoint; of several outputs a row for each."""
         from kinetree.models.gradients.gradient import run_gradient
 
         return run_gradient(self, output, parameters)
