@@ -261,7 +261,8 @@ class Scene:
             "name": d.name, "text": d.text, "size": self.size, "middle": self.middle.tolist(), "reach": self.reach, "up": self.up.tolist(),
             "normal": None if self.normal is None else self.normal.tolist(), "ground": self.ground_height(), "bodies": bodies,
             "follow": self.follow,
-            "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "strips": self.strips, "arrows": arrows, "traces": self.traces(),
+            "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "strips": self.strips, "arrows": arrows,
+            "traces": self.traces(),
             "outline": self.view.outline.tolist(),
             "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
         }  # fmt: skip
