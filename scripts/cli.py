@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        return app(arguments, prog_name="kinetree", standalone_mode=False) or 0
+        return app(arguments, prog_name="kinetree", standalone_mode=False, obj=arguments) or 0
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.models.result.whole_file import opened
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -197,11 +198,13 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
     names = {"states": linear.states, "inputs": tuple(ins), "outputs": tuple(outputs), "coordinates": linear.coordinates}
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        np.savez(path, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+        with opened(path, "wb") as stream:
+            np.savez(stream, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
     elif suffix == ".mat":
         from scipy.io import savemat
 
-        savemat(path, arrays | {key: np.array(value, dtype=object) for key, value in names.items()})
+        with opened(path, "wb") as stream:
+            savemat(stream, arrays | {key: np.array(value, dtype=object) for key, value in names.items()})
     elif suffix == ".json":
         keep_json(plain, path)
     else:
@@ -220,7 +223,7 @@ def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Pa
     pairs = [(i, o) for i in range(len(ins)) for o in range(len(outputs))]
     heads = [text for i, o in pairs for text in (f"|{outputs[o]}/{ins[i]}|", f"phase {outputs[o]}/{ins[i]} [deg]")]
     columns = [column for i, o in pairs for column in (np.abs(values[:, o, i]), np.degrees(np.unwrap(np.angle(values[:, o, i]))))]
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    with opened(path) as stream:
         csv.writer(stream).writerows([["frequency [Hz]", *heads], *np.column_stack((omega / (2 * np.pi), *columns)).tolist()])
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import opened
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -110,7 +111,7 @@ def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | 
         runs = study.compare(told, **settings)  # type: ignore[arg-type]
     rows = study.table(runs)
     if output:
-        with open(output, "w", newline="", encoding="utf-8") as stream:
+        with opened(output) as stream:
             csv.writer(stream).writerows(rows)
     if plot:
         study.draw(runs, plot)

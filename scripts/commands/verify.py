@@ -8,6 +8,7 @@ from typer.exceptions import Exit
 
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.own_process import OwnProcess
 
 
 def verify(
@@ -16,6 +17,7 @@ def verify(
     host: Annotated[
         str, typer.Option("--host", help="Run it in hosts of their own too: bare (a C program), wine, qemu, several with commas, or all.")
     ] = "",
+    own_process: OwnProcess = False,
     as_json: Json = False,
 ) -> None:
     """Validate an FMU, run it against the same model in this process, vary steps, save and restore. Its binary is run: verify what you trust."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models import Result, load
+from kinetree.models.result.whole_file import whole_file
 
 WAYS = {
     "valves shut": {"slew_gain": 0.0, "luff_gain": 0.0},
@@ -100,4 +101,5 @@ def draw(runs: dict[str, Result], path: Path) -> None:
     figure.axes[0].legend(fontsize="small", ncols=3)
     figure.axes[0].set_title("Angles while modules leave (dashed: departures; grey: settled)", fontsize="medium")
     figure.axes[-1].set_xlabel("time [s]")
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)

@@ -13,6 +13,7 @@ from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.source import FOREIGN, library_entry
 from kinetree.models.description.value_parts import Parameter
+from kinetree.models.result.whole_file import write_text
 
 KEPT = 6  # runs that can be compared
 LIBRARY = "lib:"
@@ -98,7 +99,7 @@ class Session:
         if path is None and self.source.startswith(LIBRARY):
             raise ValueError("a mechanism of the library is not changed: give the name of a file")
         target = Path(path or self.source)
-        target.write_text(self.text, encoding="utf-8")
+        write_text(target, self.text)
         self.source = str(target)
         return target
 
