@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.models.compilation.compile import compile_structure, parameter_values
+from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.errors import suggestion
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
-from kinetree.models.run.stages import numbering, structures
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -112,22 +111,14 @@ class Cases:
 
     def system(self, row: int) -> System:
         """The system of a run, compiled by itself."""
-        from kinetree.models.system.system import System
+        from kinetree.models.system.variants import system_of
 
         d = self._system.description
         values = {
             name: p.model_copy(update={"value": float(self.parameters[name][row])}) for name, p in d.parameters.items() if name in self.parameters
         }
         changed = d.model_copy(update={"parameters": {**d.parameters, **values}})
-        stages = structures(changed)
-        first = stages[0]
-        system = System(changed, compile_structure(first.description, numbering(first.description), first.locked, first.end), stages)
-        if not changed.run.prepare:
-            return system
-        from kinetree.models.analysis.preparation import rest_starts
-
-        parts = first.description, numbering(first.description), first.locked, first.end
-        return System(changed, compile_structure(*parts, starts=rest_starts(system)), stages)
+        return system_of(changed)
 
     def groups(self, instance: Instance) -> Iterator[Group]:
         """Runs whose axes lie alike, which decides how they are evaluated, group by group."""
