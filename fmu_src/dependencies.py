@@ -113,7 +113,8 @@ def state_bits(unit: Any, record: Named, ints: np.ndarray, masks: list[tuple[int
 
 def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
     """The result of an instruction depends on what its arguments depend on."""
-    op, dst, a, b, c = instruction
+    code, dst, a, b, c = instruction
+    op = L.Op(code)
     if op in TABLES:
         arguments = (b, c)[: TABLES[op]]
     elif op in UNARY:

@@ -53,8 +53,8 @@ class Input:
     register: int
     start: float
     unit: str
-    min: float | None
-    max: float | None
+    min: float | None = None
+    max: float | None = None
     display_unit: str = ""
     text: str = ""
     follows: bool = False
@@ -163,8 +163,9 @@ def inputs(unit: Unit) -> list[Input]:
         spec = given.get(name)
         start = float(unit.floats[first.start_inputs + len(found)])
         value = number(spec.start) if spec else start
-        shown = (spec.unit, number(spec.min), number(spec.max), spec.display_unit, spec.text) if spec else (first.units.get(name, ""), None, None)
-        made = Input(name, first.registers[name], 0.0 if value is None else float(value), *shown)
+        made = Input(name, first.registers[name], 0.0 if value is None else float(value), spec.unit if spec else first.units.get(name, ""))
+        if spec:
+            made = replace(made, min=number(spec.min), max=number(spec.max), display_unit=spec.display_unit, text=spec.text)
         found.append(replace(made, follows=spec is not None and isinstance(spec.start, str)))
     return found
 

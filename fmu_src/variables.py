@@ -120,7 +120,7 @@ def variable_table(unit: Any) -> Table:
     add_parameters(table, unit, registers)
     for k, given in enumerate(unit.inputs):
         place = registers + given.register
-        facts = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
+        facts: dict[str, Any] = {"minimum": limit(given.min, -math.inf), "maximum": limit(given.max, math.inf), "start": float(given.start)}
         facts |= {"unit": given.unit, "display_unit": given.display_unit, "text": given.text, "follows": given.follows}
         start_at = registers + int(unit.header.start_inputs) + k
         table.variables.append(Variable(given.name, "input", "continuous", None, place, access=Access.INPUT, write=place, start_at=start_at, **facts))
@@ -145,7 +145,7 @@ def add_parameters(table: Table, unit: Any, registers: int) -> None:
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
-        facts = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
+        facts: dict[str, Any] = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
         facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
         if p.computed:
             variability = "tunable" if tunable else "fixed"

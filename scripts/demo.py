@@ -21,7 +21,8 @@ def main(folder: Path = FOLDER) -> int:
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies.carrier_cosim import run_carrier
     from kinetree.scripts.studies.carrier_pictures import draw_carrier, draw_drives, draw_motion
-    from kinetree.scripts.studies.stabilisation import WAYS, compare, draw, table
+    from kinetree.scripts.studies.stabilisation import compare, read_comparison, table
+    from kinetree.scripts.studies.stabilisation_report import draw, write_report
     from kinetree.scripts.terminal.progress import progress
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -40,17 +41,19 @@ def main(folder: Path = FOLDER) -> int:
     found = stages(run) | {"Coupled FMUs beside one system: largest differences": differences(run)}
     print(judged(run, backend))
     show(found)
-    with progress("stabilisation", len(WAYS), unit="runs") as told:
-        ways = compare(told, modules=MODULES)
-    held = {"Ways to hold the angles while modules leave: deviations in mrad": table(ways)}
+    wanted = read_comparison().with_settings({"modules": MODULES})
+    with progress("stabilisation", len(wanted.ways), unit="runs") as told:
+        ways = compare(wanted, told)
+    held = {"Ways to hold the angles while modules leave": table(wanted, ways)}
     show(held)
     pictures = {name: folder / f"carrier_{name}.png" for name in ("view", "motion", "drives", "stabilisation")}
     draw_carrier(pictures["view"], MODULES)
     draw_motion(run, pictures["motion"])
     draw_drives(run, pictures["drives"])
-    draw(ways, pictures["stabilisation"])
+    draw(wanted, ways, pictures["stabilisation"])
     page = report(folder / "report.html", run, backend, tables, found, held, pictures)
-    for path in (*run.files, *pictures.values(), page):
+    study = write_report(wanted, ways, {}, folder / "stabilisation.html")
+    for path in (*run.files, *pictures.values(), study, page):
         print(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB)")
     print(f"done in {time.perf_counter() - clock:.0f} s; open {page.resolve()}")
     return 0

@@ -265,7 +265,7 @@ def main() -> int:
     if sys.version_info < OLDEST:
         print(f"Kinetree needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})", file=sys.stderr)
         return 2
-    parser = argparse.ArgumentParser(prog="dev.py", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="dev.py", description=str(__doc__).splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (_, text) in COMMANDS.items():
         sub = commands.add_parser(name, help=text)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kinetree.fmu.archive.tree_picture import tree_svg
 from kinetree.fmu.variables import Table
+from kinetree.models.joints.kinds import KINDS
 
 STYLE = """body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse;margin:1em 0}
 td,th{border-bottom:1px solid #ccd;padding:.2em .7em;text-align:left;vertical-align:top}
@@ -70,7 +71,7 @@ def assumptions(unit: Any) -> list[str]:
     ]
     if d.stages:
         lines.append("A change of stage is located inside the communication step; speeds after it follow from the balance of momentum.")
-    if any(joint.type in ("spherical", "free") for joint in d.joints.values()):
+    if any(joint.type and KINDS[joint.type].quaternion for joint in d.joints.values()):
         lines.append("Spherical and free joints use unit quaternions (w, x, y, z) from child axes to parent axes; their speeds are in child axes.")
     return lines
 

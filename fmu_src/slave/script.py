@@ -23,11 +23,11 @@ class KinetreeSlave(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.modelName = IDENTIFIER
-        self.mode = FAILED
+        self.mode, self.count = FAILED, 0
         try:
             self.model = model = Model(self.resources)
         except Exception as error:  # told, and the loader then refuses the instance
-            self.model, self.at, self.types, self.count = None, [], [], 0
+            self.at, self.types, self.count = [], [], 0
             self.tell(f"{error}")
             return
         self.work = array("d", bytes(8 * model.work_size))

@@ -13,13 +13,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from kinetree.fmu.native.shell import ENTRIES, fmi_headers, layout_header
 from kinetree.fmu.native.shell import HERE as SHELL
+from kinetree.fmu.native.shell import fmi_headers, layout_header
 from kinetree.fmu.source.own_code import own_text
 from kinetree.fmu.source.program import engine_source
 from kinetree.fmu.variables import FmuError
 from kinetree.models.specialised.motion import Motion
 from kinetree.solvers.cache import cache_root, sources_hash
+from kinetree.solvers.entries import LIBRARIES
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
 ENGINE, MODEL, OWN, LAYOUT, NAMES = "kinetree_engine.c", "kinetree_model.c", "kinetree_own.c", "unit_layout.h", "kinetree_names.h"
@@ -88,7 +89,7 @@ def own_names(identifier: str) -> str:
     """Macros that give every function of the shell and of the engine a name of this model: several models may be linked into one program."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(SHELL.glob("*.h")))
     found = re.findall(r"^(?:EXPORTED )?(?:const )?\w+ \*?([a-z_]+)\(", text, re.M)
-    found += [*(f"kt_unit_{name}" for name in ENTRIES), "kinetree_model", "kinetree_model_size", "kt_own_table"]
+    found += [*(f"kt_{name}" for name in LIBRARIES["core"]["unit"]), "kinetree_model", "kinetree_model_size", "kt_own_table"]
     lines = "".join(f"#define {name} {identifier}_{name}\n" for name in sorted(set(found)))
     return f"#ifndef KINETREE_NAMES_H\n#define KINETREE_NAMES_H\n{lines}#endif\n"
 

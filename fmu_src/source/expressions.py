@@ -183,16 +183,16 @@ class Expressions:
             return f"{text}.data[{index}]", K.INTEGER if kind == K.INTS else K.REAL
         assert isinstance(kind, K.Tuple)
         name = self.kept((text, kind))
-        if isinstance(node.slice, ast.Constant):
-            return kind.part(name, node.slice.value), kind.parts[node.slice.value]
+        if isinstance(node.slice, ast.Constant) and isinstance(k := node.slice.value, int):
+            return kind.part(name, k), kind.parts[k]
         assert kind.even
         return f"{name}.v[{index}]", kind.parts[0]
 
     def on_Subscript(self, node: ast.Subscript) -> Value:
         if not isinstance(node.slice, ast.Slice):
             known = self.constant(node.value)
-            if isinstance(known, tuple) and isinstance(node.slice, ast.Constant):
-                return self.program.constant(known[node.slice.value])
+            if isinstance(known, tuple) and isinstance(node.slice, ast.Constant) and isinstance(k := node.slice.value, int):
+                return self.program.constant(known[k])
             return self.element(node)
         text, kind = self.value(node.value)
         name = self.kept((text, kind))

@@ -132,9 +132,9 @@ def exponents(V: np.ndarray) -> Poles | None:
     z = invariance(V.T)
     if not (np.abs(z) > LEAST).all():
         return None
-    z = np.where(np.abs(z.imag) <= LEAST * np.abs(z), z.real, z)
+    z = np.where(np.abs(np.imag(z)) <= LEAST * np.abs(z), np.real(z), z)
     found = np.log(z.astype(complex))
-    return Poles.of(found) if (found.real * len(V.T) < GROWS).all() else None
+    return Poles.of(found) if (np.real(found) * len(V.T) < GROWS).all() else None
 
 
 def supported(fit: tuple[Poles, np.ndarray, np.ndarray], values: np.ndarray) -> tuple[Poles, np.ndarray, np.ndarray]:

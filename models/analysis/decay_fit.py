@@ -29,8 +29,8 @@ class Poles:
     @classmethod
     def of(cls, exponents: np.ndarray) -> Poles:
         """From exponents of which a pair may come as one or both."""
-        pairs = exponents[exponents.imag > 0.0]
-        return cls(exponents[exponents.imag == 0.0].real.copy(), -pairs.real, pairs.imag.copy())
+        real, turning = np.real(exponents), np.imag(exponents)
+        return cls(real[turning == 0.0], -real[turning > 0.0], turning[turning > 0.0])
 
     @property
     def vector(self) -> np.ndarray:
@@ -113,7 +113,7 @@ def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) 
             low, high = (limit / task.scale for limit in limits(poles, len(t)))
             inside = np.clip(x0, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
             found = least_squares(
-                task.residuals, inside, task.jacobian, (low, high), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=ITERATIONS
+                task.residuals, inside, jac=task.jacobian, bounds=(low, high), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=ITERATIONS
             )
             poles = task.poles(found.x)
         left = channels - poles.columns(t) @ amplitudes(poles, t, channels)

@@ -43,7 +43,7 @@ class Equilibrium:
     def stable(self) -> bool:
         """No small motion grows."""
         fastest = float(np.abs(self.eigenvalues).max(initial=0.0))
-        return bool((self.eigenvalues.real <= GROWTH * fastest).all())
+        return bool((np.real(self.eigenvalues) <= GROWTH * fastest).all())
 
     @property
     def stability(self) -> str:

@@ -65,16 +65,17 @@ class StateSpace:
         first = low or 0.1 * float(sizes.min(initial=1.0))
         last = high or 10.0 * float(sizes.max(initial=1.0))
         even = np.geomspace(first, last, max(2, int(POINTS * np.log10(last / first))))
-        swings = values[values.imag > 0.0]
+        swings = values[np.imag(values) > 0.0]
         close = around(swings)
         return np.unique(np.concatenate((even, close[(close > first) & (close < last)])))
 
 
 def around(swings: np.ndarray) -> np.ndarray:
     """Frequencies about the peaks of lightly damped swings; not on the peak of one that nothing damps, where there is no response."""
-    width = np.maximum(np.abs(swings.real), 1e-6 * swings.imag)
-    places = swings.imag[:, None] + width[:, None] * AROUND
-    return places[(np.abs(swings.real) > 1e-9 * swings.imag)[:, None] | (AROUND != 0.0)]
+    damping, speed = np.abs(np.real(swings)), np.imag(swings)
+    width = np.maximum(damping, 1e-6 * speed)
+    places = speed[:, None] + width[:, None] * AROUND
+    return places[(damping > 1e-9 * speed)[:, None] | (AROUND != 0.0)]
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def margins(loop: StateSpace, omega: np.ndarray | None = None, delay: float = 0.
         return complex(loop.response(w)[0, 0, 0] * np.exp(-1j * w * delay))
 
     values = loop.response(omega)[:, 0, 0] * np.exp(-1j * omega * delay)
-    axis = crossings(values.imag, omega, lambda w: at(w).imag)
+    axis = crossings(np.imag(values), omega, lambda w: at(w).imag)
     turned = [(w, at(w).real) for w in axis]
     factors = [(-1.0 / real, w) for w, real in turned if real < -1e-12]
     above = min(((f, w) for f, w in factors if f > 1.0), default=(np.inf, np.nan))

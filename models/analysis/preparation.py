@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,26 +26,78 @@ STAGE = "stage"
 
 def rest_starts(system: System) -> dict[str, float]:
     """Coordinates and first-order states in which the motion begins: the last of the states of rest of `run.prepare`, each found from the last."""
-    system, run = resting(system), system
-    values, starts = parameter_values(system.description), dict[str, float]()
-    search = None
-    for number, step in enumerate(system.description.run.prepare):
-        key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
-        present = prepared(system, watched(system, step), {n: evaluate_constant(v, values) for n, v in step.set.items()}, None)
-        starts |= {name: evaluate_constant(value, values) for name, value in step.guess.items()}
-        q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
-        q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
-        states = {name: value for name, value in starts.items() if name in present.compiled.states}
-        try:
-            search, _ = search_rest(present, present.compiled.start_time, q, None, states)
-        except EvaluationError as error:
-            raise EvaluationError(f"{key}: {error}", error.status) from None
-        starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
-        judge(search, step, key)
-    if search is None or run is system:
-        return starts
-    last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
-    return {name: value for name, value in starts.items() if name in run.coordinates} | begun(run, last)
+    return Preparations(system).starts()
+
+
+class Preparations:
+    """The steps of `run.prepare`, compiled once: where the motion begins at these and at other numbers of the parameters."""
+
+    def __init__(self, system: System):
+        self.run, self.system = system, resting(system)
+        self.steps = system.description.run.prepare
+        values = parameter_values(system.description)
+        self.present = [prepared(self.system, watched(self.system, step), evaluated(step.set, values), None) for step in self.steps]
+        self.known: tuple[Known, ...] = ()
+
+    def starts(self, numbers: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Coordinates and first-order states of the start."""
+        from kinetree.models.run.retuned import described, retuned
+
+        values = parameter_values(described(self.run, numbers) if numbers else self.run.description)
+        starts, search, known, found = dict[str, float](), None, self.known, []
+        for number, step in enumerate(self.steps):
+            key = f"run.prepare[{number}]" + (f" '{step.name}'" if step.name else "")
+            present = retuned(self.present[number], {**numbers, **evaluated(step.set, values)}) if numbers else self.present[number]
+            starts |= evaluated(step.guess, values)
+            q = np.array([starts.get(name, value) for name, value in zip(present.coordinates, present.start()[0], strict=True)])
+            q = present.project(present.compiled.start_time, q, np.zeros(present.n))[0] if starts else q
+            states = {name: value for name, value in starts.items() if name in present.compiled.states}
+            search = again(present, q, states, known[number]) if number < len(known) else None
+            if search is None:
+                known = ()  # what follows began elsewhere
+                try:
+                    search, _ = search_rest(present, present.compiled.start_time, q, None, states)
+                except EvaluationError as error:
+                    raise EvaluationError(f"{key}: {error}", error.status) from None
+            found.append(Known(q, states, search.q, search.x, settled(present, search.q, search.x).r))
+            starts = dict(zip((*present.coordinates, *present.compiled.states), map(float, (*search.q, *search.x)), strict=True))
+            judge(search, step, key)
+        self.known = tuple(found)
+        if search is None or self.run is self.system:
+            return starts
+        last = report(search.system, search.t, search.q, search.x, None, 0.0, 0)
+        return {name: value for name, value in starts.items() if name in self.run.coordinates} | begun(self.run, last)
+
+
+class Known(NamedTuple):
+    """A state of rest that was found: from where, where, and what was left there."""
+
+    begin: np.ndarray
+    states: dict[str, float]
+    q: np.ndarray
+    x: np.ndarray
+    left: np.ndarray
+
+
+def again(system: System, q: np.ndarray, states: dict[str, float], known: Known) -> Search | None:
+    """The state of rest that is known, where the search would begin as it did and the same is left there to the last bit; None: it must be sought."""
+    if known.states != states or not np.array_equal(known.begin, q):
+        return None
+    search = settled(system, known.q, known.x)
+    return search if np.array_equal(search.r, known.left) else None
+
+
+def settled(system: System, q: np.ndarray, x: np.ndarray) -> Search:
+    """A search that stands at a state."""
+    search = Search(system, system.compiled.start_time, q, None, None)
+    search.x = x
+    search.settle()
+    return search
+
+
+def evaluated(texts: Mapping[str, float | str], values: Mapping[str, float]) -> dict[str, float]:
+    """Numbers of a table of a step."""
+    return {name: evaluate_constant(text, values) for name, text in texts.items()}
 
 
 def watched(system: System, step: Preparation) -> Structure:

@@ -127,9 +127,9 @@ class Search:
             here = self.x.copy()
             here[k] += move
             values, vectors = np.linalg.eig(slopes(self, np.zeros(self.f), here))
-            j = int(values.real.argmax())
+            j = int(np.real(values).argmax())
             if values[j].real > GROWTH * np.abs(values).max():
-                way = vectors[:, j].real
+                way = np.real(vectors[:, j]).copy()
                 states = way[2 * self.f :]
                 way *= (
                     (np.sign(states[k] * move) or 1.0)

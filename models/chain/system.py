@@ -60,7 +60,7 @@ class ChainSystem:
 
     def number(self, value: float | str, more: Mapping[str, float] | None = None) -> float:
         """Value of a number over parameters and what is known more."""
-        return evaluate_constant(value, self.values | more if more else self.values)
+        return evaluate_constant(value, {**self.values, **(more or {})})
 
     def _numbers(self, values: Any) -> np.ndarray:
         return np.array([self._numbers(each) for each in values]) if isinstance(values, tuple) else np.array(self.number(values))
@@ -82,7 +82,7 @@ class ChainSystem:
         for name in given or {}:
             if name not in self.description.inputs:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self.description.inputs) or 'none'}")
-        ways = {name: self.number(each.start) for name, each in self.description.inputs.items()} | dict(given or {})
+        ways: dict[str, Any] = {name: self.number(each.start) for name, each in self.description.inputs.items()} | dict(given or {})
         return lambda t: {name: float(way(t)) if callable(way) else float(way) for name, way in ways.items()}
 
     def frequencies(self) -> np.ndarray:

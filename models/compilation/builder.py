@@ -17,13 +17,14 @@ from kinetree.models.compilation.patterns import column_kinds, pattern
 from kinetree.models.compilation.readers import registers_read
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
-from kinetree.models.description.joints import ElementForm, JointForm, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.nodes import Const, Name, Node, names
 from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
 from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.graph.tree import Topology
+from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 from kinetree.solvers.model_records import FORCE, SENSOR
@@ -208,10 +209,10 @@ class Builder:
 
     def add_element(self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str) -> None:
         """Integers and registers of one element."""
-        moving = element.coordinate is not None
+        k = element.coordinate
         c["e_kind"].append(int(element.kind))
-        c["e_q"].append(q + element.coordinate if moving else NONE)
-        c["e_u"].append(u + element.coordinate if moving else NONE)
+        c["e_q"].append(NONE if k is None else q + k)
+        c["e_u"].append(NONE if k is None else u + k)
         c["e_axis"].append(NONE if element.axis is None else self.vector(element.axis, key))
         amount = NONE
         if element.kind == L.Element.ROTATE:
@@ -246,7 +247,7 @@ class Builder:
         late = kind >= L.Sensor.ACCELERATION
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
         record = SENSOR.filled(kind=kind, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
-        (self.late if late else self.early).append(record)
+        (self.late if late else self.early).append(tuple(record))
         return register
 
     def add_force(self, kind: L.Force, *arguments: int) -> None:

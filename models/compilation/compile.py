@@ -162,7 +162,7 @@ def add_starts(builder: Builder) -> tuple[int, ...]:
     return firsts
 
 
-def follow(builder: Builder, name: str, start: str) -> None:
+def follow(builder: Builder, name: str, start: float | str) -> None:
     """The start value is that of the expression until a host writes given(NAME), which is not a number before."""
     given = E(Name(f"given({name})"))
     builder.registers.add(f"given({name})", float("nan"))

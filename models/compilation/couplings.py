@@ -11,12 +11,12 @@ from kinetree.models.compilation.coupling_rates import ALLOWED, Leaves, problem
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
 from kinetree.models.description.coupling_parts import Blade, Coupling, Rolling, rows_of
-from kinetree.models.description.joints import perpendiculars
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Node, leaves
 from kinetree.models.expressions.registers import STATE
 from kinetree.models.expressions.text import ExpressionError
 from kinetree.models.graph.tree import path_set
+from kinetree.models.joints.elements import perpendiculars
 from kinetree.solvers import layout as L
 
 Arm = tuple[int, int, int, int]  # body, register of the point, of the derivatives by its velocity, of those by the body's spin

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, choose, const, function, name, root
-from kinetree.models.description.joints import ElementForm, JointForm
 from kinetree.models.expressions.nodes import Node
+from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.solvers.layout import Element, Op
 
 

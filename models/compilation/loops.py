@@ -167,7 +167,7 @@ def ordered(groups: list[Group], moving: Sequence[bool]) -> list[Group]:
     return [groups[k] for k in order] if better < plain else groups
 
 
-def loop_arrays(groups: list[Group], parent: Sequence[int], joints: dict[str, list[int]], held: Sequence[int]) -> dict[str, np.ndarray]:
+def loop_arrays(groups: list[Group], parent: Sequence[int], joints: Mapping[str, list[int]], held: Sequence[int]) -> dict[str, np.ndarray]:
     """Integers of the constraint rows by field name."""
     u_at = joints["u_at"]
     c: dict[str, list[int]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.models.description.joints import ElementForm
+from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers import layout as L
 
 

@@ -38,21 +38,21 @@ class Support(Part):
     """A spring from a mass to a support that moves: stiffness*(motion - x)."""
 
     stiffness: Number = Field(description="Of the spring, added to that of the couplings [N/m]")
-    motion: InputNumber = Field(0.0, description="Of the support; may depend on t and on inputs [m]")
+    motion: InputNumber = Field(default=0.0, description="Of the support; may depend on t and on inputs [m]")
 
 
 class Chain(Part):
     """A linear multi-mass chain; n is the number of masses, n + 1 couplings include those to walls at both ends, n - 1 leave the ends free."""
 
-    count: int | None = Field(None, ge=1, le=100_000, description="n, where `mass` is one number for all")
+    count: int | None = Field(default=None, ge=1, le=100_000, description="n, where `mass` is one number for all")
     mass: Couplings = Field(description="Masses, n numbers or the mass matrix; with `count` one number [kg]")
     stiffness: Couplings = Field(
         description="Of the couplings: one number or n - 1 between neighbours, n + 1 with both walls (0: free end), or the matrix [N/m]"
     )
-    damping: Couplings | None = Field(None, description="Of the couplings, in the same ways [N.s/m]")
-    names: tuple[str, ...] = Field((), description="Of the coordinates, x1, x2, ... if left out")
-    start: tuple[Number, ...] = Field((), description="Coordinates at the start, 0 if left out [m]")
-    speed: tuple[Number, ...] = Field((), description="Speeds at the start, 0 if left out [m/s]")
+    damping: Couplings | None = Field(default=None, description="Of the couplings, in the same ways [N.s/m]")
+    names: tuple[str, ...] = Field(default=(), description="Of the coordinates, x1, x2, ... if left out")
+    start: tuple[Number, ...] = Field(default=(), description="Coordinates at the start, 0 if left out [m]")
+    speed: tuple[Number, ...] = Field(default=(), description="Speeds at the start, 0 if left out [m/s]")
     forces: dict[str, InputNumber] = Field(default_factory=dict, description="Force on a coordinate by its name; may depend on t and on inputs [N]")
     supports: dict[str, Support] = Field(default_factory=dict, description="Moving support of a coordinate by its name")
 

@@ -19,7 +19,7 @@ from kinetree.models.description import (
     units_check,
 )
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.joints import JointForm, JointProblem, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.parameters import evaluate_parameters
@@ -27,6 +27,7 @@ from kinetree.models.description.schema import Description
 from kinetree.models.description.units import UnitError, parse_unit
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.graph.tree import GROUND, spanning_tree
+from kinetree.models.joints.elements import JointForm, JointProblem
 
 Path = tuple[str | int, ...]
 VALUES = ("parameters", "inputs", "outputs", "states")  # sections whose names occur in expressions

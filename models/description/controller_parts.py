@@ -18,49 +18,51 @@ from kinetree.models.description.quantities import Law, Number
 class Controlled(Named):
     """What all controllers have: limits of the command, sampling, and what is wrong with a sensor."""
 
-    drives: str | None = Field(None, description="Actuator to whose force the command is added")
-    offset: Law = Field(0.0, description="Added to the command: a feed-forward")
-    low: Number | None = Field(None, description="Least command")
-    high: Number | None = Field(None, description="Largest command")
-    rate: Number | None = Field(None, description="Largest change of the command per second")
-    lag: Number = Field(1e-3, description="Time constant with which a continuous command follows inside its `rate` [s]")
-    period: Number | None = Field(None, description="Sampling period [s]; left out: continuous")
-    delay: Number = Field(0.0, description="From the sample to its command [s]")
-    jitter: Number = Field(0.0, description="Largest further delay, drawn anew for every sample [s]")
-    resolution: Number = Field(0.0, description="Step of the measured values")
-    noise: Number = Field(0.0, description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)")
-    seed: int = Field(0, ge=0, description="Of the noise and the jitter: the same seed gives the same run")
-    start: Number = Field(0.0, description="Command until the first one comes; of a sampled controller")
-    unit: str = Field("", description="Unit of the command")
+    drives: str | None = Field(default=None, description="Actuator to whose force the command is added")
+    offset: Law = Field(default=0.0, description="Added to the command: a feed-forward")
+    low: Number | None = Field(default=None, description="Least command")
+    high: Number | None = Field(default=None, description="Largest command")
+    rate: Number | None = Field(default=None, description="Largest change of the command per second")
+    lag: Number = Field(default=1e-3, description="Time constant with which a continuous command follows inside its `rate` [s]")
+    period: Number | None = Field(default=None, description="Sampling period [s]; left out: continuous")
+    delay: Number = Field(default=0.0, description="From the sample to its command [s]")
+    jitter: Number = Field(default=0.0, description="Largest further delay, drawn anew for every sample [s]")
+    resolution: Number = Field(default=0.0, description="Step of the measured values")
+    noise: Number = Field(
+        default=0.0, description="Density of the sensors' noise [unit/Hz**0.5] up to half the sampling rate: variance noise**2/(2 period)"
+    )
+    seed: int = Field(default=0, ge=0, description="Of the noise and the jitter: the same seed gives the same run")
+    start: Number = Field(default=0.0, description="Command until the first one comes; of a sampled controller")
+    unit: str = Field(default="", description="Unit of the command")
 
 
 class Tracking(Controlled):
     """What follows a measured value."""
 
     measure: Law = Field(description="What is measured")
-    setpoint: Law = Field(0.0, description="What it should be")
-    speed_forward: Number = Field(0.0, description="Feed-forward: times the rate of the setpoint, a law of time")
-    acceleration_forward: Number = Field(0.0, description="Feed-forward: times the second derivative of the setpoint, a law of time")
+    setpoint: Law = Field(default=0.0, description="What it should be")
+    speed_forward: Number = Field(default=0.0, description="Feed-forward: times the rate of the setpoint, a law of time")
+    acceleration_forward: Number = Field(default=0.0, description="Feed-forward: times the second derivative of the setpoint, a law of time")
 
 
 class PidController(Tracking):
     """kp e + ki ∫e dt + kd de/dt, e = setpoint - measure. While a limit holds the command the integral does not grow towards it."""
 
     kind: Literal["pid"] = "pid"
-    kp: Number = Field(0.0, description="Proportional gain")
-    ki: Number = Field(0.0, description="Integral gain, per second")
-    kd: Number = Field(0.0, description="Derivative gain, seconds")
-    filter: Number = Field(0.0, description="Time constant of the derivative [s]; a continuous controller needs one")
-    setpoint_weight: Number = Field(1.0, description="Part of the setpoint in the proportional term")
-    derivative_weight: Number = Field(1.0, description="Part of the setpoint in the derivative term; 0: of the measure alone")
-    tracking: Number | None = Field(None, description="Time in which the integral follows a limited command [s]; left out: it stops growing")
+    kp: Number = Field(default=0.0, description="Proportional gain")
+    ki: Number = Field(default=0.0, description="Integral gain, per second")
+    kd: Number = Field(default=0.0, description="Derivative gain, seconds")
+    filter: Number = Field(default=0.0, description="Time constant of the derivative [s]; a continuous controller needs one")
+    setpoint_weight: Number = Field(default=1.0, description="Part of the setpoint in the proportional term")
+    derivative_weight: Number = Field(default=1.0, description="Part of the setpoint in the derivative term; 0: of the measure alone")
+    tracking: Number | None = Field(default=None, description="Time in which the integral follows a limited command [s]; left out: it stops growing")
 
 
 class LeadLagController(Tracking):
     """gain (lead s + 1)/(lag_time s + 1) of setpoint - measure."""
 
     kind: Literal["lead-lag"] = "lead-lag"
-    gain: Number = Field(1.0, description="Gain at rest")
+    gain: Number = Field(default=1.0, description="Gain at rest")
     lead: Number = Field(description="Time constant of the zero [s]")
     lag_time: Number = Field(description="Time constant of the pole [s]")
 
@@ -69,10 +71,10 @@ class NotchController(Tracking):
     """gain (s² + 2 depth w s + w²)/(s² + 2 width w s + w²) of setpoint - measure, w = 2 pi frequency."""
 
     kind: Literal["notch"] = "notch"
-    gain: Number = Field(1.0, description="Gain at rest")
+    gain: Number = Field(default=1.0, description="Gain at rest")
     frequency: Number = Field(description="Of the notch [Hz]")
-    depth: Number = Field(0.0, description="Damping ratio of the zeros; depth/width is what is left at the frequency")
-    width: Number = Field(1.0, description="Damping ratio of the poles")
+    depth: Number = Field(default=0.0, description="Damping ratio of the zeros; depth/width is what is left at the frequency")
+    width: Number = Field(default=1.0, description="Damping ratio of the poles")
 
 
 class StateFeedback(Controlled):
@@ -100,7 +102,7 @@ class ObserverController(Controlled):
     C: Rows = Field(description="Measures by states")
     L: Rows = Field(description="States by measures")
     K: Rows = Field(description="Commands by states; of several the values are NAME.u1, NAME.u2, ...")
-    commands: tuple[str, ...] = Field((), description="Actuators that the commands drive, instead of `drives`")
+    commands: tuple[str, ...] = Field(default=(), description="Actuators that the commands drive, instead of `drives`")
 
 
 class Saturation(Controlled):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinetree.models.expressions.knots import COMPARED, LEVEL, paces
@@ -46,7 +47,7 @@ def check_one(checker: Checker, path: tuple[str | int, ...], text: str) -> None:
         checker.warn(path, text, hint=hint)
 
 
-def uneven(nodes: tuple[Node, ...], cornered: list[Node]) -> bool:
+def uneven(nodes: tuple[Node, ...], cornered: Sequence[Node]) -> bool:
     """Whether an argument with corners does not run evenly with time between corners."""
     moving: dict[Node, int] = {}
     for node in nodes:

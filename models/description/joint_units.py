@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.models.description.joints import JointForm, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import JointSpec
+from kinetree.models.joints.elements import JointForm
 from kinetree.solvers.layout import Element
 
 RATES = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "1": "1/s"}

@@ -1,73 +1,22 @@
 """Joints as sequences of elements from the parent frame to the child frame (`layout.Element`).
 
-Typed joints are shorthands for such sequences; a screw is a rotation and a shift that share a coordinate.
+Typed joints are shorthands for such sequences; what each of them is stands in `models/joints/kinds`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kinetree.models.description.errors import shown
 from kinetree.models.description.following_parts import amount_of
-from kinetree.models.description.quantities import AXES, Expression
 from kinetree.models.description.schema import JointSpec, Transform
 from kinetree.models.expressions.text import ExpressionError, names, parse
+from kinetree.models.joints.elements import Amount, Direction, ElementForm, JointForm, JointProblem, direction, nonzero, scaled
+from kinetree.models.joints.kind import JointKind
+from kinetree.models.joints.kinds import KINDS
 from kinetree.solvers.layout import Element
-
-Amount = float | str
-Direction = tuple[Amount, Amount, Amount]
-
-# default coordinate names after the joint's name and a dot; names of speeds that are not the coordinate's derivative
-POSITION = ("x", "y", "z")
-QUATERNION = ("qw", "qx", "qy", "qz")
-RATES = ("wx", "wy", "wz")
-FREEDOMS: dict[str, tuple[str, ...]] = {
-    "rigid": (),
-    "revolute": ("angle",),
-    "prismatic": ("s",),
-    "cylindrical": ("s", "angle"),
-    "universal": ("angle1", "angle2"),
-    "spherical": QUATERNION,
-    "planar": ("x", "y", "angle"),
-    "screw": ("angle",),
-    "free": POSITION + QUATERNION,
-}
-QUATERNION_SPEEDS = {"spherical": RATES, "free": ("vx", "vy", "vz", *RATES)}
-WITHOUT_AXIS = ("rigid", "spherical", "free")
-
-
-class JointProblem(ValueError):
-    """A joint that cannot be expanded."""
-
-    def __init__(self, key: str, found: str, expected: str, hint: str = ""):
-        super().__init__(f"{key}: found {found}, expected {expected}")
-        self.key, self.found, self.expected, self.hint = key, found, expected, hint
-
-
-@dataclass(frozen=True)
-class ElementForm:
-    """One element: SHIFT takes `axis` as the constant vector; others move along or about `axis` by `amount` or by factor times a coordinate."""
-
-    kind: Element
-    axis: Direction | None = None
-    amount: Amount | None = None
-    coordinate: int | None = None  # local index; of the first one for BALL and FREE
-    factor: Amount = 1.0
-
-
-@dataclass(frozen=True)
-class JointForm:
-    """A joint expanded: elements, names and start values of its coordinates and speeds."""
-
-    elements: tuple[ElementForm, ...] = ()
-    coordinates: tuple[str, ...] = ()
-    speeds: tuple[str, ...] = ()
-    starts: tuple[Amount, ...] = ()
-    start_speeds: tuple[Amount, ...] = ()
-    quaternion: bool = False
-    rotors: tuple[Amount, ...] = ()  # inertias of motors reflected to the speeds; none: no motors
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
@@ -103,19 +52,7 @@ def placed(joint: JointSpec) -> list[ElementForm]:
 
 def left_behind(joint: JointSpec) -> list[ElementForm]:
     """Constant elements that come last, from the joint frame to the child frame: `child_at` and `child_frame` backwards."""
-    return [backwards(element) for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
-
-
-def backwards(element: ElementForm) -> ElementForm:
-    """The inverse of a constant element."""
-    if element.kind == Element.SHIFT:
-        x, y, z = element.axis or (0.0, 0.0, 0.0)
-        return ElementForm(Element.SHIFT, axis=(negated(x), negated(y), negated(z)))
-    return ElementForm(element.kind, axis=element.axis, amount=negated(element.amount or 0.0))
-
-
-def negated(amount: Amount) -> Amount:
-    return Expression(f"-({amount})") if isinstance(amount, str) else -amount
+    return [element.backwards() for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
 
 
 def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
@@ -181,59 +118,31 @@ def from_transforms(joint: JointSpec) -> JointForm:
 
 
 def from_type(joint: JointSpec, name: str) -> JointForm:
-    kind = joint.type or "rigid"
-    defaults = FREEDOMS[kind]
-    coordinates = joint.coordinates if joint.coordinates is not None else tuple(f"{name}.{suffix}" for suffix in defaults)
-    if len(coordinates) != len(defaults):
-        raise JointProblem("coordinates", shown(list(coordinates)), f"{len(defaults)} names for a {kind} joint")
+    kind = KINDS[joint.type or "rigid"]
+    coordinates = joint.coordinates if joint.coordinates is not None else tuple(f"{name}.{suffix}" for suffix in kind.coordinates)
+    if len(coordinates) != len(kind.coordinates):
+        raise JointProblem("coordinates", shown(list(coordinates)), f"{len(kind.coordinates)} names for a {kind.name} joint")
     if len(set(coordinates)) != len(coordinates):
         raise JointProblem("coordinates", shown(list(coordinates)), "different names")
-    if kind != "screw":
-        refuse(joint, ("pitch",), f"a {kind} joint")
-    if kind in WITHOUT_AXIS:
-        refuse(joint, ("axis",), f"a {kind} joint")
-    quaternion = kind in QUATERNION_SPEEDS
-    speeds = tuple(f"{name}.{suffix}" for suffix in QUATERNION_SPEEDS[kind]) if quaternion else tuple(map(speed_name, coordinates))
-    starts = values(joint.start, len(coordinates), "start", kind)
-    if quaternion:
+    refuse(joint, () if kind.pitch else ("pitch",), f"a {kind.name} joint")
+    refuse(joint, () if kind.axes else ("axis",), f"a {kind.name} joint")
+    speeds = tuple(map(speed_name, coordinates)) if kind.speeds is None else tuple(f"{name}.{suffix}" for suffix in kind.speeds)
+    starts = values(joint.start, len(coordinates), "start", kind.name)
+    if kind.quaternion:
         starts = starts[:-4] + unit_quaternion(starts[-4:] if joint.start is not None else (1.0, 0.0, 0.0, 0.0))
-    start_speeds = values(joint.speed, len(speeds), "speed", kind)
+    start_speeds = values(joint.speed, len(speeds), "speed", kind.name)
     elements = (*placed(joint), *moving(joint, kind), *left_behind(joint))
-    return JointForm(elements, coordinates, speeds, starts, start_speeds, quaternion)
+    return JointForm(elements, coordinates, speeds, starts, start_speeds, kind.quaternion)
 
 
-def moving(joint: JointSpec, kind: str) -> tuple[ElementForm, ...]:
+def moving(joint: JointSpec, kind: JointKind) -> tuple[ElementForm, ...]:
     """Elements with coordinates of a typed joint."""
-    if kind == "rigid":
-        return ()
-    if kind in ("spherical", "free"):
-        return (ElementForm(Element.BALL if kind == "spherical" else Element.FREE, coordinate=0),)
-    axes = [direction(axis) for axis in joint.axis or ((AXES["x"], AXES["y"]) if kind == "universal" else (AXES["z"],))]
-    expected = 2 if kind == "universal" else 1
-    if len(axes) != expected:
-        raise JointProblem("axis", f"{len(axes)} axes", f"{expected} for a {kind} joint")
-    axis = nonzero(axes[0], "axis")
-    if kind == "universal":
-        return tuple(ElementForm(Element.ROTATE_Q, axis=nonzero(each, "axis"), coordinate=index) for index, each in enumerate(axes))
-    if kind == "planar":
-        first, second = perpendiculars(axis)
-        return (
-            ElementForm(Element.SHIFT_Q, axis=first, coordinate=0),
-            ElementForm(Element.SHIFT_Q, axis=second, coordinate=1),
-            ElementForm(Element.ROTATE_Q, axis=axis, coordinate=2),
-        )
-    turn = ElementForm(Element.ROTATE_Q, axis=axis, coordinate=0)
-    if kind == "revolute":
-        return (turn,)
-    slide = ElementForm(Element.SHIFT_Q, axis=axis, coordinate=0)
-    if kind == "prismatic":
-        return (slide,)
-    if kind == "cylindrical":
-        return (slide, ElementForm(Element.ROTATE_Q, axis=axis, coordinate=1))
-    if joint.pitch is None:
-        raise JointProblem("pitch", "nothing", "the advance per turn of a screw joint")
-    factor = Expression(f"({joint.pitch})/(2*pi)") if isinstance(joint.pitch, str) else joint.pitch / (2 * math.pi)
-    return (turn, ElementForm(Element.SHIFT_Q, axis=axis, coordinate=0, factor=factor))
+    axes = [direction(axis) for axis in joint.axis or kind.axes]
+    if len(axes) != len(kind.axes):
+        raise JointProblem("axis", f"{len(axes)} axes", f"{len(kind.axes)} for a {kind.name} joint")
+    if kind.pitch and joint.pitch is None:
+        raise JointProblem("pitch", "nothing", f"the advance per turn of a {kind.name} joint")
+    return kind.elements([nonzero(axis, "axis") for axis in axes], joint.pitch or 0.0)
 
 
 def refuse(joint: JointSpec, keys: Sequence[str], what: str) -> None:
@@ -259,42 +168,3 @@ def unit_quaternion(given: Sequence[Amount]) -> tuple[Amount, ...]:
     if not length:
         raise JointProblem("start", "a quaternion of length 0", "a rotation w, x, y, z such as 1, 0, 0, 0")
     return tuple(float(number) / length for number in given)
-
-
-def direction(axis: Sequence[Amount] | None) -> Direction:
-    x, y, z = axis or AXES["z"]
-    return (x, y, z)
-
-
-def nonzero(axis: Direction, key: str) -> Direction:
-    """The axis itself; an axis of zeros has no direction."""
-    if all(component == 0.0 for component in axis):
-        raise JointProblem(key, "an axis of length 0", "a direction")
-    return axis
-
-
-def scaled(axis: Direction, amount: Amount) -> Direction:
-    """The vector of given length along an axis."""
-    if not any(isinstance(number, str) for number in (*axis, amount)):
-        length = math.hypot(*(float(component) for component in axis))
-        x, y, z = (float(component) / length * float(amount) for component in axis)
-        return (x, y, z)
-    length = "sqrt(" + "+".join(f"({component})**2" for component in axis) + ")"
-    x, y, z = (0.0 if component == 0.0 else Expression(f"({amount})*({component})/{length}") for component in axis)
-    return (x, y, z)
-
-
-def perpendiculars(axis: Direction) -> tuple[Direction, Direction]:
-    """Two unit vectors that complete the axis to a right-handed frame; x, y for the z axis."""
-    if any(isinstance(component, str) for component in axis):
-        raise JointProblem("axis", "an expression", "numbers for a planar joint", "turn the joint frame by `frame` instead")
-    numbers = [float(component) for component in axis]
-    length = math.hypot(*numbers)
-    u = [number / length for number in numbers]
-    largest = max(range(3), key=lambda k: abs(u[k]))
-    e = [float(k == (largest + 1) % 3) for k in range(3)]
-    along = sum(a * b for a, b in zip(e, u, strict=True))
-    e = [a - along * b for a, b in zip(e, u, strict=True)]
-    size = math.hypot(*e)
-    a = (e[0] / size, e[1] / size, e[2] / size)
-    return a, (u[1] * a[2] - u[2] * a[1], u[2] * a[0] - u[0] * a[2], u[0] * a[1] - u[1] * a[0])

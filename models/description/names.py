@@ -14,7 +14,6 @@ from kinetree.models.description.contact_parts import OFFERED
 from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.following_parts import filter_states, followings
-from kinetree.models.description.joints import JointForm
 from kinetree.models.description.quantities import PLACE, Expression
 from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.schema import Description
@@ -23,6 +22,7 @@ from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
 from kinetree.models.forces.kinds import offered
+from kinetree.models.joints.elements import JointForm
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]

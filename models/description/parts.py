@@ -18,12 +18,12 @@ class Part(BaseModel):
 class Named(Part):
     """A table with a name of its own, which `copies` can multiply."""
 
-    copies: int | str | None = Field(None, description="Makes N of this table; {i} in names and texts is the number of the copy, from 1")
-    text: str = Field("", description="What it is, in a few words")
+    copies: int | str | None = Field(default=None, description="Makes N of this table; {i} in names and texts is the number of the copy, from 1")
+    text: str = Field(default="", description="What it is, in a few words")
 
 
 class Point(Part):
     """A point fixed to a body."""
 
-    body: str = Field("ground", description="Name of a body, or ground")
-    point: Vector = Field(ORIGIN, description="Position in the body frame [m]")
+    body: str = Field(default="ground", description="Name of a body, or ground")
+    point: Vector = Field(default=ORIGIN, description="Position in the body frame [m]")

@@ -84,7 +84,7 @@ def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
     number = as_number(value, kind)
     try:
         unit = parse_unit(text)
-        number = evaluate_constant(number, {}) if isinstance(number, str) else number
+        number = evaluate_constant(number, {}) if isinstance(number, str) else float(number)
     except UnitError as error:
         raise problem(text, f"a unit: {error}") from None
     except ExpressionError:

@@ -98,7 +98,7 @@ class Reader:
         except RecursionError:
             raise ExpressionError(DEEP) from None
 
-    def column(self, syntax: ast.AST) -> int:
+    def column(self, syntax: ast.expr) -> int:
         return max(1, len(self.source[: syntax.col_offset].decode()))  # the added parenthesis makes it count from 1
 
     def sign(self, syntax: ast.BinOp) -> int:
@@ -106,7 +106,7 @@ class Reader:
         behind = self.source[syntax.left.end_col_offset :]
         return len(self.source[: len(self.source) - len(behind.lstrip(b" )"))].decode())
 
-    def fail(self, syntax: ast.AST, message: str | None = None) -> NoReturn:
+    def fail(self, syntax: ast.expr, message: str | None = None) -> NoReturn:
         found = ast.unparse(syntax) if self.size < 100 and not message else ""
         raise ExpressionError(message or HINTS.get(type(syntax)) or f"not allowed in an expression: {found:.30}", self.column(syntax))
 
@@ -121,8 +121,9 @@ class Reader:
 
     def finite(self, node: Node, column: int) -> Node:
         """Refuse an operation on constants that could not be folded to a finite one."""
-        if isinstance(node, Operation) and all(isinstance(arg, Const) for arg in node.args):
-            raise ExpressionError(explain(node.op, [arg.value for arg in node.args]), column)
+        values = [arg.value for arg in node.args if isinstance(arg, Const)] if isinstance(node, Operation) else []
+        if isinstance(node, Operation) and len(values) == len(node.args):
+            raise ExpressionError(explain(node.op, values), column)
         return node
 
     def literal(self, syntax: ast.Constant, depth: int) -> Node:

@@ -24,6 +24,7 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
+from kinetree.models.joints.kinds import KINDS as JOINTS
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
 EXAMPLES = Path(__file__).parents[1] / "schema" / "examples"
@@ -118,6 +119,7 @@ def reference() -> str:
     parts = [OPENING, words(), section("At the top level", schema.Description, "description")]
     parts += [section(f"`{title}`", model, slug(title)) for title, model in TABLES.items()]
     parts += [
+        joint_table(),
         "## `[forces.NAME]`\n\nThe kind is told by the keys; `kind` says it where they fit several.\n",
         force_table(),
         *(section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3) for name, kind in KINDS.items()),
@@ -127,6 +129,17 @@ def reference() -> str:
         *(section(f'`kind = "{name}"`', model, slug("controllers", name), level=3) for name, model in CONTROLLERS.items()),
     ]
     return "\n".join(parts)
+
+
+def joint_table() -> str:
+    """A line for every typed joint: what it lets move, its coordinates and its speeds."""
+    lines = ["## Types of joints", "", "Names are JOINT.suffix unless `coordinates` names them.", ""]
+    lines += ["| type | what moves | coordinates | speeds | axes |", "|---|---|---|---|---|"]
+    for name, kind in JOINTS.items():
+        own = ", ".join(f"`{suffix}`" for suffix in kind.coordinates)
+        speeds = ", ".join(f"`{suffix}`" for suffix in kind.speeds) if kind.speeds else "their derivatives" if own else ""
+        lines.append(f"| `{name}` | {kind.says} | {own} | {speeds} | {len(kind.axes) or ''} |")
+    return "\n".join(lines) + "\n"
 
 
 def force_table() -> str:

@@ -34,7 +34,8 @@ class Unit:
         """Whether a number in this unit is the number in SI."""
         return self.factor == 1.0 and self.offset == 0.0
 
-    def to_si(self, value: float) -> float:
+    def to_si(self, value):
+        """A number or an array out of this unit."""
         return self.factor * value + self.offset
 
     def from_si(self, value):

@@ -56,7 +56,7 @@ def validate(raw: dict[str, Any], origin: Origin) -> tuple[Description | None, l
 
 def plain_path(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """A location without the tag that tells the kind of a table."""
-    if len(location) > 2 and location[2] in TAGGED.get(location[0], ()):
+    if len(location) > 2 and location[2] in TAGGED.get(str(location[0]), ()):
         return location[:2] + location[3:]
     return location
 
@@ -93,8 +93,8 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
 def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
     """The model of the table at a location of a validation error."""
     candidates: list[Any] = [Description]
-    if len(path) > 2 and path[2] in TAGGED.get(path[0], ()):
-        candidates, path = [TAGGED[path[0]][str(path[2])]], path[3:]
+    if len(path) > 2 and path[2] in TAGGED.get(str(path[0]), ()):
+        candidates, path = [TAGGED[str(path[0])][str(path[2])]], path[3:]
     for part in path:
         found: list[Any] = []
         for candidate in candidates:

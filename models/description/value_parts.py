@@ -33,21 +33,23 @@ class Parameter(Named):
     """A named number that others are computed from."""
 
     value: Number = Field(description="A number, or an expression over other parameters")
-    unit: str = Field("", description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
-    min: Number | None = Field(None, description="Smallest value allowed")
-    max: Number | None = Field(None, description="Largest value allowed")
-    tunable: bool = Field(False, description="May change while the FMU runs")
+    unit: str = Field(default="", description="Unit of the value and its bounds, for example N.m.s/rad or mm; they are converted to SI on reading")
+    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
+    min: Number | None = Field(default=None, description="Smallest value allowed")
+    max: Number | None = Field(default=None, description="Largest value allowed")
+    tunable: bool = Field(default=False, description="May change while the FMU runs")
 
 
 class Input(Named):
     """A number given from outside."""
 
-    start: Number = Field(0.0, description="Value until one is given")
-    unit: str = Field("", description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
-    min: Number | None = Field(None, description="Smallest value expected")
-    max: Number | None = Field(None, description="Largest value expected")
+    start: Number = Field(default=0.0, description="Value until one is given")
+    unit: str = Field(
+        default="", description="Unit of the start value and the bounds, which are converted to SI on reading; values come and go in SI"
+    )
+    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
+    min: Number | None = Field(default=None, description="Smallest value expected")
+    max: Number | None = Field(default=None, description="Largest value expected")
 
 
 Quantity = Literal[tuple(QUANTITIES)]  # type: ignore[valid-type]
@@ -56,31 +58,33 @@ Quantity = Literal[tuple(QUANTITIES)]  # type: ignore[valid-type]
 class Output(Named):
     """A number reported: an expression (`value`) or a measured `quantity`."""
 
-    value: Law | None = Field(None, description="Expression")
-    quantity: Quantity | None = Field(None, description="Measured quantity")  # type: ignore[valid-type]
-    body: str | None = Field(None, description="Measured body")
-    point: Vector = Field(ORIGIN, description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes")
-    bodies: tuple[str, ...] | None = Field(None, description="Bodies that are taken together; left out: all")
-    about: Literal["point", "centre"] = Field("point", description="What an angular momentum is about: a fixed point, or the centre of mass")
-    between: tuple[Point, Point] | None = Field(None, description="Two points, for distance and distance_rate")
-    joint: str | None = Field(None, description="Joint, for reaction and power")
-    part: Literal["force", "moment"] = Field("force", description="What of a reaction or of a force element")
-    force: str | None = Field(None, description="Force element")
-    actuator: str | None = Field(None, description="Actuator, for power")
-    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(None, description="Component; left out: every component as NAME[1], NAME[2], ...")
-    frame: str = Field("ground", description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body")
-    reference: Point | None = Field(None, description="Measured against this point, as it is seen from its body; left out: from the ground")
-    unit: str = Field("", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
-    display_unit: str = Field("", description="The same; left out: `unit` as it was written")
+    value: Law | None = Field(default=None, description="Expression")
+    quantity: Quantity | None = Field(default=None, description="Measured quantity")  # type: ignore[valid-type]
+    body: str | None = Field(default=None, description="Measured body")
+    point: Vector = Field(default=ORIGIN, description="Measured point, body frame [m]; for an angular momentum the point it is about, ground axes")
+    bodies: tuple[str, ...] | None = Field(default=None, description="Bodies that are taken together; left out: all")
+    about: Literal["point", "centre"] = Field(default="point", description="What an angular momentum is about: a fixed point, or the centre of mass")
+    between: tuple[Point, Point] | None = Field(default=None, description="Two points, for distance and distance_rate")
+    joint: str | None = Field(default=None, description="Joint, for reaction and power")
+    part: Literal["force", "moment"] = Field(default="force", description="What of a reaction or of a force element")
+    force: str | None = Field(default=None, description="Force element")
+    actuator: str | None = Field(default=None, description="Actuator, for power")
+    axis: Literal["x", "y", "z", "w", "norm"] | None = Field(
+        default=None, description="Component; left out: every component as NAME[1], NAME[2], ..."
+    )
+    frame: str = Field(default="ground", description="Axes in which a vector is taken: ground, body (the measured one), or the name of a body")
+    reference: Point | None = Field(default=None, description="Measured against this point, as it is seen from its body; left out: from the ground")
+    unit: str = Field(default="", description="Unit in which it is shown; the value itself is in SI; left out: known for measured quantities")
+    display_unit: str = Field(default="", description="The same; left out: `unit` as it was written")
 
 
 class State(Named):
     """A first-order state: d(state)/dt = rate."""
 
     rate: Law = Field(description="Time derivative")
-    start: Number = Field(0.0, description="Value at the start")
-    unit: str = Field("", description="Unit of the start value, which is converted to SI on reading; the rate is in SI")
-    display_unit: str = Field("", description="Unit in which it is shown; left out: `unit` as it was written")
+    start: Number = Field(default=0.0, description="Value at the start")
+    unit: str = Field(default="", description="Unit of the start value, which is converted to SI on reading; the rate is in SI")
+    display_unit: str = Field(default="", description="Unit in which it is shown; left out: `unit` as it was written")
 
 
 PARAMETER_NUMBERS = ("value", "min", "max")

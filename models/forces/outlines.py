@@ -25,12 +25,12 @@ SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
 class Outline(Part):
     """What touches: exactly one of sphere, capsule, box, cylinder; about the point that is named beside it."""
 
-    sphere: Number | None = Field(None, description="Radius [m]")
-    capsule: tuple[Number, Number] | None = Field(None, description="Radius, and distance of the centres of its round ends along z [m]")
-    box: Numbers | None = Field(None, description="Edge lengths [m]")
-    cylinder: tuple[Number, Number] | None = Field(None, description="Radius and height along z [m]")
-    axis: Axis | None = Field(None, description="Direction of the outline's z axis in the body frame")
-    rotate: Numbers | None = Field(None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
+    sphere: Number | None = Field(default=None, description="Radius [m]")
+    capsule: tuple[Number, Number] | None = Field(default=None, description="Radius, and distance of the centres of its round ends along z [m]")
+    box: Numbers | None = Field(default=None, description="Edge lengths [m]")
+    cylinder: tuple[Number, Number] | None = Field(default=None, description="Radius and height along z [m]")
+    axis: Axis | None = Field(default=None, description="Direction of the outline's z axis in the body frame")
+    rotate: Numbers | None = Field(default=None, description="Instead of axis: angles about the body's x, then y, then z axis [rad]")
 
     @property
     def shape(self) -> str:
@@ -41,8 +41,8 @@ class Opposite(Outline):
     """What is touched: an outline, or the `plane` across z, of another body."""
 
     body: str = Field(description="The other body, or ground")
-    point: Numbers = Field(ORIGIN, description="Middle of its outline, or a point of its plane, body frame [m]")
-    plane: bool | None = Field(None, description="Everything below the plane through `point` across the z axis")
+    point: Numbers = Field(default=ORIGIN, description="Middle of its outline, or a point of its plane, body frame [m]")
+    plane: bool | None = Field(default=None, description="Everything below the plane through `point` across the z axis")
 
 
 class Placed:

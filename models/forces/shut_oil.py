@@ -36,8 +36,8 @@ class ShutOil(Part):
     volume_a: Number = Field(description="Oil of the extending side besides the stroke [m3]")
     volume_b: Number = Field(description="Oil of the retracting side besides the stroke [m3]")
     stroke: Number = Field(description="Largest extension [m]")
-    bulk_modulus: Number = Field(1.4e9, description="Bulk modulus of the oil with its hoses [Pa]")
-    pressure_b: Number = Field(1e5, description="Pressure of the retracting side without load [Pa]")
+    bulk_modulus: Number = Field(default=1.4e9, description="Bulk modulus of the oil with its hoses [Pa]")
+    pressure_b: Number = Field(default=1e5, description="Pressure of the retracting side without load [Pa]")
     positive: ClassVar = ("area_a", "area_b", "volume_a", "volume_b", "stroke", "bulk_modulus")
     not_negative: ClassVar = ("pressure_b",)
 

@@ -28,8 +28,8 @@ class ForceTable(Named):
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """The bodies it acts on, with the keys that name them."""
-        if hasattr(self, "body"):
-            yield ("body",), self.body
+        if (body := getattr(self, "body", None)) is not None:
+            yield ("body",), body
         for k, point in enumerate(getattr(self, "between", ())):
             yield ("between", k, "body"), point.body
 
@@ -37,22 +37,22 @@ class ForceTable(Named):
 class Elastic(ForceTable):
     """Force law shared by coordinate and line forces: a given value, or spring and damper."""
 
-    value: Law | None = Field(None, description="The force itself [N or N.m]; replaces stiffness, damping and laws")
-    stiffness: Law = Field(0.0, description="Spring constant [N/m or N.m/rad]")
-    damping: Law = Field(0.0, description="Damper constant [N.s/m or N.m.s/rad]")
-    length: Law | None = Field(None, description="Length or coordinate without spring force [m or rad]; left out: 0 for a coordinate")
-    law: TableName | None = Field(None, description="Table: restoring force over the elongation from `length`, added to the spring's")
-    damping_law: TableName | None = Field(None, description="Table: restoring force over the rate of elongation, added to the damper's")
+    value: Law | None = Field(default=None, description="The force itself [N or N.m]; replaces stiffness, damping and laws")
+    stiffness: Law = Field(default=0.0, description="Spring constant [N/m or N.m/rad]")
+    damping: Law = Field(default=0.0, description="Damper constant [N.s/m or N.m.s/rad]")
+    length: Law | None = Field(default=None, description="Length or coordinate without spring force [m or rad]; left out: 0 for a coordinate")
+    law: TableName | None = Field(default=None, description="Table: restoring force over the elongation from `length`, added to the spring's")
+    damping_law: TableName | None = Field(default=None, description="Table: restoring force over the rate of elongation, added to the damper's")
 
 
 class Rubbing(ForceTable):
     """Normal law and regularised Coulomb friction shared by contacts."""
 
     stiffness: Law = Field(description="Normal force per penetration**exponent [N/m for exponent 1]")
-    damping: Law = Field(0.0, description="Normal damping [N.s/m]; the normal force never pulls")
-    exponent: Number = Field(1.0, description="Exponent of the penetration [1]")
-    friction: Law = Field(0.0, description="Coefficient of friction [1]")
-    friction_speed: Number = Field(1e-3, description="Sliding speed at which friction is fully developed [m/s]")
+    damping: Law = Field(default=0.0, description="Normal damping [N.s/m]; the normal force never pulls")
+    exponent: Number = Field(default=1.0, description="Exponent of the penetration [1]")
+    friction: Law = Field(default=0.0, description="Coefficient of friction [1]")
+    friction_speed: Number = Field(default=1e-3, description="Sliding speed at which friction is fully developed [m/s]")
     positive: ClassVar = ("exponent", "friction_speed")
     not_negative: ClassVar = ("radius", "clearance")
 
@@ -61,18 +61,18 @@ class Standing(Rubbing):
     """A contact with the ground surface."""
 
     body: str = Field(description="The touching body")
-    point: Vector = Field(ORIGIN, description="Touching point, body frame [m]")
-    height: GroundNumber = Field(0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
-    normal: Axis = Field(UP, description="Normal of the surface, ground axes")
-    soil: Soil | None = Field(None, description="Soil under the contact")
+    point: Vector = Field(default=ORIGIN, description="Touching point, body frame [m]")
+    height: GroundNumber = Field(default=0.0, description="Height of the surface along the normal [m]; over ground.x, ground.y, ground.z a terrain")
+    normal: Axis = Field(default=UP, description="Normal of the surface, ground axes")
+    soil: Soil | None = Field(default=None, description="Soil under the contact")
 
 
 class Sided(Standing):
     """A standing contact with elastic side forces."""
 
-    side_stiffness: Law = Field(0.0, description="Elastic side force per side travel of the standing contact [N/m]")
-    side_damping: Law = Field(0.0, description="Damping of the side travel [N.s/m]")
-    soil: Soil | None = Field(None, description="Soil under the contact")
+    side_stiffness: Law = Field(default=0.0, description="Elastic side force per side travel of the standing contact [N/m]")
+    side_damping: Law = Field(default=0.0, description="Damping of the side travel [N.s/m]")
+    soil: Soil | None = Field(default=None, description="Soil under the contact")
 
 
 Between = tuple[Point, Point]

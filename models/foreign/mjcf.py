@@ -28,8 +28,9 @@ def parsed(path: Path) -> Any:
         import mujoco
     except ImportError:
         raise refuse(str(path), "a file that needs the package mujoco", hint="install it with 'pip install kinetree[robots]'") from None
+    module: Any = mujoco  # what it offers is known at run time alone
     try:
-        return mujoco.MjModel.from_xml_path(str(path))
+        return module.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:
         raise refuse(str(path), f"what MuJoCo cannot compile: {' '.join(str(error).split())}") from None
 
@@ -215,6 +216,7 @@ class Reader:
             rest = float(model.qpos_spring[model.jnt_qposadr[joint]])
             sheet.forces[f"{name}.spring"] = {"coordinate": name, "stiffness": float(model.jnt_stiffness[joint]), "length": rest}
         if limits and model.jnt_limited[joint]:
-            sheet.stop(name, *numbers(model.jnt_range[joint]), 0.0)
+            low, high = numbers(model.jnt_range[joint])
+            sheet.stop(name, low, high, 0.0)
         if torques:
             sheet.torque(name, "N.m" if model.jnt_type[joint] == HINGE else "N")

@@ -7,7 +7,8 @@ Schedule: rest; then per module: a push from a table breaks the latch, the modul
 Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
 switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil), soil (settles under the jacks), contacts (pin
 in its groove, bearing band in its tube, with clearance), drives (hydraulic, with position control, instead of locked), outside (drives
-outside, on actuators), cylinders (slewing by two cylinders instead of a motor). What the drives do stands in `carrier_drives`.
+outside, on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the time of a departure). What
+the drives do stands in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -27,10 +28,20 @@ def describe(
     drives: int = 0,
     outside: int = 0,
     cylinders: int = 0,
+    forward: int = 0,
 ) -> dict[str, Any]:
     """Base, platform, cradle and so many modules."""
     on = parts.Settings(
-        modules, order, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, drives=drives, outside=outside, cylinders=cylinders
+        modules,
+        order,
+        full=full,
+        hydraulic=hydraulic,
+        soil=soil,
+        contacts=contacts,
+        drives=drives,
+        outside=outside,
+        cylinders=cylinders,
+        forward=forward,
     )
     rest = parts.upper(on, "base", parts.RING)
     turn = parts.rotation("z", "slew", start="slew_command")

@@ -41,13 +41,23 @@ def describe(
     drives: int = 0,
     outside: int = 0,
     cylinders: int = 0,
+    forward: int = 0,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Bases, frame, platform, cradle and so many modules."""
     if rigid not in (0, 1):
         raise ValueError(f"rigid is {rigid!r}, expected 0 or 1")
     on = parts.Settings(
-        modules, order, full=full, hydraulic=hydraulic, soil=soil, contacts=contacts, drives=drives, outside=outside, cylinders=cylinders
+        modules,
+        order,
+        full=full,
+        hydraulic=hydraulic,
+        soil=soil,
+        contacts=contacts,
+        drives=drives,
+        outside=outside,
+        cylinders=cylinders,
+        forward=forward,
     )
     rest = parts.upper(on, "frame", [a - b for a, b in zip(parts.RING, PIVOT, strict=True)])
     own = {name: {"value": value, "unit": unit, "min": 0, "text": text} for name, (value, unit, text) in STIFFNESS.items()}

@@ -3,9 +3,10 @@
 Slewing: a hydraulic motor along the angle (slew_drive), or two cylinders between base and platform (slew_left, slew_right). Luffing: a cylinder
 between platform and cradle (luff_drive). Inside, each drive has a proportional valve, two volumes of oil, relief and make-up valves; its valve opens
 
-    gain (target - angle) + advance (rate of the known load)/(rate of the force with the valve fully open)
+    gain (target - angle) + advance (rate of the known load)/(rate of the force with the valve fully open) + forward
 
-The known load of the departures follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`.
+`forward`: opening over the time since a push and since a departure, between knots every FORWARD s (parameters *_forward_1, ...). The known load of
+the departures follows from the tables of push and blast, the mass of a module and the schedule; it passes a lag `known_lag`.
 While a run is prepared, stiff springs (`lock` = 1) keep the commanded angles. Outside, the states *_load remember their force, which the drive has to
 take over at the start; inside, pressures that follow the angle (`hold` = 1) take the load over. So the motion begins at rest under full load.
 """
@@ -65,6 +66,7 @@ PAIR: Rows = {
     "slew_area_b": (18e-4, "m2", "ring of a slewing cylinder"),
     "slew_oil": (2e-3, "m3", "oil on either side besides the stroke"),
 }
+FORWARD, PUSHED, LEFT = 0.05, 10, 9  # s between knots of the forward openings, their number after a push and from a departure on
 STROKES = {"luff_drive": (0.72, 2.15), "slew_left": (0.75, 2.2), "slew_right": (0.75, 2.2)}  # lengths of the cylinders between their stops [m]
 
 
@@ -166,7 +168,7 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     for drive in fitted:
         known = f"(({known_force(drive, len(fitted))}) - {drive.label}_known)/known_lag"
         states[f"{drive.label}_known"] = {"rate": known, "unit": "N.m" if drive.eyes is None else "N"}
-        circuit |= circuit_of(drive, known)
+        circuit |= circuit_of(drive, known, forward(drive) if on.forward else "")
     fed = [f"max({drive.label}_valve.flow_{side}, 0)" for drive in fitted for side in "ab"]
     work = [f"{drive.label}.force*" + (f"der({drive.axis})" if drive.eyes is None else f"{drive.label}.speed") for drive in fitted]
     for name, text, power in (
@@ -176,7 +178,19 @@ def hydraulic(on: Settings, fitted: list[Drive]) -> Table:
     return {"forces": standing(), "hydraulics": circuit, "states": states}
 
 
-def circuit_of(drive: Drive, known: str) -> Table:
+def forward(drive: Drive) -> str:
+    """Opening between the knots; slewing openings count per module_pitch by which the module stands to the side."""
+    after = "(t - stage_start)"
+
+    def between(first: int, count: int, shift: int) -> str:
+        knots = (f"{drive.axis}_forward_{first + k}*max(0, 1 - abs({after}/{FORWARD} - {k + shift}))" for k in range(count))
+        return " + ".join(knots)
+
+    side = "" if drive.axis == "luff" else f'{drive.sense}*table("known_side", pushed)/module_pitch*'
+    return f"{side}if({TRAVELS}, {between(1, PUSHED, 1)}, if(departed == 1, {between(PUSHED + 1, LEFT, 0)}, 0))"
+
+
+def circuit_of(drive: Drive, known: str, forward: str) -> Table:
     """Valve, oil, protection and cylinder or motor of one drive, and the sources that set its pressures before the run."""
     label, axis, middle = drive.label, drive.axis, "(tank + 0.25*(supply - tank))"
     a, b, now = f"{label}_a", f"{label}_b", axis if drive.eyes is None else f"{label}.length"
@@ -187,7 +201,7 @@ def circuit_of(drive: Drive, known: str) -> Table:
         b: {"volume": f"{axis}_oil", "bulk_modulus": "drive_modulus", "start": middle},
         f"{label}_valve": {
             "supply": "supply_line", "tank": "return_line", "a": a, "b": b, "rated_flow": "rated_flow", "time_constant": "valve_lag",
-            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + {ahead}",
+            "command": f"{drive.sense}*{axis}_gain*({axis}_target - {axis}) + {ahead}" + (f" + {forward}" if forward else ""),
         },
         f"{label}_held_a": {"pressure": f"(hold*{sag} + {middle}*{axis}_area_b)/{axis}_area_a"},
         f"{label}_held_b": {"pressure": middle},
@@ -257,7 +271,14 @@ def rows(on: Settings) -> Rows:
     """Parameters of the drives that are not locked."""
     if on.outside:
         return COMMON
-    return COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR) if on.drives else {}
+    if not on.drives:
+        return {}
+    found = COMMON | OIL | LUFF | (PAIR if on.cylinders else MOTOR)
+    if on.forward:
+        for k in range(1, PUSHED + LEFT + 1):
+            after = f"{FORWARD * k:.3g} s after a push" if k <= PUSHED else f"{FORWARD * (k - PUSHED - 1):.3g} s after a departure"
+            found |= {f"{axis}_forward_{k}": (0.0, "1", f"opening of the {axis}ing valves {after}") for axis in ("slew", "luff")}
+    return found
 
 
 def outputs(on: Settings) -> Table:

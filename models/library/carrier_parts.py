@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinetree.models.library import carrier_drives, carrier_modules
-from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Table, parameters
+from kinetree.models.library.carrier_parameters import GUIDES, HYDRAULIC_JACKS, Rows, Table, parameters
 from kinetree.models.library.chain import count
 
 MOST_MODULES = 50
@@ -19,7 +19,7 @@ WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2
 JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}
 STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
-SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders")
+SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward")
 
 
 class Settings:
@@ -31,9 +31,13 @@ class Settings:
                 raise ValueError(f"{name} is {value!r}, expected 0 or 1")
         self.n = count("modules", modules, MOST_MODULES)
         self.order = carrier_modules.departures(self.n, order)
-        self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders = (bool(switches[k]) for k in SWITCHES)
+        self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders, self.forward = (
+            bool(switches[k]) for k in SWITCHES
+        )
         if self.outside and self.drives:
             raise ValueError("outside and drives are both 1: the drives are either outside or inside")
+        if self.forward and not self.drives:
+            raise ValueError("forward is 1 but drives is 0: openings of valves need drives inside")
 
 
 def box(mass: float | str, x: Any, y: Any, z: Any) -> list[Any]:
@@ -133,7 +137,7 @@ def tables(on: Settings) -> Table:
 
 def all_parameters(on: Settings) -> Table:
     """Parameters of all parts that are there."""
-    short = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
+    short: Rows = {f"jack_short_{name}": (0.0, "m", f"what the jack {name.replace('_', ' ')} lacks of the common extension") for name in JACKS}
     return parameters(on.n, short, HYDRAULIC_JACKS if on.hydraulic else {}, GUIDES if on.contacts else {}, carrier_drives.rows(on))
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.errors import suggestion
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
+from kinetree.models.run.retuned import described, retuned, retuned_run
+from kinetree.models.run.unit import LATER, later
+from kinetree.models.system.system import System
+from kinetree.models.system.variants import system_of, unprepared
 
-if TYPE_CHECKING:
-    from kinetree.models.system.system import System
+FULLY = 2  # runs all of whose structures are compiled to see whether registers tell
+CHECKED: WeakKeyDictionary[System, dict[frozenset[str], dict[str, tuple[float, float]]]] = WeakKeyDictionary()
 
 
 @dataclass
@@ -40,6 +45,18 @@ def columns_of(given: Mapping[str, ArrayLike], known: Mapping[str, object] | tup
             raise ValueError(f"{name}: expected a number or a row of finite numbers, found shape {column.shape}")
         found[name] = column
     return found
+
+
+def alike(a: Compiled, b: Compiled, inputs: Mapping[str, float]) -> bool:
+    """Whether two compiled structures are the same in every number."""
+    if not np.array_equal(a.ints, b.ints) or a.floats.size != b.floats.size:
+        return False
+    one, other = Instance(a), Instance(b)
+    for instance in (one, other):
+        instance.set_inputs(inputs)
+    pairs = [(getattr(one.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem", "rotor")]
+    beyond = one.ws.val.size  # tables
+    return all(np.array_equal(x, y, equal_nan=True) for x, y in (*pairs, (a.floats[beyond:], b.floats[beyond:])))
 
 
 class Cases:
@@ -75,33 +92,48 @@ class Cases:
                 raise ValueError(f"{name}: {column.min():g} to {column.max():g} leaves its bounds {low} to {high}")
 
     def told_by_registers(self) -> bool:
-        """Whether writing registers does what compiling does, at both ends of every parameter."""
+        """Whether writing registers does what compiling does, at both ends of every parameter, in every structure."""
         d = self._system.description
-        if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or d.run.prepare:
+        if any(isinstance(d.parameters[name].value, str) for name in self.parameters) or (d.run.prepare and d.written.controllers):
             return False
-        probe = Instance(self._system.compiled)
-        for column in self.parameters.values():
-            for row in {int(column.argmin()), int(column.argmax())}:
-                compiled = self.system(row).compiled
-                same = np.array_equal(compiled.ints, self._system.compiled.ints) and compiled.floats.size == self._system.compiled.floats.size
-                if not same:
-                    return False
-                other = Instance(compiled)
-                other.set_inputs(self.inputs_of(row))
-                self.write(probe, row)
-                pairs = ((getattr(probe.ws, field), getattr(other.ws, field)) for field in ("val", "body", "elem", "rotor"))
-                if not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
-                    return False
-                if not np.array_equal(compiled.floats[probe.ws.val.size :], self._system.compiled.floats[probe.ws.val.size :]):  # tables
-                    return False
+        covered = CHECKED.setdefault(self._system, {}).setdefault(frozenset(self.parameters), {})
+        rows: dict[int, None] = {}
+        for name, column in self.parameters.items():
+            low, high = covered.get(name, (np.inf, -np.inf))
+            for row in (int(column.argmin()), int(column.argmax())):
+                if not low <= column[row] <= high:
+                    rows[row] = None
+        for number, row in enumerate(rows):
+            if not self.same_as_compiled(row, not covered and number < FULLY):
+                return False
+        for name, column in self.parameters.items():
+            low, high = covered.get(name, (np.inf, -np.inf))
+            covered[name] = min(low, float(column.min())), max(high, float(column.max()))
         return True
 
+    def same_as_compiled(self, row: int, fully: bool) -> bool:
+        """Whether a run's structures, the first or all of them, compiled by themselves, are those with their registers written."""
+        numbers, plain = self.parameters_of(row), unprepared(self._system.description)
+        LATER[plain] = later(self._system) if fully else ()
+        made = retuned_run(plain, numbers) if fully else retuned(plain, numbers)
+        compiled = unprepared(described(self._system, numbers))
+        pairs = [(made.compiled, compiled.compiled)]
+        if fully:
+            pairs += zip(later(made), later(compiled), strict=True)
+        return all(alike(*pair, self.inputs_of(row) if k == 0 else {}) for k, pair in enumerate(pairs))
+
     def write(self, instance: Instance, row: int) -> None:
-        """Parameters of a run into the registers, and all that follows from them."""
-        for name, column in self.parameters.items():
-            instance.ws.val[instance.compiled.registers[name]] = column[row]
+        """Parameters of a run and its start into the registers, and all that follows from them."""
+        for name, value in (self.parameters_of(row) | self.starts_of(row)).items():
+            instance.ws.val[instance.compiled.registers[name]] = value
         instance.call("prepare")
         instance.set_inputs(self.inputs_of(row))
+
+    def starts_of(self, row: int) -> dict[str, float]:
+        """Registers of the start that the preparation finds for a run; nothing where there is none."""
+        if not self._system.description.run.prepare:
+            return {}
+        return {f"start({name})": value for name, value in self._system.preparations.starts(self.parameters_of(row)).items()}
 
     def parameters_of(self, row: int) -> dict[str, float]:
         return {name: float(column[row]) for name, column in self.parameters.items()}
@@ -111,14 +143,7 @@ class Cases:
 
     def system(self, row: int) -> System:
         """The system of a run, compiled by itself."""
-        from kinetree.models.system.variants import system_of
-
-        d = self._system.description
-        values = {
-            name: p.model_copy(update={"value": float(self.parameters[name][row])}) for name, p in d.parameters.items() if name in self.parameters
-        }
-        changed = d.model_copy(update={"parameters": {**d.parameters, **values}})
-        return system_of(changed)
+        return system_of(described(self._system, self.parameters_of(row)))
 
     def groups(self, instance: Instance) -> Iterator[Group]:
         """Runs whose axes lie alike, which decides how they are evaluated, group by group."""

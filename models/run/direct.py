@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-Direct = Callable[[float, np.ndarray, np.ndarray, np.ndarray], None | bool | int]
+Direct = Callable[[float, object, object, np.ndarray], None | bool | int]
 # places in the context, an array of 64-bit integers: addresses and sizes
 SLOTS = (
     "entry", "ints", "floats", "work", "nq", "nu", "q", "u", "udot", "resets", "added", "loaded", "nx", "x", "x_start", "ni", "inputs", "given",

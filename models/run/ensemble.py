@@ -223,9 +223,10 @@ def single(unit: Unit, cases: Cases, row: int, options: Options, times: np.ndarr
     """One run into its rows of the table; why it ended early, or nothing."""
     run = Run(unit)
     set_options(run, options, False)
-    for name, value in cases.parameters_of(row).items():
-        run.set_input(name, value)
     try:
+        starts = cases.starts_of(row) if cases.quick else {}
+        for name, value in (cases.parameters_of(row) | starts).items():
+            run.set_input(name, value)
         check(run, run.call("unit_start", 0, options.start_time))
         for name, value in cases.inputs_of(row).items():
             run.set_input(name, value)

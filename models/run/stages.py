@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
@@ -56,7 +57,8 @@ def structures(description: Description) -> list[Structure]:
         return [Structure("", description, frozenset(), None)]
     present, locked = description, frozenset[str]()
     found: list[Structure] = []
-    name, entered = stages[0].name, {}
+    name = stages[0].name
+    entered: dict[str, Any] = {}
     for k, stage in enumerate(stages):
         following = stages[k + 1] if k + 1 < len(stages) else None
         changes = bool(stage.free or stage.drop or stage.lock or stage.set)

@@ -170,7 +170,7 @@ def header_of(unit: Unit, sizes: dict[str, int]) -> dict[str, int]:
     first, header, at = unit.compiled[0], {key: value for key, value in sizes.items() if key in U.UNIT.places}, U.UNIT_HEAD.size
     for part in U.PARTS:
         header[f"at_{part.name}"] = at
-        at += round(evaluate_constant(part.size, sizes))
+        at += round(evaluate_constant(part.size, {name: float(size) for name, size in sizes.items()}))
     return header | {
         "event_names": sizes["events"], "integrator": U.KINDS[unit.integrator], "form": (LAGRANGE | HAMILTON).get(unit.method, 0),
         "start_q": first.start_q, "start_u": first.start_u, "start_x": first.start_x, "start_inputs": first.start_inputs,

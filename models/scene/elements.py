@@ -68,12 +68,11 @@ def standing(description: Description, numbers: Numbers, size: float) -> tuple[d
         touched = kind.touch(force, numbers) if kind.touch is not None else None
         if touched is not None:
             point, radius = touched
-            normal = numbers.vector(force.normal)
+            body, normal, height = (getattr(force, key) for key in ("body", "normal", "height"))
+            normal = numbers.vector(normal)
             normal = normal / (np.linalg.norm(normal) or 1.0)
-            height = numbers.known(force.height)
-            contacts.append(
-                {"name": label, "body": force.body, "point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": height}
-            )
+            facts = {"point": point.tolist(), "normal": normal.tolist(), "radius": radius, "height": numbers.known(height)}
+            contacts.append({"name": label, "body": body, **facts})
     return parts, contacts
 
 

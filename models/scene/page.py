@@ -33,7 +33,8 @@ def three() -> str:
     exports = re.search(r"export\s*\{([^{}]*)\}\s*;?$", text)
     if exports is None:
         raise ValueError(f"{path.name} of the package {CARRIER} is not the module that was expected: pip install --upgrade kinetree[view]")
-    names = dict(reversed(part.split(" as ")) if " as " in part else (part, part) for part in map(str.strip, exports[1].split(",")) if part)
+    parts = [part.strip() for part in exports[1].split(",") if part.strip()]
+    names = {part.split(" as ")[-1]: part.split(" as ")[0] for part in parts}
     missing = [name for name in NEEDED if name not in names]
     if missing:
         raise ValueError(f"{path.name} of the package {CARRIER} lacks {', '.join(missing)}: pip install --upgrade kinetree[view]")

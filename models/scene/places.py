@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.joints import ElementForm, joint_elements
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers.layout import Element
 
 MOVING = {
@@ -122,8 +123,9 @@ def held_points(description: Description, numbers: Numbers) -> dict[str, list[np
         for end in getattr(part, "between", None) or ():
             found.setdefault(end.body, []).append(numbers.vector(end.point))
     for force in description.forces.values():
-        if hasattr(force, "body") and KINDS[force.kind].parts is None:  # others draw what stands there
-            found.setdefault(force.body, []).append(numbers.vector(force.point))
+        body, point = getattr(force, "body", None), getattr(force, "point", None)
+        if body is not None and KINDS[force.kind].parts is None:  # others draw what stands there
+            found.setdefault(body, []).append(numbers.vector(point))
     for output in description.outputs.values():
         if output.quantity == "position" and output.body is not None:
             found.setdefault(output.body, []).append(numbers.vector(output.point))

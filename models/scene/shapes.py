@@ -17,7 +17,7 @@ Part = dict[str, Any]  # kind, size, at (3), turn (w, x, y, z), colour, opacity;
 MOST_TRIANGLES = 200_000  # of one mesh
 
 
-def part(kind: str, size: Sequence[float], at: np.ndarray, R: np.ndarray, colour: str = "", opacity: float = 1.0, **more: Any) -> Part:
+def part(kind: str, size: Sequence[float] | np.ndarray, at: np.ndarray, R: np.ndarray, colour: str = "", opacity: float = 1.0, **more: Any) -> Part:
     """One part in the frame of its body."""
     return {"kind": kind, "size": [float(each) for each in size], "at": at.tolist(), "turn": quaternion(R).tolist(), "colour": colour,
             "opacity": opacity, **more}  # fmt: skip
@@ -78,7 +78,7 @@ def read_mesh(path: Path, scale: float) -> Part:
     if not path.is_file():
         raise ModelError(Problem("mesh", f"'{path.name}', no such file in {path.parent}", "a file with a mesh"))
     try:
-        mesh = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(path, force="mesh")
         points, triangles = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, dtype=int)
     except Exception as error:  # whatever the readers of the formats raise
         raise ModelError(Problem("mesh", f"'{path.name}' ({str(error)[:120]})", "a file with a mesh that can be read")) from None
@@ -142,7 +142,7 @@ def half_extents(piece: Part) -> np.ndarray:
     return np.array([size[0], size[0], 0.5 * size[1] + (size[0] if kind == "capsule" else 0.0)])
 
 
-def matrix(q: Sequence[float]) -> np.ndarray:
+def matrix(q: Sequence[float] | np.ndarray) -> np.ndarray:
     """Rotation matrix of a unit quaternion w, x, y, z."""
     w, x, y, z = q
     return np.array([

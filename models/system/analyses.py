@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.run.ensemble import Ensemble
+    from kinetree.models.system.system import System
     from kinetree.solvers.chain.unit import Unit
 
 
 class Analyses:
     """The part of System that names them."""
+
+    @property
+    def _whole(self) -> System:
+        return cast("System", self)
 
     def simulate_many(
         self,
@@ -35,7 +40,7 @@ class Analyses:
         """
         from kinetree.models.run.ensemble import simulate_many
 
-        return simulate_many(self, parameters, stop_time, output_step, inputs, **how)
+        return simulate_many(self._whole, parameters, stop_time, output_step, inputs, **how)
 
     def equilibrium(
         self,
@@ -49,16 +54,16 @@ class Analyses:
         from kinetree.models.analysis.statics import equilibrium
         from kinetree.models.system.variants import resting
 
-        refuse_contacts(self, "a state of rest")
-        return equilibrium(resting(self), t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
+        refuse_contacts(self._whole, "a state of rest")
+        return equilibrium(resting(self._whole), t, None if q is None else np.asarray(q, dtype=float), inputs, states, iterations)
 
     def equilibria(self, steps: Sequence[Mapping[str, float | str]] | None = None, inputs: Mapping[str, float] | None = None) -> list[Equilibrium]:
         """States of rest one after another, each from the last: of every stage, or after steps that set parameters, inputs or the `stage`."""
         from kinetree.models.analysis.preparation import equilibria
         from kinetree.models.system.variants import resting
 
-        refuse_contacts(self, "states of rest")
-        return equilibria(resting(self), steps, inputs)
+        refuse_contacts(self._whole, "states of rest")
+        return equilibria(resting(self._whole), steps, inputs)
 
     def linearize(
         self,
@@ -72,10 +77,11 @@ class Analyses:
         """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
-        refuse_contacts(self, "small motions")
-        place, t = self.start()[0] if q is None else np.asarray(q, dtype=float), self.compiled.start_time if t is None else t
-        self._at_rest(t, place, u)
-        return linearize(self, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
+        refuse_contacts(self._whole, "small motions")
+        system = self._whole
+        place, t = system.start()[0] if q is None else np.asarray(q, dtype=float), system.compiled.start_time if t is None else t
+        system._at_rest(t, place, u)
+        return linearize(system, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:
         """Small motions about the state of rest (`rest`: arguments of `equilibrium`) in steps of dt by kinetree.solvers.chain.advance."""

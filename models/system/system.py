@@ -23,6 +23,7 @@ from kinetree.models.system.traced import Traced
 if TYPE_CHECKING:
     from kinetree.models.analysis.derivatives import Derivatives
     from kinetree.models.analysis.points import Point
+    from kinetree.models.analysis.preparation import Preparations
     from kinetree.models.result.result import Result
 
 
@@ -48,6 +49,16 @@ class System(Analyses, Choice, Closure, Traced):
         self.parents = compiled.parents
         self.n = len(compiled.speeds)
         self._own = Workspaces(compiled)
+        self._preparations: Preparations | None = None
+
+    @property
+    def preparations(self) -> Preparations:
+        """The steps of `run.prepare`, compiled when they are first asked for."""
+        if self._preparations is None:
+            from kinetree.models.analysis.preparation import Preparations
+
+            self._preparations = Preparations(self)
+        return self._preparations
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import system_html

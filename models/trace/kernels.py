@@ -125,7 +125,8 @@ class PlainKernels:
 
     def is_module(self, name: str) -> bool:
         """Whether a name is a module, not a package."""
-        return name in self.modules or find_spec(name).submodule_search_locations is None
+        found = find_spec(name)
+        return name in self.modules or (found is not None and found.submodule_search_locations is None)
 
     def executed(self, name: str, module: ModuleType) -> ModuleType:
         """The code of a module of the solvers under other imports."""

@@ -21,6 +21,7 @@ from kinetree.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
+    from kinetree.models.run.replay import Replay
     from kinetree.models.run.unit import Unit
 
 REPEATED = 1e-6  # relative deviation of the repeated run at its end
@@ -102,9 +103,9 @@ def refused(result: Result) -> str:
     return "the run was interrupted" if result.interrupted else ""
 
 
-def grid(result: Result) -> np.ndarray:
+def grid(result: Result, h: float) -> np.ndarray:
     """Ends of all steps: multiples of the step; an output off them shortens a step and begins a new grid."""
-    h, times = result.options.step, [float(result.time[0])]
+    times = [float(result.time[0])]
     first, count = times[0], 0
     for target in result.time[1:]:
         while times[-1] < target:
@@ -117,18 +118,18 @@ def grid(result: Result) -> np.ndarray:
     return np.array(times)
 
 
-def inputs_at(result: Result, names: Sequence[str]) -> Callable[[float], np.ndarray]:
+def inputs_at(result: Result, replay: Replay, names: Sequence[str]) -> Callable[[float], np.ndarray]:
     """Inputs over time: straight lines between the instants of output."""
-    rows = result.replay.inputs(len(result.time))
+    rows = replay.inputs(len(result.time))
     return lambda t: np.array([np.interp(t, result.time, rows[:, k]) for k in range(len(names))])
 
 
 def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) -> np.ndarray:
     """∂(output at the end)/∂parameters."""
-    problem = refused(result)
-    if problem:
+    problem, options, replay = refused(result), result.options, result.replay
+    if problem or options is None or replay is None:
         raise ValueError(f"no gradient of '{output}': {problem}")
-    unit = result.replay.unit
+    unit = replay.unit
     c = unit.system.compiled
     chosen = list(c.parameters if parameters is None else parameters)
     unknown = [name for name in chosen if name not in c.parameters]
@@ -139,7 +140,7 @@ def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) 
     values = np.array(list(forward.values.values()))
     for each in (f, back):
         each.fields[4][: values.size] = values
-    times, given = grid(result), inputs_at(result, c.inputs)
+    times, given = grid(result, options.step), inputs_at(result, replay, c.inputs)
     path = steps(f, times, start_of(result, unit), given)
     names = (*c.coordinates, *c.speeds, *c.states)
     last = np.array([result[name][-1] for name in names])

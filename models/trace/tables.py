@@ -20,7 +20,7 @@ from kinetree.solvers.model_records import TABLE
 class Axis:
     """Cells along one axis: where each begins to count, which grid points it uses, and the map from (f_i, f_i+1, f_i'', f_i+1'') to coefficients."""
 
-    def __init__(self, grid: Sequence[float], cubic: bool, extrapolate: bool):
+    def __init__(self, grid: Sequence[float] | np.ndarray, cubic: bool, extrapolate: bool):
         self.grid = [float(x) for x in grid]
         x = np.asarray(self.grid)
         h = np.diff(x)

@@ -10,6 +10,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import typer
@@ -46,7 +47,8 @@ def step_times(name: str, modules: int, integrator: str, stop: float = 60.0) -> 
     with TemporaryDirectory(prefix="kinetree-bench-") as folder:
         path = build_fmu(load(f"lib:{name}", modules=modules), Path(folder) / "carrier.fmu", "native", 2, integrator, INNER)
         with Archive(path) as archive:
-            count = round(min(stop, float(archive.description.defaultExperiment.stopTime)) / STEP)
+            experiment: Any = archive.description.defaultExperiment
+            count = round(min(stop, float(experiment.stopTime)) / STEP)
             best = np.full(count, np.inf)
             for _ in range(RUNS):
                 host = Host(archive).start()

@@ -88,14 +88,14 @@ def best(functions: dict[str, Callable], repeats: int) -> dict[str, float]:
 
 def adaptive(c: peers.Case, reference: np.ndarray, name: str, run: Callable, tolerances: tuple[float, ...]) -> dict:
     """An adaptive method at the loosest tolerance that meets the target on the first knots, else at the best one tried."""
-    best_row = None
+    best_row: dict = {"error": np.inf}
     run(c, 1e-3, 1)  # compile
     for tolerance in tolerances:
         begin, knots = time.process_time(), 2
         y = run(c, tolerance, knots)
         seconds = (time.process_time() - begin) / knots * c.steps
         row = {"method": name, "seconds": seconds, "error": error(y, reference), "tolerance": tolerance, "extrapolated_from": knots}
-        if best_row is None or row["error"] < best_row["error"]:
+        if row["error"] < best_row["error"]:
             best_row = row
         if row["error"] <= TARGET or time.process_time() - begin > PATIENCE:
             break

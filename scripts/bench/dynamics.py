@@ -81,13 +81,19 @@ def show(rows: list[dict]) -> None:
     typer.echo(f"  {first['topology']} {first['joint']} {first['bodies']:5d}   {times}   {ratios}")
 
 
+def slope_of(points: list[tuple[int, float]]) -> float:
+    """Exponent of the second number over the first."""
+    x, y = np.log(np.array(points).T)
+    return float(np.polyfit(x, y, 1)[0])
+
+
 def growth(results: list[dict]) -> dict[str, float]:
     """Exponents of time over bodies, by topology, joint and method, where the sizes reach far enough."""
     series: dict[str, list[tuple[int, float]]] = {}
     for row in results:
         if GROWTH[0] <= row["bodies"] <= GROWTH[1] and row["method"] not in own.ITERATED:
             series.setdefault(f"{row['topology']} {row['joint']} {row['method']}", []).append((row["bodies"], row["us"]))
-    return {name: float(np.polyfit(*np.log(np.array(points).T), 1)[0]) for name, points in series.items() if len(points) > 2}
+    return {name: slope_of(points) for name, points in series.items() if len(points) > 2}
 
 
 def versions() -> dict[str, str]:

@@ -5,7 +5,7 @@ what remains of mj_forward is kinematics, inertia matrix, its factor, bias force
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,8 +112,9 @@ def numbers(values) -> str:
 
 def mujoco(case: Case, q: np.ndarray, u: np.ndarray) -> Peer:
     """Inertia matrix by composite bodies and its sparse factor."""
-    import mujoco as mj
+    import mujoco as module
 
+    mj: Any = module  # what it offers is known at run time alone
     model = mj.MjModel.from_xml_string(mujoco_text(case))
     data, forward = mj.MjData(model), mj.mj_forward
     order = depth_first(case)

@@ -51,6 +51,7 @@ def draw_times(results: list[dict], path: Path) -> None:
 def draw_regions(points: list[dict], path: Path) -> None:
     """Cheapest form by freedoms (rows): predicted and measured, of all forms and of the literal ones."""
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
     joints = list(dict.fromkeys(each["joint"] for each in points))
     columns = [(kind, literal) for literal in (False, True) for kind in ("predicted", "measured")]
@@ -66,7 +67,7 @@ def draw_regions(points: list[dict], path: Path) -> None:
         line[0].set_ylabel("branch length")
     for area in areas[-1]:
         area.set_xlabel("branches")
-    marks = [plt.Line2D([], [], marker="s", ls="", ms=9, color=COLOURS[name], label=name) for name in COLOURS if name in seen]
+    marks = [Line2D([], [], marker="s", ls="", ms=9, color=COLOURS[name], label=name) for name in COLOURS if name in seen]
     figure.legend(handles=marks, loc="lower center", ncol=len(marks))
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path, dpi=100)

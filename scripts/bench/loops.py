@@ -96,7 +96,10 @@ def growth(results: list[dict], method: str) -> float:
     """Exponent of time over the number of loops, the larger half."""
     points = sorted((entry["loops"], entry["us"]) for entry in results if entry["method"] == method)
     points = points[len(points) // 2 - 1 :]
-    return float(np.polyfit(*np.log(np.array(points).T), 1)[0]) if len(points) > 1 else float("nan")
+    if len(points) < 2:
+        return float("nan")
+    x, y = np.log(np.array(points).T)
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:

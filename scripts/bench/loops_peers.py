@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -101,8 +102,9 @@ def call_overhead(timed: Timer) -> float:
 # -- MuJoCo ---------------------------------------------------------------------------------------------------------------------------------
 def mujoco(n: int, timed: Timer) -> list[dict]:
     """mj_forward with the loops as soft connect constraints."""
-    import mujoco as mj
+    import mujoco as module
 
+    mj: Any = module  # what it offers is known at run time alone
     inertia = '<inertial pos="0.5 0 0" mass="1" diaginertia="0.001 0.0833333 0.0833333"/>'
     bodies, pins = "", ""
     for i in range(n + 1):
@@ -128,19 +130,21 @@ def mujoco(n: int, timed: Timer) -> list[dict]:
 # -- Exudyn ---------------------------------------------------------------------------------------------------------------------------------
 def exudyn(n: int, stop: float, steps: int, exact: tuple[float, float]) -> dict:
     """Plane rigid bodies with revolute joints, generalised alpha of index 2."""
-    import exudyn as exu
+    import exudyn
     from exudyn.utilities import Force, MarkerBodyPosition, NodeRigidBody2D, ObjectGround, RevoluteJoint2D, RigidBody2D
 
+    exu: Any = exudyn  # what it offers is known at run time alone
     container = exu.SystemContainer()
     mbs = container.AddSystem()
     ground = mbs.AddObject(ObjectGround())
     ends = []
 
-    def bar(x: float, y: float, angle: float, velocity: list[float]) -> tuple[int, int]:
-        node = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=velocity))
+    def bar(x: float, y: float, angle: float, velocity: list[float]) -> tuple[Any, Any]:
+        node: Any = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=velocity))
         body = mbs.AddObject(RigidBody2D(physicsMass=1.0, physicsInertia=1 / 12, nodeNumber=node))
         mbs.AddLoad(Force(markerNumber=mbs.AddMarker(MarkerBodyPosition(bodyNumber=body)), loadVector=[0, -GRAVITY, 0]))
-        return tuple(mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0, 0])) for s in (-0.5, 0.5))
+        low, high = (mbs.AddMarker(MarkerBodyPosition(bodyNumber=body, localPosition=[s, 0, 0])) for s in (-0.5, 0.5))
+        return low, high
 
     for i in range(n + 1):
         low, high = bar(i, 0.5, np.pi / 2, [0.5, 0, -1.0])

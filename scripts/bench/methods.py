@@ -48,5 +48,7 @@ def run(name: str, case: Problem, times: np.ndarray, mem: np.ndarray) -> Run:
     clock = time.perf_counter()
     status = sample(out, times, method.start, method.step, method.interpolate, mem, problem, case.context, 0.0, start, 1e8)
     clock = time.perf_counter() - clock
-    counts = [int(mem[i]) for i in (controller.STEPS, controller.EVALUATIONS, controller.REJECTED, controller.FACTORISATIONS, controller.JACOBIANS)]
-    return Run(status, out.reshape(len(times), -1), *counts, clock)
+    steps, evaluations, rejected, factorisations, jacobians = (
+        int(mem[i]) for i in (controller.STEPS, controller.EVALUATIONS, controller.REJECTED, controller.FACTORISATIONS, controller.JACOBIANS)
+    )
+    return Run(status, out.reshape(len(times), -1), steps, evaluations, rejected, factorisations, jacobians, clock)

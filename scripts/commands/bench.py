@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.failure import BadInput
 
 FOLDER = Path(__file__).parent.parent / "bench"
@@ -41,3 +42,6 @@ def bench(
         raise BadInput(f"bench {name}: compares nothing with {against}")
     more = {key: value for key, value in (("source", source), ("against", against)) if value is not None}
     measure(quick, json, plots, **more)
+
+
+COMMAND = Command("bench", bench, place=230)

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.as_json import Json, show_json
 
@@ -56,3 +57,6 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     told["warnings"] += [*map(str, system.warnings)]
     controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
     return told | {"bodies": len(system.bodies), "freedoms": system.freedoms} | ({"controllers": controllers} if controllers else {})
+
+
+COMMAND = Command("check", check, place=10)

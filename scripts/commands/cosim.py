@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.own_process import OwnProcess
@@ -71,7 +72,7 @@ def cosim(
             scenario = replace(scenario, extrapolation=int(one_of(str(extrapolation), tuple(map(str, ORDERS)), "--extrapolation")))
         if tolerance is not None:
             scenario = replace(scenario, control=replace(scenario.control or ControlSpec(), tolerance=positive(tolerance, "--tolerance")))
-        chosen = one_of(scheme, SCHEMES, "--scheme") if scheme else ""
+        chosen = one_of(scheme, tuple(SCHEMES), "--scheme") if scheme else ""
         step = positive(scenario.step_size if step_size is None else step_size, "--step-size")
         end = positive(scenario.stop_time if stop_time is None else stop_time, "--stop-time")
         spanned(step, end)
@@ -116,3 +117,6 @@ def export(
     if not quiet:
         for line in said:
             typer.echo(line)
+
+
+COMMAND = Command("cosim", cosim, place=130)

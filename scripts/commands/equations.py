@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 
 QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards")
@@ -48,3 +49,6 @@ def equations(
     write_text(output, text)
     if not quiet:
         typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")
+
+
+COMMAND = Command("equations", equations, place=90)

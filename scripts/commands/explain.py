@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.expressions.meanings import MEANINGS
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -101,3 +102,6 @@ def described(model: type, key: str) -> str:
     field = model.model_fields[key]  # type: ignore[attr-defined]
     without = default(field)
     return (field.description or "") + (f" ({without})" if without == "required" else f" (default {without})" if without else "")
+
+
+COMMAND = Command("explain", explain, place=200)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
 from kinetree.solvers.integrate.kinds import NAMES
 
@@ -70,3 +71,6 @@ def carried(path: Path) -> str:
     absent = [name for name in PLATFORMS if name not in there]
     more = f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)" if absent else ""
     return f"for {', '.join(there)}{more}"
+
+
+COMMAND = Command("fmu", fmu, place=100)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.models.result.whole_file import opened
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 
 if TYPE_CHECKING:
@@ -74,3 +75,6 @@ def show(record: "Record") -> None:
             f"{name} ({delay:.3g} ms): {word}, gain margin {gain:.3g}, phase margin {phase:.3g}°, delay margin {wait:.3g} ms, modulus {modulus:.3g}"
         )
         console.print(text, markup=False)
+
+
+COMMAND = Command("hil", hil, place=150)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, held, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -197,3 +198,6 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
     for row in rows:
         made.add_row(*map(escape, row))
     return made
+
+
+COMMAND = Command("identify", identify, place=80)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -46,3 +47,6 @@ def import_robot(
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
     for each in left_out:
         typer.echo(f"left out: {each}")
+
+
+COMMAND = Command("import", import_robot, place=190)

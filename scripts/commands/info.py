@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, Source, numbers
 from kinetree.scripts.terminal.as_json import Json, show_json
 
@@ -94,7 +95,8 @@ def tables(content: dict[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
     kinds = (("Inputs", "inputs", ("start",)), ("Outputs", "outputs", ()), ("Parameters", "parameters", ("value",)))
     found = []
     for title, key, values in kinds:
-        rows = [(entry["name"], *(str(entry[value]) for value in values), entry["unit"], entry["text"]) for entry in content[key][:ROWS]]
+        entries = content[key][:ROWS]
+        rows: list[tuple[str, ...]] = [(each["name"], *(str(each[value]) for value in values), each["unit"], each["text"]) for each in entries]
         if len(content[key]) > ROWS:
             rows.append(("...", f"{len(content[key]) - ROWS} more"))
         if rows:
@@ -128,3 +130,6 @@ def costs(content: dict[str, Any]) -> Any:
     for method, flops in sorted(content["costs"].items(), key=lambda pair: pair[1]):
         table.add_row(method, f"{flops:,.0f}", ", ".join(marks(content, method)))
     return table
+
+
+COMMAND = Command("info", info, place=20)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.as_json import Json, show_json
 
 
@@ -40,3 +41,6 @@ def title(name: str) -> str:
         return (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
     content = tomllib.loads(text)
     return content.get("text") or content.get("name", "")
+
+
+COMMAND = Command("list", library, place=220)

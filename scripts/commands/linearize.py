@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.models.result.whole_file import opened
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -70,7 +71,7 @@ def linearize(
     if (with_margins or bode or nyquist) and not (ins and outputs) and not loops:
         raise BadInput("frequency responses need an input and an output: describe them in [inputs] and [outputs]")
     pairs = with_margins and (bool(chosen or wanted) or not loops)
-    facts = facts_of(linear, ins, outputs, pairs, delay) | {"loops": loops}
+    facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
     units = known | {name: spec.unit for name, spec in inputs_known(system).items()}
     if bode:
         pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode)
@@ -199,7 +200,7 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
     suffix = path.suffix.lower()
     if suffix == ".npz":
         with opened(path, "wb") as stream:
-            np.savez(stream, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+            np.savez(stream, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
     elif suffix == ".mat":
         from scipy.io import savemat
 
@@ -274,3 +275,6 @@ def sentence_of(margin: Margins) -> str:
     if margin.stable:
         parts.append(f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°")
     return ", ".join(parts)
+
+
+COMMAND = Command("linearize", linearize, place=50)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -43,3 +44,6 @@ def modelica(
     write_text(output, wrapper_text(unit, output.stem, made, lengths))
     if not quiet:
         typer.echo(f"{output}: model {output.stem} around {made}, {len(labels)} actuators; it uses the package Kinetree of models/modelica")
+
+
+COMMAND = Command("modelica", modelica, place=110)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -46,3 +47,6 @@ def content(template: str, title: str) -> str:
     path = LIBRARY / f"{source}.toml" if source else STARTER.with_name("starter.toml" if template == "pendulum" else f"{template}.toml")
     text = path.read_text(encoding="utf-8")
     return re.sub(r'^name = ".*"$', lambda _: f'name = "{title}"', text, count=1, flags=re.M)
+
+
+COMMAND = Command("new", new, place=180)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
@@ -22,13 +23,13 @@ def optimize(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for parameters by SLSQP, trust regions, differential evolution or IPOPT; Ctrl-C ends with the best so far, --state goes on from there.
+    """Search for parameters by SLSQP, trust regions, differential evolution, IPOPT or minimax; Ctrl-C ends with the best so far, --state goes on.
 
     \b
     A file:
       mechanism = "lib:regulator"
       \\[optimize]
-      method = "slsqp"               # trust-constr, differential-evolution
+      method = "slsqp"               # trust-constr, differential-evolution, ipopt, minimax
       multistart = 4
       \\[optimize.variables]
       k = { from = 1, to = 100, start = 20 }
@@ -125,3 +126,6 @@ def front_section(task: "Task", found: "Found") -> Any:
     section.picture(figure, f"{first} against {second}")
     rows = [(*row["values"].values(), row["measures"][first], row["measures"][second]) for row in found.front]
     return section.table((*task.variables, first, second), rows)
+
+
+COMMAND = Command("optimize", optimize, place=70)

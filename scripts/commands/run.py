@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -246,3 +247,6 @@ def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str
     if plot:
         written += page_paths(plot, len(result.plot(plot, wanted)))
     return written
+
+
+COMMAND = Command("run", run, place=30)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -44,3 +45,6 @@ def schema(
     write_text(target, text)
     write_text(settings, TAPLO.format(name=target.name))
     typer.echo(f"written: {target}, {settings}")
+
+
+COMMAND = Command("schema", schema, place=210)

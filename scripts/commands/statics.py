@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Settings, Source, held, numbers, one_of, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 
@@ -106,3 +107,6 @@ def leading(linear: "Linear", mode: "Mode") -> str:
     """The coordinate that moves most; the state, where none does."""
     among = [name for name in linear.local if abs(mode.shape[name]) > 0.5] or list(mode.shape)
     return max(among, key=lambda name: abs(mode.shape[name]))
+
+
+COMMAND = Command("statics", statics, place=40)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -25,3 +26,6 @@ def studio(
     from kinetree.scripts.studio.server import free_port, new_token
 
     serve(model, port or free_port(), new_token(), show, lambda address: print(f"studio: {address}", flush=True))
+
+
+COMMAND = Command("studio", studio, place=170)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.models.result.whole_file import opened
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from kinetree.scripts.studies.stabilisation import Comparison
     from kinetree.scripts.studies.study import Study
 
 STABILISATION = "stabilisation"
@@ -22,10 +24,13 @@ SHOWN = 20  # rows on the terminal; the file has all
 
 def study(
     file: Annotated[
-        Path, typer.Argument(metavar="STUDY.toml", help="What to vary, run and report; or the word stabilisation: drives of lib:carrier compared.")
+        Path,
+        typer.Argument(
+            metavar="STUDY.toml", help="What to vary, run and report, or [ways] to compare; the word stabilisation: drives of lib:carrier."
+        ),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture, with stabilisation only: .png, .pdf or .svg.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of compared ways: .png, .pdf or .svg.")] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=256, help="Processes that share the runs.")] = 1,
     cluster: Annotated[str, typer.Option("--cluster", metavar="tcp://HOST:PORT", help="Scheduler of a Dask cluster that shares the runs.")] = "",
     worst: Annotated[str, typer.Option("--worst", metavar="MEASURE", help="Search the values of [vary] for the worst of a measure.")] = "",
@@ -51,11 +56,11 @@ def study(
       height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
-    if str(file) == STABILISATION:
-        stabilisation(numbers(settings), output, plot, quiet)
-        return
+    compared = comparison(file)
+    if compared is not None:
+        return stabilisation(compared.with_settings(numbers(settings)), output, plot, report, quiet)
     if plot or settings:
-        raise BadInput(f"--plot and --set belong to '{STABILISATION}'; a study file says itself what it varies")
+        raise BadInput(f"--plot and --set belong to '{STABILISATION}' and files with [ways]; a study file says itself what it varies")
     from kinetree.scripts.studies.rows import rows_of
     from kinetree.scripts.studies.rows_file import ENDINGS, finish, in_order, kept_rows, remaining, rows_file
     from kinetree.scripts.studies.study import read_study
@@ -88,6 +93,16 @@ def study(
             typer.echo(f"written: {output}")
 
 
+def comparison(file: Path) -> "Comparison | None":
+    """A file with [ways], or the one that ships; None for other studies."""
+    from kinetree.scripts.studies.stabilisation import read_comparison
+    from kinetree.scripts.terminal.tables import read_toml
+
+    if str(file) == STABILISATION:
+        return read_comparison()
+    return read_comparison(file) if "ways" in read_toml(file) else None
+
+
 def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
     """The worst case among all values between the bounds, by differential evolution."""
     from kinetree.scripts.studies.worst_case import sign_of, worst_case
@@ -101,23 +116,28 @@ def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:
         typer.echo(f"  {name} = {value:.8g}")
 
 
-def stabilisation(settings: dict[str, float], output: Path | None, plot: Path | None, quiet: bool) -> None:
-    """Drives of the carrier: valves shut, proportional, with advance compensation."""
+def stabilisation(wanted: "Comparison", output: Path | None, plot: Path | None, report: Path | None, quiet: bool) -> None:
+    """Ways to hold values, compared."""
     from kinetree.scripts.reports.stage_tables import show
     from kinetree.scripts.studies import stabilisation as study
+    from kinetree.scripts.studies import stabilisation_report as pages
 
     writable(output, (".csv",), "--output")
-    with progress(STABILISATION, len(study.WAYS), quiet, "runs") as told:
-        runs = study.compare(told, **settings)  # type: ignore[arg-type]
-    rows = study.table(runs)
+    writable(report, (".html",), "--report")
+    with progress(STABILISATION, len(wanted.ways) * (2 if wanted.vary else 1), quiet, "runs") as told:
+        runs = study.compare(wanted, told)
+        spreads = study.spread(wanted, lambda done: told(len(wanted.ways) + done)) if wanted.vary else {}
+    rows = study.table(wanted, runs)
     if output:
         with opened(output) as stream:
             csv.writer(stream).writerows(rows)
     if plot:
-        study.draw(runs, plot)
+        pages.draw(wanted, runs, plot)
+    if report:
+        pages.write_report(wanted, runs, spreads, report)
     if not quiet:
-        show({"Deviations of the angles in mrad": rows})
-        for path in filter(None, (output, plot)):
+        show({"Deviations from the start": rows})
+        for path in filter(None, (output, plot, report)):
             typer.echo(f"written: {path}")
 
 
@@ -134,3 +154,6 @@ def show(columns: list[str], rows: list[list[float]]) -> None:
     console.print(table)
     if len(rows) > SHOWN:
         console.print(f"... {len(rows) - SHOWN} more rows (--output writes all)")
+
+
+COMMAND = Command("study", study, place=60)

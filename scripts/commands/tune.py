@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.models.result.whole_file import write_text
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 
@@ -121,3 +122,6 @@ def plain(found: "Design") -> dict[str, Any]:
     every["blocks"] = found.blocks
     every["margins"] = {way: {each.name: each.margins.to_dict() for each in loops} for way, loops in found.closed.items()}
     return every
+
+
+COMMAND = Command("tune", tune, place=140)

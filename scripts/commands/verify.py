@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Exit
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.own_process import OwnProcess
@@ -58,3 +59,6 @@ def hosts_of(text: str) -> list[str]:
         if name not in HOSTS:
             raise BadInput(f"--host: unknown host '{name}', expected all or some of {', '.join(HOSTS)}")
     return names
+
+
+COMMAND = Command("verify", verify, place=120)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
@@ -122,3 +123,6 @@ def write(data: dict[str, Any], html: Path | None, video: Path | None, picture: 
     for path in filter(None, (html, video, picture)):
         made.save(path, at)
         typer.echo(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB)")
+
+
+COMMAND = Command("view", view, place=160)

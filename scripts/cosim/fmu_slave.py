@@ -64,7 +64,7 @@ class FmuSlave:
         self.interpolates = self.archive.version == 2 and bool(kind.canInterpolateInputs)
         self.ramped = self.inputs if self.interpolates else tuple(name for name in self.inputs if f"der({name})" in inputs)
         self.derives = bool(kind.providesDirectionalDerivative) or derives_3(Path(self.archive.folder))
-        rates = [unknown.variable for unknown in self.archive.description.derivatives]
+        rates: list[Any] = [unknown.variable for unknown in self.archive.description.derivatives]
         self.states = [(rate.derivative.valueReference, rate.valueReference) for rate in rates if rate.derivative is not None]
 
     def start(self, values: Mapping[str, Any]) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.whole_file import whole_file
-from kinetree.scripts.cosim.schemes import MAKERS
+from kinetree.scripts.cosim.schemes import SCHEMES
 
 NAME = "lift"
 WRONG = {"told half": 0.5, "told twice": 2.0}  # parts of the true stiffness that the mass is told
-CASES = (*MAKERS, *WRONG)
+CASES = (*SCHEMES, *WRONG)
 MARGIN = 1.0 + 1e-7  # a spectral radius above it is growth; roots of one belong to the place, which may be anywhere
 TERMS = 16  # of the exponential's series: 0.5^16/16! is below the rounding
 LARGEST = 6.0  # H omega up to which is searched
@@ -104,7 +104,7 @@ class ToldMass(LinearSlave):
 
 
 def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
-    """Mass and spring, the mass displaced against the spring; a scheme of MAKERS or a case of WRONG."""
+    """Mass and spring, the mass displaced against the spring; a scheme or a case of WRONG."""
     leak = 2.0 * damping
     if scheme == "chambers":  # the oil's force, as pressure a, inside with the mass; pressure b has no part
         names = tuple(f"{NAME}.{key}" for key in ("flow_a", "flow_b"))
@@ -132,7 +132,7 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
 def growth(scheme: str, product: float, damping: float) -> float:
     """Spectral radius of one step of `product` radians, a linear map of the states and of what the inputs hold."""
     slaves = pair(scheme, damping)
-    master = MAKERS["told" if scheme in WRONG else scheme](*slaves, NAME).make()
+    master = SCHEMES["told" if scheme in WRONG else scheme].plan(*slaves, NAME).make()
     states = [(slave, values, k) for slave in slaves for values in ("x", "u") for k in range(getattr(slave, values).size)]
     begin = [slave.save() for slave in slaves]
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.masters import Master
 from kinetree.scripts.cosim.signs import crossed
 from kinetree.scripts.cosim.slave import CosimError, Slave
-from kinetree.scripts.cosim.watch import Bond, Watch
+from kinetree.scripts.cosim.watch import Watch
 
 
 @dataclass

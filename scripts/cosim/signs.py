@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
 from kinetree.scripts.cosim.slave import CosimError
-from kinetree.scripts.cosim.watch import Bond
 
 NUDGE = 1e-3  # of an input, relative; and absolute where it is zero
 LEAST = 1e-9  # product around the loop that is more than rounding

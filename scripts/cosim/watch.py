@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from kinetree.scripts.cosim.masters import Master, Wire
-from kinetree.scripts.terminal.failure import BadInput
+import numpy as np
+
+from kinetree.scripts.cosim.bonds import Bond
+from kinetree.scripts.cosim.masters import Master
 
 PART = 0.1  # of the work, made by the coupling
 WRONG = 0.2  # mean jump of an input, relative to the range of the values on its wire
@@ -22,75 +23,6 @@ STEPS = 4  # smallest number of steps per window
 SPAN = 0.02  # s per window
 LASTING = 0.9  # part of the first window's jumps below which they fade
 SMALL = 0.01  # ranges below this part of the value are rest
-DOMAINS = (  # words for effort and flow
-    (("force", "torque", "moment"), ("speed", "velocity")),
-    (("pressure",), ("flow",)),
-    (("voltage",), ("current",)),
-)
-STIFFNESS = "stiffness"
-
-
-@dataclass(frozen=True)
-class Bond:
-    """Wires whose values multiply to a power: effort one way, flow the other; a third may tell how the effort follows the motion within a step."""
-
-    name: str
-    effort: int
-    flow: int
-    stiffness: int | None = None
-    sign: float = 1.0  # -1: the flow enters the side whose effort is on the wire, as with pressures
-    meant: bool = True  # False: taken for a bond by the names on its wires; it warns and does not stop the run
-
-
-def kind_of(wire: Wire) -> str:
-    """Effort, flow or stiffness by the names at its ends; empty where they do not say."""
-    words = f"{wire.input} {wire.output}".lower()
-    if STIFFNESS in wire.input.lower():
-        return STIFFNESS
-    effort, flow = (any(word in words for pair in DOMAINS for word in pair[side]) for side in (0, 1))
-    return "effort" if effort and not flow else "flow" if flow and not effort else ""
-
-
-def fit(effort: Wire, flow: Wire) -> bool:
-    """Whether both, at both of their ends, are of one domain and go in opposite directions between the same units."""
-
-    def says(wire: Wire, words: Sequence[str]) -> bool:
-        return all(any(word in end.lower() for word in words) for end in (wire.input, wire.output))
-
-    same = any(says(effort, pair[0]) and says(flow, pair[1]) for pair in DOMAINS)
-    return same and effort.source is flow.target and effort.target is flow.source
-
-
-def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
-    """Bonds by the names on the wires: an effort and a flow between the same two units in opposite directions."""
-    bonds = []
-    for name in dict.fromkeys(wire.bond for wire in wires if wire.bond):
-        places = [k for k, wire in enumerate(wires) if wire.bond == name]
-        told = next((k for k in places if kind_of(wires[k]) == STIFFNESS), None)
-        pair = [k for k in places if k != told]
-        if len(pair) != 2 or wires[pair[0]].source is not wires[pair[1]].target or wires[pair[0]].target is not wires[pair[1]].source:
-            found = ", ".join(str(wires[k]) for k in pair)
-            raise BadInput(f"bond '{name}': expected two wires in opposite directions between two units, found {found}")
-        effort, flow = pair if kind_of(wires[pair[0]]) == "effort" or kind_of(wires[pair[1]]) == "flow" else pair[::-1]
-        enters = "pressure" in wires[effort].output.lower()
-        bonds.append(Bond(name, effort, flow, told, -1.0 if enters else 1.0))
-    return bonds
-
-
-def suspected(wires: Sequence[Wire]) -> list[Bond]:
-    """Pairs of wires that look like a bond and are not named as one."""
-    free = [k for k, wire in enumerate(wires) if not wire.bond]
-    efforts, flows = ([k for k in free if kind_of(wires[k]) == kind] for kind in ("effort", "flow"))
-    found = []
-    for effort in efforts:
-        flow = next((k for k in flows if fit(wires[effort], wires[k])), None)
-        if flow is not None:
-            flows.remove(flow)
-            told = [k for k in free if kind_of(wires[k]) == STIFFNESS and wires[k].source is wires[effort].source]
-            name = f"{wires[effort].source.name}.{wires[effort].output}"
-            sign = -1.0 if "pressure" in wires[effort].output.lower() else 1.0
-            found.append(Bond(name, effort, flow, told[0] if len(told) == 1 else None, sign, meant=False))
-    return found
 
 
 class Range:
@@ -124,7 +56,7 @@ class Watch:
         """Energy that the coupling has made so far."""
         return self.bond.sign * (self.given - self.answered)
 
-    def look(self, master: Master, now: Sequence[float], t: float, h: float) -> str:
+    def look(self, master: Master, now: Sequence[float] | np.ndarray, t: float, h: float) -> str:
         """A message when the coupling has become unstable, else nothing; `now` is on the wires after the step."""
         used, before, bond = master.used, master.before, self.bond
         if before is None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kinetree.scripts.cosim.bonds import bonds_of, suspected
 from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.plan import Plan, of_wires
@@ -16,7 +17,6 @@ from kinetree.scripts.cosim.scenario import Connection, Scenario
 from kinetree.scripts.cosim.slave import Slave
 from kinetree.scripts.cosim.study import Outcome
 from kinetree.scripts.cosim.units import unit_of
-from kinetree.scripts.cosim.watch import bonds_of, suspected
 from kinetree.scripts.terminal.failure import BadInput
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,8 @@ def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
             for name in names:
                 report.add(f"host {name}", "not run: the bare host speaks FMI 2.0 only")
             return
-        step = float(archive.description.defaultExperiment.stepSize)
+        experiment: Any = archive.description.defaultExperiment
+        step = float(experiment.stepSize)
         expected = in_fmpy(archive, step)
         for name in names:
             report_host(report, archive, name, step, expected)

@@ -21,7 +21,7 @@ class Archive:
         self.folder = extract(str(path))
         self.description = read_model_description(self.folder)
         self.compiled = self._compile()
-        self.version = int(self.description.fmiVersion[0])
+        self.version = int(str(self.description.fmiVersion)[0])
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.reals = [v.name for v in self.description.modelVariables if v.type in REALS and v.causality in ("output", "local")]
 
@@ -34,8 +34,8 @@ class Archive:
         folder, own = Path(self.folder), this_platform()
         if (folder / "binaries").exists() or not (folder / "sources").exists() or own is None:
             return False
-        part = self.description.coSimulation or self.description.modelExchange
-        compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(self.description.fmiVersion[0])))
+        part: Any = self.description.coSimulation or self.description.modelExchange
+        compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(str(self.description.fmiVersion)[0])))
         return True
 
     def unpack(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class Host:
 
         self.archive, self.messages, self.time = archive, [] if messages is None else messages, 0.0
         logger = self._log_2 if archive.version == 2 else self._log_3
-        self.fmu = instantiate_fmu(archive.folder, archive.description, kind, debug_logging=True, logger=logger, **options)
+        self.fmu: Any = instantiate_fmu(archive.folder, archive.description, kind, debug_logging=True, logger=logger, **options)
 
     def _log_2(self, environment, instance, status, category, message) -> None:
         self.messages.append(message.decode() if message else "")

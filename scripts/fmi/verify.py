@@ -80,7 +80,7 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         if archive.compiled:
             report.add("sources", "compiled by cc -std=c99 -Wall -Wextra -Wpedantic without a warning")
         twin = (reference or twin_of)(archive)
-        experiment = archive.description.defaultExperiment
+        experiment: Any = archive.description.defaultExperiment
         end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
         step = float(experiment.stepSize)
         count = max(1, min(MOST_STEPS, round(end / step)))

@@ -75,7 +75,7 @@ def draw_nyquist(linear: Linear, inputs: Sequence[str], outputs: Sequence[str], 
     for number, (given, output) in enumerate((a, b) for a in inputs for b in outputs):
         values = response_of(linear.part([given], [output]))
         near = values[np.abs(values) < 20.0]
-        place.plot(near.real, near.imag, color=COLOURS[number % len(COLOURS)], label=f"{given} to {output}")
+        place.plot(np.real(near), np.imag(near), color=COLOURS[number % len(COLOURS)], label=f"{given} to {output}")
     angle = np.linspace(0, 2 * np.pi, 200)
     place.plot(np.cos(angle), np.sin(angle), color="#999", linewidth=0.6)
     place.plot([-1], [0], "+", color="#b03030", markersize=12)
@@ -97,9 +97,9 @@ def draw_poles(linear: Linear, zeros: np.ndarray, path: Path) -> Path:
     """Eigenvalues and zeros in the complex plane."""
     figure, axes = figure_of(1, 1, 6.5, 5.0)
     place = axes[0, 0]
-    place.plot(linear.eigenvalues.real, linear.eigenvalues.imag, "x", color=COLOURS[0], label="poles")
+    place.plot(np.real(linear.eigenvalues), np.imag(linear.eigenvalues), "x", color=COLOURS[0], label="poles")
     if zeros.size:
-        place.plot(zeros.real, zeros.imag, "o", color=COLOURS[1], fillstyle="none", label="zeros")
+        place.plot(np.real(zeros), np.imag(zeros), "o", color=COLOURS[1], fillstyle="none", label="zeros")
     decorate(place)
     return save(figure, path)
 
@@ -117,7 +117,8 @@ def draw_locus(name: str, unit: str, values: np.ndarray, found: Sequence[np.ndar
     """Eigenvalues as a parameter goes from its first to its last value."""
     figure, axes = figure_of(1, 1, 7.0, 5.0)
     place = axes[0, 0]
-    points = np.concatenate([np.column_stack((each.real, each.imag, np.full(each.size, value))) for value, each in zip(values, found, strict=True)])
+    pairs = zip(values, found, strict=True)
+    points = np.concatenate([np.column_stack((np.real(each), np.imag(each), np.full(each.size, value))) for value, each in pairs])
     shown = place.scatter(points[:, 0], points[:, 1], c=points[:, 2], s=9, cmap="viridis")
     figure.colorbar(shown, label=f"{name}{f' [{unit}]' if unit else ''}")
     decorate(place)

@@ -19,7 +19,7 @@ FEWEST = 3  # stages from which the tables say something
 
 
 def rows_of(
-    head: Sequence[str], labels: Sequence[str], first: np.ndarray, found: Summary, kind: str, scale: np.ndarray | float = 1.0
+    head: Sequence[str], labels: Sequence[Any], first: np.ndarray, found: Summary, kind: str, scale: np.ndarray | float = 1.0
 ) -> list[list[str]]:
     """Head, the start of the run, a row per stage, then mean, standard deviation, deviation from the start and, for deviations, spread."""
     sums = {"mean": found.mean, "standard deviation": found.standard_deviation, "deviation from the start": found.deviation}

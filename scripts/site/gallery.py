@@ -43,8 +43,8 @@ def see(name: str, source: str) -> Seen:
 
     mechanism = load(source)
     run = mechanism.description.run
-    stop = {} if run is not None and run.stop_time is not None else {"stop_time": 3.0}
-    result = mechanism.chain().simulate(**stop) if mechanism.description.chain is not None else mechanism.compile().simulate(**stop)
+    stop = None if run is not None and run.stop_time is not None else 3.0
+    result = mechanism.chain().simulate(stop) if mechanism.description.chain is not None else mechanism.compile().simulate(stop)
     data = run_data(result)
     shown = source if source.startswith("lib:") else Path(source).relative_to(EXAMPLES.parent).as_posix()
     return Seen(name, shown, mechanism.description.name or name, mechanism.description.text or "", page(data), picture(data))

@@ -71,7 +71,7 @@ def description(structure: Structure, ssp_version: str) -> Element:
     root = Element("ssd:SystemStructureDescription", SPACES | made(ssp_version, identifier_of(structure.name)))
     if structure.name:
         root.set("description", structure.name)
-    system = SubElement(root, "ssd:System", name="system", **({"description": structure.text} if structure.text else {}))
+    system = SubElement(root, "ssd:System", {"name": "system"} | ({"description": structure.text} if structure.text else {}))
     elements = SubElement(system, "ssd:Elements")
     for place, component in enumerate(structure.components):
         write_component(elements, component, place)

@@ -7,7 +7,7 @@ mean speed the carrier has made; then the controllers, with the new angles, for 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
 from kinetree.models.library import carrier_drives as library
 from kinetree.models.library.carrier_parts import JACKS
+from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
@@ -27,9 +28,8 @@ from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
-from kinetree.scripts.cosim.schemes import told
+from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
-from kinetree.scripts.cosim.watch import bonds_of
 
 LABELS = {"slew_left": ("slew", 1), "slew_right": ("slew", -1), "luff_drive": ("luff", 1)}  # axis and sense of each drive
 NUMBERS = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
@@ -81,7 +81,7 @@ def controller_of(label: str) -> Controller:
     return Controller(Pid(gain=sense * float(NUMBERS[f"{axis}_gain"])))
 
 
-def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, dict[str, Slave], dict[str, Slave], list[Path]]:
+def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
     """Carrier, drives and controllers as FMUs in a folder; `process` steps the same programs without FMUs."""
     mechanism = load("lib:carrier", outside=1, cylinders=1, **settings)
     if backend == "process":
@@ -100,7 +100,7 @@ def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> 
     return carrier, found, dict(zip(LABELS, others[len(LABELS) :], strict=True)), files
 
 
-def started(carrier: Slave, drives: dict[str, Slave], controllers: dict[str, Slave]) -> Plan:
+def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[str, Slave]) -> Plan:
     """Everything at rest under the loads that the carrier's preparation leaves, wired for told stiffness."""
     wires: list[Wire] = []
     carrier.start({})
@@ -108,7 +108,7 @@ def started(carrier: Slave, drives: dict[str, Slave], controllers: dict[str, Sla
         drives[label].start({"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")})
         angle = carrier.get(axis)
         controllers[label].start({"measured": angle, "target": angle})
-        wires += told(carrier, drives[label], label).wires
+        wires += SCHEMES["told"].plan(carrier, drives[label], label).wires
         wires += [Wire(carrier, axis, controllers[label], "measured"), Wire(controllers[label], "command", drives[label], "control", hold=True)]
     return Plan("sequential", (carrier, *drives.values(), *controllers.values()), tuple(wires))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+STILL = 1e-7  # of the fastest eigenvalue: a pair of zeros comes out of the eigenvalue problem as the root of the roundoff
 BAND = 0.02  # of the whole change: a column that stays within it has settled
 
 VALUE = "rest"  # of a column in the state of rest
@@ -77,10 +78,23 @@ class AtRest:
         return min((abs(getattr(loop.margins, key)) if loop.margins.stable else unstable for loop in self.loops), default=np.inf)
 
 
+def growth(linear: Any) -> float:
+    """Largest real part of the eigenvalues; 0 where it is one of their roundings, as that of a motion that nothing holds or drives."""
+    values = linear.eigenvalues
+    largest = float(values.real.max(initial=-np.inf))
+    return 0.0 if 0.0 < largest <= STILL * np.abs(values).max() else largest
+
+
+def swings(linear: Any) -> list[Any]:
+    """Modes that oscillate; not the roundings of eigenvalues that are zero."""
+    fastest = float(np.abs(linear.eigenvalues).max(initial=0.0))
+    return [mode for mode in linear.modes() if mode.oscillates and abs(mode.eigenvalue) > STILL * fastest]
+
+
 REST: dict[str, Callable[[AtRest], float]] = {
-    "growth": lambda at: float(at.linear.eigenvalues.real.max(initial=-np.inf)),
-    "damping": lambda at: min((mode.damping for mode in at.linear.modes() if mode.oscillates), default=1.0),
-    "frequency": lambda at: min((mode.frequency for mode in at.linear.modes() if mode.oscillates), default=0.0),
+    "growth": lambda at: growth(at.linear),
+    "damping": lambda at: min((mode.damping for mode in swings(at.linear)), default=1.0),
+    "frequency": lambda at: min((mode.frequency for mode in swings(at.linear)), default=0.0),
     "gain_margin": lambda at: at.margin("gain", 0.0),
     "phase_margin": lambda at: at.margin("phase", 0.0),
     "delay_margin": lambda at: at.margin("delay", 0.0),

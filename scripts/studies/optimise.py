@@ -75,6 +75,10 @@ def locally(search: Search, start: np.ndarray) -> Any:
         from kinetree.scripts.studies.ipopt import ipopt
 
         return ipopt(search, start, scale)
+    if task.method == "minimax":
+        from kinetree.scripts.studies.minimax import minimax
+
+        return minimax(search, start)
     options: dict[str, Any] = {"maxiter": task.iterations} | ({"ftol": 1e-12} if task.method == "slsqp" else {"xtol": 1e-9, "gtol": 1e-9})
     limits = NonlinearConstraint(
         lambda s: search.limits(at(s)),

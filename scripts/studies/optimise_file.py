@@ -2,13 +2,15 @@
 
 mechanism = "regulator.toml"                  # or lib:NAME
 [optimize]
-method = "slsqp"                              # or trust-constr, differential-evolution, ipopt (extra `optimize`)
+method = "slsqp"                              # or trust-constr, differential-evolution, ipopt (extra `optimize`); minimax: largest values of
+                                              # runs, deviation(...) and peak(...), by linear programs over their whole histories
 gradient = "differences"                      # or "adjoint": for measures end(OUTPUT) of runs by rk4 without events
 multistart = 4                                # further starts, spread by a Sobol sequence with `seed`
 over = "worst"                                # of the scenarios: the worst, or their mean
 pareto = 9                                    # points of the front of two measures; left out: their weighted sum
 [optimize.variables]
 k = { from = 1, to = 100, start = 20 }
+"pulse_[1-9]" = { from = -1, to = 1 }         # nine variables
 [optimize.measures]                           # their weighted sum is made small
 "rms(height)" = 1.0
 [optimize.constraints]
@@ -23,6 +25,7 @@ set = { load = 2.0 }
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +35,7 @@ from kinetree.scripts.studies.measures import parsed
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import number, only, read_toml
 
-METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt")
+METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt", "minimax")
 GRADIENTS = ("differences", "adjoint")
 KEYS = {"mechanism", "optimize", "run", "scenarios", "set"}
 OPTIMIZE = {"method", "gradient", "multistart", "seed", "over", "iterations", "pareto", "variables", "measures", "constraints"}
@@ -89,7 +92,9 @@ def read_task(path: Path) -> Task:
         raise BadInput(f"{path}: optimize.method: found '{method}', expected one of {', '.join(METHODS)}")
     if over not in ("worst", "mean"):
         raise BadInput(f"{path}: optimize.over: found '{over}', expected worst or mean")
-    variables = {name: variable(table, f"{path}: optimize.variables.{name}") for name, table in wanted["variables"].items()}
+    variables = {
+        name: variable(table, f"{path}: optimize.variables.{text}") for text, table in wanted["variables"].items() for name in numbered(text)
+    }
     limits = {text: bounds(table, f"{path}: optimize.constraints.{text}") for text, table in wanted.get("constraints", {}).items()}
     weights = {text: number(weight, f"{path}: optimize.measures.{text}") for text, weight in wanted["measures"].items()}
     try:
@@ -106,6 +111,8 @@ def read_task(path: Path) -> Task:
     gradient = wanted.get("gradient", "differences")
     if gradient not in GRADIENTS:
         raise BadInput(f"{path}: optimize.gradient: found '{gradient}', expected one of {', '.join(GRADIENTS)}")
+    if method == "minimax" and not any(parsed(text)[0] in ("deviation", "peak") for text in weights):
+        raise BadInput(f"{path}: optimize.method: minimax takes measures deviation(OUTPUT) or peak(OUTPUT)")
     if gradient == "adjoint" and (content.get("run", {}).get("integrator") != "rk4" or any(parsed(text)[0] != "end" for text in (*weights, *limits))):
         raise BadInput(f'{path}: optimize.gradient: the adjoint takes measures end(OUTPUT) of runs with integrator = "rk4"')
     if counts["pareto"] and (len(weights) != 2 or counts["pareto"] < 3):
@@ -113,6 +120,14 @@ def read_task(path: Path) -> Task:
     mark = sha256(repr(content).encode()).hexdigest()[:16]
     more = {"run": content.get("run", {}), "scenarios": scenarios, "settings": content.get("set", {}), "gradient": gradient, "mark": mark}
     return Task(source, variables, weights, limits, method, over=over, **counts, **more)
+
+
+def numbered(text: str) -> list[str]:
+    """Names of `pulse_[1-9]`; any other name stands for itself."""
+    match = re.fullmatch(r"(.*)\[(\d{1,4})-(\d{1,4})\](.*)", text)
+    if match is None:
+        return [text]
+    return [f"{match[1]}{k}{match[4]}" for k in range(int(match[2]), int(match[3]) + 1)] or [text]
 
 
 def variable(table: Any, place: str) -> Variable:

@@ -50,6 +50,7 @@ class Search:
         self.low = np.array([each.low for each in task.variables.values()])
         self.width = np.array([each.high for each in task.variables.values()]) - self.low
         self.known: dict[bytes, np.ndarray] = {}
+        self.kept: dict[bytes, list[tuple[dict[str, np.ndarray], np.ndarray]]] | None = {} if task.method == "minimax" else None
         self.count, self.history, self.best = 0, [], (math.inf, math.inf, np.zeros(0))
         self.began = time.perf_counter()
         self.state, self.stored = state, stored(state, task)
@@ -69,12 +70,29 @@ class Search:
                 self.note(p)
         new = [p for p in points if p.tobytes() not in self.known]
         if new:
-            found = np.array([self.scenario(system, k, np.array(new)) for k, system in enumerate(self.systems)])
+            found = self.run(new)
             for row, p in enumerate(new):
                 self.known[p.tobytes()] = self.together(found[:, row])[0]
                 self.note(p)
                 self.keep(p)
         return np.array([self.known[p.tobytes()] for p in points])
+
+    def run(self, points: list[np.ndarray]) -> np.ndarray:
+        """Measures of all scenarios, (scenarios, points, measures)."""
+        return np.array([self.scenario(system, k, np.array(points)) for k, system in enumerate(self.systems)])
+
+    def histories(self, p: np.ndarray) -> list[dict[str, np.ndarray]]:
+        """Columns of the runs of a point, by scenario; those of a state file are run again."""
+        assert self.kept is not None
+        if p.tobytes() not in self.kept:
+            self.run([p])
+        return [columns for columns, _ in self.kept[p.tobytes()]]
+
+    def apart(self, p: np.ndarray) -> np.ndarray:
+        """Measures of a point, scenario by scenario."""
+        self.histories(p)
+        assert self.kept is not None
+        return np.array([values for _, values in self.kept[p.tobytes()]])
 
     def keep(self, p: np.ndarray) -> None:
         """A line of the state file: what an interrupt or the end of the machine leaves."""
@@ -120,6 +138,10 @@ class Search:
                 continue
             if np.isfinite(values).all():
                 found[k] = values
+            if self.kept is not None:
+                past = self.kept.setdefault(points[k].tobytes(), [])
+                del past[which:]
+                past.append(({name: column.copy() for name, column in held.items()}, found[k]))
         return found
 
     def note(self, p: np.ndarray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import lru_cache
@@ -14,22 +15,54 @@ from kinetree.scripts.terminal.failure import BadInput
 AHEAD = 4  # tasks per worker that wait
 ON_CLUSTER = 16  # cases of a task on a cluster
 TRIES = 5  # workers that may die over one task
+WORTH = 4  # cases per parameter from which it pays to find out whether they differ in numbers only
 
 Rows = Iterator[tuple[int, list[float]]]
 Cases = Sequence[dict[str, float]]
 
 
-@lru_cache(maxsize=2)
-def mechanism_of(source: str) -> Any:
-    """Loaded once per process; a description may be given as the text of its JSON."""
+def loaded(source: str) -> Any:
+    """A mechanism; a description may be given as the text of its JSON."""
     from kinetree.models import load
 
     return load(json.loads(source)) if source.startswith("{") else load(source)
 
 
-def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]) -> list[float]:
+mechanism_of = lru_cache(maxsize=2)(loaded)  # once per process
+
+
+@lru_cache(maxsize=2)
+def base_of(source: str, token: int) -> Any:
+    """Compiled once per process and study (`token`): what cases change only in numbers need not be compiled again."""
+    return loaded(source).compile()
+
+
+def told_by_numbers(source: str, cases: Cases) -> int:
+    """A token for `base_of` where the cases differ in numbers only, else 0; looked into where it pays."""
+    from kinetree.models.run.cases import Cases as Many
+
+    if len(cases) <= WORTH * len(cases[0] if cases else ()):
+        return 0
+    token = time.time_ns()
+    base = base_of(source, token)
+    if base.description.chain is not None or not all(name in base.description.parameters for name in cases[0]):
+        return 0
+    return token if Many(base, {name: [case[name] for case in cases] for name in cases[0]}, None).quick else 0
+
+
+def system_of(source: str, case: dict[str, float], token: int) -> Any:
+    """The mechanism of a case."""
+    from kinetree.models.run.retuned import retuned_run
+
+    if not token:
+        return mechanism_of(source).compile(**case)
+    base = base_of(source, token)
+    return retuned_run(base, case, base.preparations if base.description.run.prepare else None)
+
+
+def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int = 0) -> list[float]:
     """Parameters and measures of one case."""
-    system = mechanism_of(source).compile(**case)
+    system = system_of(source, case, token)
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = system.simulate(**options) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}
@@ -54,19 +87,18 @@ def rows_of(
     cluster: str = "",
 ) -> Rows:
     """Number and row of every case as it is done."""
+    token = told_by_numbers(source, cases)
     if cluster:
-        yield from on_cluster(source, cases, options, texts, cluster, told)
+        yield from on_cluster(source, cases, options, texts, cluster, told, token)
     elif workers > 1:
-        yield from on_workers(source, cases, options, texts, workers, told)
+        yield from on_workers(source, cases, options, texts, workers, told, token)
     else:
         for number, case in enumerate(cases):
             told(number)
-            yield number, one_row(source, case, options, texts)
+            yield number, one_row(source, case, options, texts, token)
 
 
-def on_workers(
-    source: str, cases: Sequence[dict[str, float]], options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None]
-) -> Rows:
+def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None], token: int) -> Rows:
     """Processes of this machine; a worker that dies takes its case along, which is then run here."""
     from concurrent.futures.process import BrokenProcessPool
 
@@ -76,7 +108,7 @@ def on_workers(
             while left or waiting:
                 while left and len(waiting) < AHEAD * workers:
                     number = left.pop()
-                    waiting[pool.submit(one_row, source, cases[number], options, texts)] = number
+                    waiting[pool.submit(one_row, source, cases[number], options, texts, token)] = number
                 for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                     row = future.result()
                     number = waiting.pop(future)
@@ -85,19 +117,17 @@ def on_workers(
                     yield number, row
         except BrokenProcessPool:
             for number in sorted([*left, *waiting.values()]):
-                yield number, one_row(source, cases[number], options, texts)
+                yield number, one_row(source, cases[number], options, texts, token)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
 
 
-def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str]) -> list[list[float]]:
+def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int) -> list[list[float]]:
     """Rows of a task."""
-    return [one_row(source, case, options, texts) for case in cases]
+    return [one_row(source, case, options, texts, token) for case in cases]
 
 
-def on_cluster(
-    source: str, cases: Sequence[dict[str, float]], options: dict, texts: Sequence[str], address: str, told: Callable[[float], None]
-) -> Rows:
+def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], address: str, told: Callable[[float], None], token: int) -> Rows:
     """A Dask cluster whose workers have kinetree; the description travels, and what a worker takes along when it dies runs on another one."""
     try:
         from dask.distributed import Client, as_completed
@@ -117,11 +147,12 @@ def on_cluster(
 
         def send() -> None:
             part = left.pop()
-            future = client.submit(some_rows, sent, [cases[k] for k in part], options, list(texts), retries=TRIES, pure=False)
+            future = client.submit(some_rows, sent, [cases[k] for k in part], options, list(texts), token, retries=TRIES, pure=False)
             places[future.key] = part
             flow.add(future)
 
-        threads = max(1, sum(client.nthreads().values()))
+        workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
+        threads = max(1, sum(workers.values()))
         for _ in range(min(len(left), AHEAD * threads)):
             send()
         for future in flow:

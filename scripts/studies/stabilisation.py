@@ -1,105 +1,198 @@
-"""How well the carrier's drives hold the commanded angles while modules leave: valves shut, proportional, with advance compensation of the loads."""
+"""How well a mechanism holds values while something disturbs it: ways to drive it, compared in runs, at rest and over spread parameters.
+
+mechanism = "lib:carrier"
+hold = ["slew", "luff"]            # outputs or coordinates that are to stay what they are at the start of the run
+band = 2e-4                        # deviation within which they count as settled
+disturbed = "swing"                # stages whose beginnings disturb, by the beginning of their names; left out: the start of the run
+until = "travel"                   # stages before which it is to be settled
+energy = "drive_energy"            # a column whose last value is what holding costs; left out: not told
+samples = 32                       # runs of every way with [vary], by a Latin hypercube with `seed`
+[set]                              # parameters and settings of all ways
+[run]
+stop_time = 5.0
+[vary]
+module_mass = { normal = [120.0, 6.0] }
+[ways.proportional]                # parameters that make a way, as many ways as wanted
+gain = 2.0
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
-from kinetree.models.result.whole_file import whole_file
+from kinetree.models.description.errors import suggestion
+from kinetree.scripts.studies.samplers import Distribution, drawn
+from kinetree.scripts.studies.study import RunTable, as_distribution
+from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
-WAYS = {
-    "valves shut": {"slew_gain": 0.0, "luff_gain": 0.0},
-    "proportional": {},
-    "proportional and advance": {"advance": 1.0},
-}
-AXES = ("slew", "luff")
-BAND = 2e-4  # deviation within which an angle counts as settled [rad]
+SHIPPED = Path(__file__).parent.parent / "templates" / "stabilisation.toml"
+NOT_SETTLED = 0.98  # of a span: what settles later than that has not
+
+
+class Comparison(FileTable):
+    """What is held, and by which ways."""
+
+    mechanism: Annotated[str, Field(strict=True, min_length=1)]
+    hold: Annotated[list[str], Field(min_length=1)]
+    ways: Annotated[dict[str, dict[str, Real]], Field(min_length=1)]
+    band: Positive
+    disturbed: str = ""
+    until: str = ""
+    energy: str = ""
+    settings: dict[str, Any] = Field({}, alias="set")
+    run_table: RunTable = Field(RunTable(), alias="run")
+    vary: dict[str, Annotated[Any, PlainValidator(as_distribution)]] = {}
+    samples: Annotated[int, Field(strict=True, ge=2, le=100_000)] = 32
+    seed: Annotated[int, Field(strict=True, ge=0)] = 0
+
+    _path: Path = PrivateAttr(SHIPPED)
+
+    @model_validator(mode="after")
+    def sensible(self) -> Comparison:
+        if self.until and not self.disturbed:
+            raise ValueError("until: it belongs to `disturbed`, which is missing")
+        return self
+
+    @property
+    def path(self) -> Path:
+        """Where it was read from."""
+        return self._path
+
+    def source(self) -> str:
+        """The mechanism; a file is meant relative to the comparison's own folder."""
+        return self.mechanism if self.mechanism.startswith("lib:") else str(self.path.parent / self.mechanism)
+
+    def options(self) -> dict[str, Any]:
+        return self.run_table.model_dump(exclude_unset=True)
+
+    def with_settings(self, settings: dict[str, Any]) -> Comparison:
+        """Further settings of all ways."""
+        made = self.model_copy(update={"settings": {**self.settings, **settings}})
+        made._path = self._path
+        return made
+
+    def spreads(self) -> dict[str, Distribution]:
+        return self.vary
+
+
+def read_comparison(path: Path = SHIPPED) -> Comparison:
+    """Read and check a file."""
+    found = checked(Comparison, read_toml(path), str(path))
+    found._path = path
+    return found
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way to hold the angles, by axis: largest and mean deviation, what is left at the end [rad], longest time to settle [s]; energy used [J]."""
+    """One way: largest and rms deviation and what is left at the end by held value, longest time to settle [s], energy used (or not a number)."""
 
     way: str
     largest: dict[str, float]
     mean: dict[str, float]
     left: dict[str, float]
     settling: dict[str, float]
+    span: float
     energy: float
 
+    def settled(self, name: str) -> bool:
+        return self.settling[name] < NOT_SETTLED * self.span
 
-def compare(progress: Callable[[float], None] = lambda done: None, modules: int = 4, pace: float = 1.5, **settings: float) -> dict[str, Result]:
-    """The same departures with each way; `cylinders`, `order` and all parameters of lib:carrier may be given."""
+
+def system_of(wanted: Comparison, way: str) -> Any:
+    """The mechanism driven by a way; names that it does not have are mistakes of the file."""
+    mechanism = load(wanted.source(), **wanted.settings)
+    known = tuple(mechanism.description.parameters)
+    for name in (*wanted.ways[way], *wanted.vary):
+        if name not in known:
+            raise BadInput(f"{wanted.path}: no parameter '{name}'; {suggestion(name, known)}")
+    system = mechanism.compile(**wanted.ways[way])
+    c = system.compiled
+    columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)
+    for name in (*wanted.hold, *([wanted.energy] if wanted.energy else [])):
+        if name not in columns:
+            raise BadInput(f"{wanted.path}: no column '{name}'; {suggestion(name, columns)}")
+    stages = [stage.name for stage in system.stages]
+    for begin in filter(None, (wanted.disturbed, wanted.until)):
+        if not any(name.startswith(begin) for name in stages):
+            raise BadInput(f"{wanted.path}: no stage begins with '{begin}'; stages: {', '.join(filter(None, stages)) or 'none'}")
+    return system
+
+
+def compare(wanted: Comparison, progress: Callable[[float], None] = lambda done: None) -> dict[str, Result]:
+    """The same run by each way."""
     runs = {}
-    for k, (way, gains) in enumerate(WAYS.items()):
-        system = load("lib:carrier", drives=1, **{"cylinders": 1, "modules": modules, "pace": pace, **settings, **gains}).compile()
-        runs[way] = system.simulate(output_step=0.005, tolerance=1e-8)
+    for k, way in enumerate(wanted.ways):
+        runs[way] = system_of(wanted, way).simulate(**wanted.options())
         progress(k + 1.0)
     return runs
 
 
-def row(way: str, result: Result) -> Row:
+def row(wanted: Comparison, way: str, result: Result) -> Row:
     """What the table says about a run."""
-    deviations = {axis: result[axis] - result[axis][0] for axis in AXES}
-    departures = [event.time for event in result.events if event.stage.startswith("swing")]
+    deviations = {name: result[name] - result[name][0] for name in wanted.hold}
+    stretches = spans(wanted, result)
     return Row(
         way,
-        {axis: float(np.abs(d).max()) for axis, d in deviations.items()},
-        {axis: float(np.sqrt(np.mean(d**2))) for axis, d in deviations.items()},
-        {axis: float(d[-1]) for axis, d in deviations.items()},
-        {axis: max(settling(result.time, d, begin, end) for begin, end in spans(result, departures)) for axis, d in deviations.items()},
-        float(result["drive_energy"][-1]),
+        {name: float(np.abs(d).max()) for name, d in deviations.items()},
+        {name: float(np.sqrt(np.mean(d**2))) for name, d in deviations.items()},
+        {name: float(d[-1]) for name, d in deviations.items()},
+        {name: max(settling(result.time, d, begin, end, wanted.band) for begin, end in stretches) for name, d in deviations.items()},
+        max(end - begin for begin, end in stretches),
+        float(result[wanted.energy][-1]) if wanted.energy else float("nan"),
     )
 
 
-def spans(result: Result, departures: list[float]) -> list[tuple[float, float]]:
-    """From each departure to the next push, or to the end."""
-    pushes = [event.time for event in result.events if event.stage.startswith("travel")]
-    return [(t, min([push for push in pushes if push > t], default=float(result.time[-1]))) for t in departures]
+def spans(wanted: Comparison, result: Result) -> list[tuple[float, float]]:
+    """From each disturbance to the instant before which it is to be settled, or to the end."""
+    last = float(result.time[-1])
+    if not wanted.disturbed:
+        return [(float(result.time[0]), last)]
+    begins, ends = ([e.time for e in result.events if text and e.stage.startswith(text)] for text in (wanted.disturbed, wanted.until))
+    return [(t, min([end for end in ends if end > t], default=last)) for t in begins] or [(float(result.time[0]), last)]
 
 
-def settling(time: np.ndarray, deviation: np.ndarray, begin: float, end: float) -> float:
+def settling(time: np.ndarray, deviation: np.ndarray, begin: float, end: float, band: float) -> float:
     """Time from `begin` until the deviation stays within the band up to `end`; the whole span where it does not."""
     inside = (time >= begin) & (time <= end)
-    late = np.flatnonzero(np.abs(deviation[inside]) > BAND)
+    late = np.flatnonzero(np.abs(deviation[inside]) > band)
     return float(min(time[inside][late[-1]] - begin + (time[1] - time[0]), end - begin)) if late.size else 0.0
 
 
-def table(runs: dict[str, Result]) -> list[list[str]]:
-    """Head and rows as texts, angles in mrad."""
-    heads = ["drives", *(f"{axis}: {text}" for axis in AXES for text in ("largest", "rms", "at the end", "settled after")), "energy [J]"]
-    rows = [heads]
+def shown_unit(result: Result, name: str) -> tuple[float, str]:
+    """Factor and unit in which deviations are written: thousandths of angles and lengths."""
+    unit = result.unit(name)
+    return (1e3, f"m{unit}") if unit in ("rad", "m") else (1.0, unit)
+
+
+def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
+    """Head and rows as texts."""
+    units = {name: shown_unit(next(iter(runs.values())), name) for name in wanted.hold}
+    words = ("largest", "rms", "at the end", "settled after")
+    heads = ["way", *(f"{name}{f' [{units[name][1]}]' * (text != words[-1])}: {text}" for name in wanted.hold for text in words)]
+    rows = [heads + (["energy [J]"] if wanted.energy else [])]
     for way, result in runs.items():
-        found, cells = row(way, result), [way]
-        for axis in AXES:
-            span = max(end - begin for begin, end in spans(result, [e.time for e in result.events if e.stage.startswith("swing")]))
-            settled = f"{found.settling[axis]:.2f} s" if found.settling[axis] < 0.98 * span else "not"
-            cells += [*(f"{1e3 * value:.3f}" for value in (found.largest[axis], found.mean[axis], found.left[axis])), settled]
-        rows.append([*cells, f"{found.energy:.0f}"])
+        found, cells = row(wanted, way, result), [way]
+        for name in wanted.hold:
+            values = (units[name][0] * value for value in (found.largest[name], found.mean[name], found.left[name]))
+            cells += [*(f"{value:.3f}" for value in values), f"{found.settling[name]:.2f} s" if found.settled(name) else "not"]
+        rows.append(cells + ([f"{found.energy:.0f}"] if wanted.energy else []))
     return rows
 
 
-def draw(runs: dict[str, Result], path: Path) -> None:
-    """Deviations of both angles over time, departures marked."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.5), layout="constrained")
-    for axes, axis in zip(figure.subplots(2, 1, sharex=True), AXES, strict=True):
-        axes.axhspan(-1e3 * BAND, 1e3 * BAND, color="0.9")
-        for (way, result), colour in zip(runs.items(), ("#888888", "#c46a1b", "#1f5f8b")):
-            axes.plot(result.time, 1e3 * (result[axis] - result[axis][0]), color=colour, linewidth=1.1, label=way)
-        for event in next(iter(runs.values())).events:
-            if event.stage.startswith("swing"):
-                axes.axvline(event.time, color="#b03030", linewidth=0.7, linestyle="--")
-        axes.set_ylabel(f"{axis}, deviation [mrad]")
-        axes.grid(alpha=0.4)
-        axes.margins(x=0.0)
-    figure.axes[0].legend(fontsize="small", ncols=3)
-    figure.axes[0].set_title("Angles while modules leave (dashed: departures; grey: settled)", fontsize="medium")
-    figure.axes[-1].set_xlabel("time [s]")
-    with whole_file(path) as draft:
-        figure.savefig(draft, dpi=120)
+def spread(wanted: Comparison, progress: Callable[[float], None] = lambda done: None) -> dict[str, dict[str, np.ndarray]]:
+    """Largest deviations of every way over drawn parameters, (samples,) by held value; not a number where a run failed."""
+    columns, found = drawn("latin", wanted.spreads(), wanted.samples, wanted.seed), {}
+    for k, way in enumerate(wanted.ways):
+        options = {key: value for key, value in wanted.options().items() if key != "method"}
+        runs = system_of(wanted, way).simulate_many(columns, outputs=wanted.hold, **options)
+        found[way] = {name: np.abs(runs[name] - runs[name][:, :1]).max(axis=1) for name in wanted.hold}
+        progress(k + 1.0)
+    return found

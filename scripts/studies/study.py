@@ -96,7 +96,7 @@ class Study(FileTable):
     combine: Literal[COMBINATIONS] = "grid"  # type: ignore[valid-type]
     samples: Count = 100
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
-    run_table: RunTable = Field(RunTable(), alias="run")
+    run_table: RunTable = Field(default=RunTable(), alias="run")
     rest: list[Literal[tuple(REST)]] = []  # type: ignore[valid-type]
 
     _path: Path = PrivateAttr(Path("study.toml"))

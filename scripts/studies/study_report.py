@@ -13,14 +13,16 @@ from kinetree.scripts.studies.study import Study
 
 MOST = 12  # measures that are drawn
 STANDS = 1e-3  # modulus margin of a loop that hardly stands; 0 where it does not
+DIGITS = 9  # of the largest value: what differs less is equal, whatever its rounding
 SHARES = (1, 5, 50, 95, 99)
 
 
 def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
     """Spearman's, of every measure (rows) with every parameter; 0 where one of them is constant."""
-    ranks = np.array(
-        [np.unique(column, return_inverse=True)[1] if np.isfinite(column).all() else np.zeros(column.size) for column in values.T], float
-    )
+    from scipy.stats import rankdata
+
+    sizes = np.abs(values).max(axis=0, initial=1e-300)
+    ranks = np.array([rankdata(np.round(column, DIGITS)) if np.isfinite(column).all() else np.zeros(column.size) for column in (values / sizes).T])
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     sizes = np.linalg.norm(centred, axis=1)
     unit = centred / np.where(sizes > 0.0, sizes, 1.0)[:, None]

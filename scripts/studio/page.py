@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nicegui import run, ui
@@ -66,7 +67,7 @@ class StudioPage:
             rest.tooltip("state of rest, loads, small motions")
             with ui.button(icon="more_vert").props("dense flat round color=white").mark("more"), ui.menu():
                 for title, (backend, version) in BACKENDS.items():
-                    ui.menu_item(f"FMU: {title}", lambda b=backend, v=version: self.pack(b, v))
+                    ui.menu_item(f"FMU: {title}", partial(self.pack, backend, version))
                 ui.separator()
                 ui.menu_item("Results as CSV", self.download_csv)
                 ui.menu_item("This scene as a page", self.download_page)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.control import ControlSpec, StepControl
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
 from kinetree.scripts.cosim.two_masses import ENERGY, K1, K2, KC, SPEED, coupled_by_displacement, coupled_by_force, energy
-from kinetree.scripts.cosim.watch import bonds_of
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "linear_oscillator.json").read_text())
 PLACES = {coupled_by_displacement: ("x", "x", "v", "v"), coupled_by_force: ("x1", "x2", "v1", "v2")}

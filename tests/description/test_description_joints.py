@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetree.models.description.joints import FREEDOMS, JointProblem, joint_elements, perpendiculars
+from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import JointSpec
+from kinetree.models.joints.elements import JointProblem, perpendiculars
+from kinetree.models.joints.kinds import KINDS
 from kinetree.solvers.layout import Element
 
 
@@ -46,8 +48,21 @@ def test_typed_joints_have_their_names_and_elements(kind):
     assert joint.start_speeds == (0.0,) * len(speeds)
 
 
-def test_every_type_of_the_format_is_expanded():
-    assert set(DEFAULTS) == set(FREEDOMS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_type_of_the_registry_is_expanded(kind):
+    """Its elements move with all of its coordinates, which have names and starts; an axis and a pitch are refused where they mean nothing."""
+    declared = KINDS[kind]
+    axes = {"axis": [[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]][: len(declared.axes)]} if declared.axes else {}
+    if len(declared.axes) == 1:
+        axes = {"axis": axes["axis"][0]}
+    joint = form(type=kind, **axes, **({"pitch": 0.01} if declared.pitch else {}))
+    assert joint.coordinates == tuple(f"J.{suffix}" for suffix in declared.coordinates)
+    assert len(joint.starts) == len(joint.coordinates) and len(joint.start_speeds) == len(joint.speeds)
+    assert {element.coordinate for element in joint.elements} == ({0} if declared.quaternion else set(range(len(joint.coordinates))))
+    assert joint.quaternion == (len(joint.coordinates) == len(joint.speeds) + 1)
+    for key in ("axis",) * (not declared.axes) + ("pitch",) * (not declared.pitch):
+        with pytest.raises(JointProblem, match=key):
+            form(type=kind, **({"pitch": 0.01} if declared.pitch else {}), **{key: "x" if key == "axis" else 0.01})
 
 
 def test_place_of_a_joint_comes_first():

@@ -136,3 +136,44 @@ def test_an_ensemble_leaves_the_system_as_it_was():
     q, u = system.start()
     assert system.accelerations(0.0, q, u) == pytest.approx(load(arm()).compile().accelerations(0.0, q, u), rel=1e-15)
     assert (system.simulate(stop_time=0.1)["p"] == before).all()
+
+
+@compiled
+def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
+    """The carrier with other masses: its states of rest are found and its departures carried out as if it had been compiled with them, bit for bit.
+
+    The second module leaves in a stage of its own, so that what a stage's structure knows of the mass shows."""
+    system = load("lib:carrier", modules=2).compile()
+    masses, heavy = np.array([100.0, 140.0]), np.array([2800.0, 3100.0])
+    found = system.simulate_many({"module_mass": masses, "platform_mass": heavy}, outputs=["pitch", "luff", "jack_load_rear_left"], threads=1)
+    assert not found.failures
+    for k in range(2):
+        alone = load("lib:carrier", modules=2).compile(module_mass=masses[k], platform_mass=heavy[k]).simulate()
+        assert len(alone.events) > 3
+        for name in found.names:
+            assert np.array_equal(found[name][k], alone[name])
+
+
+@compiled
+def test_numbers_that_change_more_than_registers_are_compiled():
+    """A parameter that a table is made of: writing its register would leave the table as it was."""
+    text = arm(tables={"curve": {"x": [0.0, 1.0], "y": [0.0, "k"]}})
+    text["forces"]["spring"]["value"] = "filter - table('curve', p)"
+    values = {"k": np.array([5.0, 30.0])}
+    found = load(text).compile().simulate_many(values, stop_time=0.5, output_step=0.1)
+    assert "compiled by itself" in found.engine
+    for k in range(2):
+        single = load(text).compile(k=values["k"][k]).simulate(stop_time=0.5, output_step=0.1)
+        assert found["p"][k] == pytest.approx(single["p"], abs=1e-7)
+
+
+@compiled
+def test_the_period_of_a_controller_changes_what_is_compiled():
+    """Sampling is part of the structure: an ensemble over a period runs what single runs with that period are."""
+    text = arm(controllers={"hold": {"measure": "p", "kp": 5.0, "period": "lag", "setpoint": 0.0}})
+    text["forces"]["spring"]["value"] = "filter - k*p - 0.2*der(p) + hold"
+    values = {"lag": np.array([0.05, 0.2])}
+    found = load(text).compile().simulate_many(values, stop_time=0.5, output_step=0.05)
+    for k in range(2):
+        single = load(text).compile(lag=values["lag"][k]).simulate(stop_time=0.5, output_step=0.05)
+        assert found["p"][k] == pytest.approx(single["p"], abs=1e-9)

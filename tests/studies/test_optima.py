@@ -224,3 +224,55 @@ def test_what_an_optimisation_cannot_do_is_said(tmp_path: Path):
         path = written(tmp_path, regulator(), REGULATOR.format(method="slsqp", gradient="adjoint").replace(*change))
         with pytest.raises(BadInput, match=message):
             read_task(path)
+
+
+PARABOLA = mass("0", {"a": 0.0, "b": 0.3, "d": 0.0}, outputs={"error": {"value": "t**2 + d*t - a - b*t"}, "slope": {"value": "b"}})
+LARGEST = """
+[optimize]
+method = "minimax"
+iterations = 20
+[optimize.variables]
+a = { from = -2, to = 2, start = 0 }
+b = { from = -2, to = 2, start = 0.3 }
+[optimize.measures]
+"peak(error)" = 2.0
+"""
+RUN = "[run]\nstop_time = 1.0\noutput_step = 0.0625\n"
+
+
+def test_the_least_largest_error_is_chebyshevs(tmp_path: Path):
+    """The line nearest to t² over 0..1 in the largest error is t - 1/8, off by 1/8 at 0, 1/2 and 1 (Chebyshev)."""
+    found = optimise(read_task(written(tmp_path, PARABOLA, LARGEST + RUN)))
+    assert found.values == pytest.approx({"a": -0.125, "b": 1.0}, abs=1e-6)
+    assert found.objective == pytest.approx(0.25, abs=1e-6)
+
+
+def test_minimax_keeps_constraints_and_counts_all_scenarios(tmp_path: Path):
+    """With b <= 1/2 the error is half the range of t² - t/2, which is -1/16..1/2. The worst of two slopes d at once: beside a
+    simplex search over the formula."""
+    bound = "[optimize.constraints]\n'end(slope)' = { max = 0.5 }\n"
+    found = optimise(read_task(written(tmp_path, PARABOLA, LARGEST + bound + RUN)))
+    assert found.feasible and found.objective == pytest.approx(0.5 + 1 / 16, abs=1e-5)
+    both = "[[scenarios]]\nset = { d = 0.0 }\n[[scenarios]]\nset = { d = 1.0 }\n"
+    found = optimise(read_task(written(tmp_path, PARABOLA, LARGEST + RUN + both)))
+    from scipy.optimize import minimize
+
+    t = np.arange(17) / 16
+
+    def worst(p):
+        return max(np.abs(t**2 + d * t - p[0] - p[1] * t).max() for d in (0.0, 1.0))
+
+    least = min(
+        minimize(worst, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000}).fun for start in ([0, 1.5], [-0.2, 1])
+    )
+    assert found.objective == pytest.approx(2.0 * least, abs=1e-5)
+
+
+def test_numbered_variables_and_what_minimax_takes(tmp_path: Path):
+    d = mass("0", {"p_1": 0.5, "p_2": 0.5}, outputs={"sum": {"value": "p_1 + 2*p_2 - 1"}})
+    text = LARGEST.replace("a = {", '"p_[1-2]" = {').replace("b = { from = -2, to = 2, start = 0.3 }\n", "").replace("error", "sum")
+    task = read_task(written(tmp_path, d, text + RUN))
+    assert list(task.variables) == ["p_1", "p_2"]
+    assert optimise(task).objective == pytest.approx(0.0, abs=1e-9)
+    with pytest.raises(BadInput, match="minimax takes measures deviation"):
+        read_task(written(tmp_path, d, text.replace("peak(sum)", "rms(sum)") + RUN))

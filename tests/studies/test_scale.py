@@ -140,11 +140,11 @@ def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture):
 
 
 def test_margins_are_measures(study: Path, tmp_path: Path):
-    """A PD over a mass: phase margin atan(kd w/kp) at the crossover, for every mass; an unstable loop has none."""
+    """A PD over a mass: phase margin atan(kd w/kp) at the crossover, for every gain, compiled once; an unstable loop has none."""
     d = {key: value for key, value in MASS.items() if key != "forces"} | {"actuators": {"p": {"coordinate": "x"}}}
     d["controllers"] = {"c": {"gains": {"x": "k", "der(x)": 4.0}, "drives": "p"}}
     (tmp_path / "m.json").write_text(json.dumps(d))
-    study.write_text('mechanism = "m.json"\nrest = ["phase_margin", "modulus_margin"]\n[vary]\nk = [10.0, 20.0]\n')
+    study.write_text('mechanism = "m.json"\nrest = ["phase_margin", "modulus_margin"]\n[vary]\nk = { from = 10.0, to = 20.0, count = 6 }\n')
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "o.csv")]) == 0
     rows = np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1)
     for k, phase, _ in rows:

@@ -15,6 +15,9 @@ from random_descriptions import Jet, empty, inverse, product, quaternion_jet, sk
 from scipy.integrate import solve_ivp
 from scipy.linalg import lstsq
 
+from kinetree.models.joints.kinds import KINDS
+from kinetree.solvers.layout import Element
+
 Given = tuple[Callable[[float], tuple[float, float, float]], tuple[float, ...]]  # value and two rates, corners
 
 
@@ -74,12 +77,10 @@ def constants(table: dict[str, Any], at: str, frame: str) -> Jet:
     return jet
 
 
-COUNTS = {"rigid": (0, 0), "revolute": (1, 1), "prismatic": (1, 1), "cylindrical": (2, 2), "universal": (2, 2), "spherical": (4, 3)}
-COUNTS |= {"planar": (3, 3), "screw": (1, 1), "free": (7, 6)}
-
 RATES = {"spherical": ("wx", "wy", "wz"), "free": ("vx", "vy", "vz", "wx", "wy", "wz")}
-WORDS = {"revolute": ("angle",), "prismatic": ("s",), "cylindrical": ("s", "angle"), "universal": ("angle1", "angle2"), "screw": ("angle",)}
-WORDS |= {"planar": ("x", "y", "angle"), "spherical": ("qw", "qx", "qy", "qz"), "free": ("x", "y", "z", "qw", "qx", "qy", "qz")}
+WORDS = {kind.name: kind.coordinates for kind in KINDS.values()}
+COUNTS = {kind.name: (len(kind.coordinates), len(kind.speeds or kind.coordinates)) for kind in KINDS.values()}
+KNOWN = ("rigid", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")  # by matrices of their own below
 
 
 class Joint:
@@ -121,10 +122,20 @@ class Joint:
             steps = [shift_jet(np.eye(3)[0], x[0]), shift_jet(np.eye(3)[1], x[1]), turn_jet(np.eye(3)[2], x[2])]
         if self.kind in ("spherical", "free"):
             steps = [quaternion_jet(self.kind == "free", q, u, np.zeros(self.nu))]
+        if self.kind not in KNOWN:
+            steps = self.registered(x)
         jet = constants(self.table, "at", "frame")
         for step in steps:
             jet = product(jet, step)
         return product(jet, inverse(constants(self.table, "child_at", "child_frame")))
+
+    def registered(self, x: list[tuple[float, float, float]]) -> list[Jet]:
+        """Of a kind that is not known here: its elements, multiplied as matrices."""
+        given = self.table.get("axis", "z")
+        axes = [direction(axis) for axis in given] if len(KINDS[self.kind].axes) > 1 else [direction(given)]
+        elements = KINDS[self.kind].elements(axes, self.table.get("pitch", 0.0))
+        moved = [tuple(e.factor * number for number in x[e.coordinate]) for e in elements]
+        return [(turn_jet if e.kind == Element.ROTATE_Q else shift_jet)(np.array(e.axis), by) for e, by in zip(elements, moved)]
 
     def sequence(self, t: float, q: np.ndarray, u: np.ndarray) -> Jet:
         jet, k = empty(), 0

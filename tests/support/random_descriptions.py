@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-KINDS = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free", "rigid", "transforms", "given", "reversed")
+from kinetree.models.joints.kinds import KINDS as JOINTS
+from kinetree.solvers.layout import Element
+
+KNOWN = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free", "rigid")  # by steps of their own here
+KINDS = (*KNOWN, *(kind for kind in JOINTS if kind not in KNOWN), "transforms", "given", "reversed")
 Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -131,7 +135,7 @@ def random_joint(rng: np.random.Generator, kind: str, name: str) -> tuple[Random
     table, steps = place(rng)
     table["type"] = kind
     axis = unit(rng) * rng.uniform(0.5, 2.0)  # axes need not be unit vectors
-    if kind not in ("rigid", "spherical", "free", "universal", "planar"):
+    if kind in ("revolute", "prismatic", "cylindrical", "screw"):
         table["axis"] = vector(axis)
     if kind == "planar":
         table["axis"] = "z"
@@ -149,9 +153,23 @@ def random_joint(rng: np.random.Generator, kind: str, name: str) -> tuple[Random
     if kind == "screw":
         table["pitch"] = float(rng.uniform(-1.0, 1.0))
         steps += [Step(True, axis, coordinate=0), Step(False, axis, coordinate=0, factor=table["pitch"] / (2 * np.pi))]
+    if kind not in KNOWN:
+        steps += registered(rng, kind, table)
     special = {"spherical": "ball", "free": "free"}.get(kind, "")
     freedoms = {"ball": 3, "free": 6}.get(special, 1 + max((s.coordinate for s in steps), default=-1))
     return RandomJoint(steps, special, freedoms, special != "free" and rng.random() < 0.3), table
+
+
+def registered(rng: np.random.Generator, kind: str, table: dict[str, Any]) -> list[Step]:
+    """Steps of a joint that has none of its own here: its elements, multiplied by matrices."""
+    declared = JOINTS[kind]
+    axes = [vector(axis) for axis in np.linalg.qr(rng.normal(size=(3, 3)))[0][: len(declared.axes)]]
+    if axes:
+        table["axis"] = axes[0] if len(axes) == 1 else axes
+    if declared.pitch:
+        table["pitch"] = float(rng.uniform(-1.0, 1.0))
+    elements = declared.elements([(x, y, z) for x, y, z in axes], table.get("pitch", 0.0))
+    return [Step(e.kind == Element.ROTATE_Q, np.array(e.axis), coordinate=e.coordinate, factor=e.factor) for e in elements]
 
 
 def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[RandomJoint, dict[str, Any]]:

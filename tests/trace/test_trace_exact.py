@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.joints.kinds import KINDS
 from kinetree.models.trace.mechanism import WORLD, traced
 from kinetree.models.trace.record import Recording
 
-JOINTS = {
-    "revolute": {"type": "revolute", "axis": [1, 0, 0], "coordinates": ["a"]},
-    "prismatic": {"type": "prismatic", "axis": [1, 0, 0], "coordinates": ["a"]},
-    "cylindrical": {"type": "cylindrical", "axis": [1, 0, 0], "coordinates": ["a", "b"]},
-    "universal": {"type": "universal", "coordinates": ["a", "b"]},
-    "planar": {"type": "planar", "coordinates": ["a", "b", "c"]},
-    "spherical": {"type": "spherical"},
-    "free": {"type": "free"},
+EXACT = [kind for kind in KINDS.values() if kind.coordinates and not kind.pitch]  # a pitch is divided by 2 pi
+X = {"axis": [1, 0, 0]}
+JOINTS: dict[str, dict] = {
+    **{kind.name: {"type": kind.name} | (X if len(kind.axes) == 1 else {}) for kind in EXACT},
     "transforms": {"transforms": [{"shift": "y", "coordinate": "a"}, {"rotate": "x", "coordinate": "b"}, {"rotate": "z", "coordinate": "c"}]},
 }
 HALF = Fraction(1, 2)
@@ -28,8 +25,7 @@ HALF = Fraction(1, 2)
 def description(kind: str) -> dict:
     """Two bodies on joints of one kind; all numbers are sums of powers of two, so that nothing is rounded when constants fold."""
     joint = JOINTS[kind]
-    names = {"coordinates": [f"{name}2" for name in joint["coordinates"]]} if "coordinates" in joint else {}
-    second = {**joint, **names, **({"at": [0.5, 0.25, 0.0]} if "type" in joint else {})}
+    second = {**joint, **({"at": [0.5, 0.25, 0.0]} if "type" in joint else {})}
     if kind == "transforms":
         steps = [{**step, "coordinate": step["coordinate"] + "2"} for step in joint["transforms"]]
         second = {"transforms": [{"shift": [0.5, 0.25, 0.0]}, *steps]}

@@ -33,13 +33,13 @@ class ContactForce(Standing):
     """One-sided contact: of a point, a sphere or an outline of a body with the ground surface, or of two outlines of two bodies."""
 
     kind: Literal["contact"] = "contact"
-    point: Numbers = Field(ORIGIN, description="Touching point, or centre of the sphere or the outline, body frame [m]")
-    radius: Number = Field(0.0, description="Radius of a sphere, where no shape is given [m]")
-    shape: Outline | None = Field(None, description="Outline that touches")
-    against: Opposite | None = Field(None, description="What it touches, instead of the ground surface")
-    stiffness: Law = Field(0.0, description="Normal force per penetration**exponent [N/m for exponent 1]")
-    modulus: Number | None = Field(None, description="Hertz instead: effective modulus E*, 1/E* = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
-    dissipation: Law = Field(0.0, description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]")
+    point: Numbers = Field(default=ORIGIN, description="Touching point, or centre of the sphere or the outline, body frame [m]")
+    radius: Number = Field(default=0.0, description="Radius of a sphere, where no shape is given [m]")
+    shape: Outline | None = Field(default=None, description="Outline that touches")
+    against: Opposite | None = Field(default=None, description="What it touches, instead of the ground surface")
+    stiffness: Law = Field(default=0.0, description="Normal force per penetration**exponent [N/m for exponent 1]")
+    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E*, 1/E* = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
+    dissipation: Law = Field(default=0.0, description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]")
     positive: ClassVar = (*Standing.positive, "modulus")
 
     def bodies(self) -> Iterator[tuple[tuple[str | int, ...], str]]:

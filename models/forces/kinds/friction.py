@@ -21,10 +21,10 @@ class FrictionForce(ForceTable):
 
     kind: Literal["friction"] = "friction"
     coordinate: str = Field(description="Name of a coordinate")
-    coulomb: Law = Field(0.0, description="Dry friction [N or N.m]")
-    coulomb_negative: Law | None = Field(None, description="Dry friction at negative speed, a magnitude [N or N.m]; left out: the same")
-    viscous: Law = Field(0.0, description="Viscous friction [N.s/m or N.m.s/rad]")
-    speed: Number = Field(1e-3, description="Speed over which dry friction changes its sign [m/s or rad/s]")
+    coulomb: Law = Field(default=0.0, description="Dry friction [N or N.m]")
+    coulomb_negative: Law | None = Field(default=None, description="Dry friction at negative speed, a magnitude [N or N.m]; left out: the same")
+    viscous: Law = Field(default=0.0, description="Viscous friction [N.s/m or N.m.s/rad]")
+    speed: Number = Field(default=1e-3, description="Speed over which dry friction changes its sign [m/s or rad/s]")
     positive: ClassVar = ("speed",)
 
 

@@ -31,13 +31,13 @@ class JackForce(Sided):
     """Outrigger jack: a leg of given extension whose foot stands on the ground surface and lifts off."""
 
     kind: Literal["jack"] = "jack"
-    stiffness: Law = Field(0.0, description="Stiffness of the leg per compression**exponent [N/m for exponent 1]")
+    stiffness: Law = Field(default=0.0, description="Stiffness of the leg per compression**exponent [N/m for exponent 1]")
     body: str = Field(description="The body that carries the jack")
-    point: Numbers = Field(ORIGIN, description="Foot at extension 0, body frame [m]")
-    axis: Axis = Field(DOWN, description="Direction in which the jack extends, body axes")
-    extension: Law = Field(0.0, description="Extension of the unloaded leg [m]")
-    law: TableName | None = Field(None, description="Table: force of the leg over its compression, instead of the stiffness")
-    oil: ShutOil | None = Field(None, description="A shut cylinder as the leg, instead of the stiffness")
+    point: Numbers = Field(default=ORIGIN, description="Foot at extension 0, body frame [m]")
+    axis: Axis = Field(default=DOWN, description="Direction in which the jack extends, body axes")
+    extension: Law = Field(default=0.0, description="Extension of the unloaded leg [m]")
+    law: TableName | None = Field(default=None, description="Table: force of the leg over its compression, instead of the stiffness")
+    oil: ShutOil | None = Field(default=None, description="A shut cylinder as the leg, instead of the stiffness")
 
 
 def pressures(force: JackForce) -> dict[str, str]:

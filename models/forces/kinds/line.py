@@ -23,8 +23,8 @@ class LineForce(Elastic):
 
     kind: Literal["line"] = "line"
     between: Between = Field(description="The two points")
-    tension_only: bool = Field(False, description="Never pushes: a rope")
-    compression_only: bool = Field(False, description="Never pulls: a buffer")
+    tension_only: bool = Field(default=False, description="Never pushes: a rope")
+    compression_only: bool = Field(default=False, description="Never pulls: a buffer")
 
 
 def add_line(builder: Builder, label: str, force: LineForce) -> None:

@@ -36,11 +36,13 @@ class RailForce(Rubbing):
 
     kind: Literal["rail"] = "rail"
     between: Between = Field(description="Beginning of the rail on its body; centre of the pin on the guided body")
-    axis: Axis = Field((1.0, 0.0, 0.0), description="Direction of the rail, axes of the first body")
-    across: Axis | None = Field(None, description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube")
-    clearance: Number = Field(0.0, description="Free play to each side [m]")
-    begin: Number = Field(0.0, description="Where the rail begins, along the axis [m]")
-    end: Number | None = Field(None, description="Where the rail ends, along the axis [m]; left out: it never ends")
+    axis: Axis = Field(default=(1.0, 0.0, 0.0), description="Direction of the rail, axes of the first body")
+    across: Axis | None = Field(
+        default=None, description="A groove: the only direction, across the rail, in which it holds the pin; left out: a tube"
+    )
+    clearance: Number = Field(default=0.0, description="Free play to each side [m]")
+    begin: Number = Field(default=0.0, description="Where the rail begins, along the axis [m]")
+    end: Number | None = Field(default=None, description="Where the rail ends, along the axis [m]; left out: it never ends")
 
 
 def add_rail(builder: Builder, label: str, force: RailForce) -> None:

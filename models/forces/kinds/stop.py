@@ -23,10 +23,10 @@ class StopForce(ForceTable):
 
     kind: Literal["stop"] = "stop"
     coordinate: str = Field(description="Name of a coordinate")
-    lower: Number | None = Field(None, description="Lower bound [m or rad]; left out: no lower stop")
-    upper: Number | None = Field(None, description="Upper bound [m or rad]; left out: no upper stop")
+    lower: Number | None = Field(default=None, description="Lower bound [m or rad]; left out: no lower stop")
+    upper: Number | None = Field(default=None, description="Upper bound [m or rad]; left out: no upper stop")
     stiffness: Number = Field(description="Force at the bound [N or N.m]")
-    damping: Number = Field(0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]")
+    damping: Number = Field(default=0.0, description="Change of that force with speed [N.s/m or N.m.s/rad]")
     sharpness: Number = Field(description="Exponent: growth of the force per unit of travel [1/m or 1/rad]")
     positive: ClassVar = ("sharpness",)
 

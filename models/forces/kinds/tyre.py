@@ -28,9 +28,9 @@ class TyreForce(Sided):
 
     kind: Literal["tyre"] = "tyre"
     body: str = Field(description="The body that carries the wheel")
-    point: Vector = Field(ORIGIN, description="Centre of the wheel, body frame [m]")
-    radius: Number = Field(0.0, description="Free radius of the tyre [m]")
-    side: Axis = Field((0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes")
+    point: Vector = Field(default=ORIGIN, description="Centre of the wheel, body frame [m]")
+    radius: Number = Field(default=0.0, description="Free radius of the tyre [m]")
+    side: Axis = Field(default=(0.0, 1.0, 0.0), description="Direction of the wheel's axle, body axes")
 
 
 def states(force: TyreForce) -> dict[str, OwnState]:

@@ -20,6 +20,7 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
+    from kinetree.models.forces.kinds.pair import PairForce
 
 
 class WrenchForce(ForceTable):
@@ -27,10 +28,10 @@ class WrenchForce(ForceTable):
 
     kind: Literal["wrench"] = "wrench"
     body: str = Field(description="The loaded body")
-    point: Numbers = Field(ORIGIN, description="Where the force acts, body frame [m]")
-    force: LawVector = Field(ORIGIN, description="Force [N]")
-    moment: LawVector = Field(ORIGIN, description="Moment [N.m]")
-    frame: Literal["ground", "body"] = Field("ground", description="Axes of force and moment")
+    point: Numbers = Field(default=ORIGIN, description="Where the force acts, body frame [m]")
+    force: LawVector = Field(default=ORIGIN, description="Force [N]")
+    moment: LawVector = Field(default=ORIGIN, description="Moment [N.m]")
+    frame: Literal["ground", "body"] = Field(default="ground", description="Axes of force and moment")
 
 
 def norm(builder: Builder, vector: tuple) -> E:
@@ -39,7 +40,7 @@ def norm(builder: Builder, vector: tuple) -> E:
     return root(x * x + y * y + z * z)
 
 
-def wrench_book(builder: Builder, label: str, law: WrenchForce, at: Point, other: str | None) -> None:
+def wrench_book(builder: Builder, label: str, law: WrenchForce | PairForce, at: Point, other: str | None) -> None:
     """What outputs can be told about a force and a moment on a body, and their opposites on another one at the same place."""
     key, place = f"forces.{label}", Place(builder, at.body, vector_of(builder, at.point, f"forces.{label}.point"))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of, run
+from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of
 from hosts import HOSTS, compare
 from random_mechanisms import STOP, Draft, random_mechanism, unit, vector
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import load
-from kinetree.models.description.joints import FREEDOMS
+from kinetree.models.joints.kinds import KINDS
 
 STOP = 0.6
 RUN = {"stop_time": STOP, "output_step": 0.05, "tolerances": 1e-10, "step_limit": 20000}
@@ -25,7 +25,7 @@ GIVEN = (
     "table('path', t)",
     "min(0.3*t, 0.1)",
 )
-SCALAR = ("revolute", "prismatic", "cylindrical", "universal", "planar", "screw")
+SCALAR = tuple(name for name, kind in KINDS.items() if kind.coordinates and not kind.quaternion)
 
 
 def vector(values: Any) -> list[float]:
@@ -88,7 +88,7 @@ class Draft:
 
     def joint(self, name: str, parent: str, child: str) -> dict[str, Any]:
         ends = {"parent": parent, "child": child}
-        kind = self.pick((*FREEDOMS, *SCALAR, "revolute", "transforms", "transforms"))
+        kind = self.pick((*KINDS, *SCALAR, "revolute", "transforms", "transforms"))
         if kind != "free" and self.chance(0.25):
             ends = {"parent": child, "child": parent}  # written from the body to what carries it
         if kind == "transforms":
@@ -100,22 +100,23 @@ class Draft:
         for key in ("frame", "child_frame"):
             if self.chance(0.3):
                 table[key] = [{"rotate": unit(self.rng), "by": float(self.rng.normal(0.0, 0.6))}]
-        if kind in ("revolute", "prismatic", "cylindrical", "screw"):
+        axes, scalars = KINDS[kind].axes, KINDS[kind].coordinates
+        if len(axes) == 1 and kind != "planar":
             table["axis"] = self.pick(("x", "y", "z", "-y")) if self.chance(0.4) else unit(self.rng)
-        if kind == "universal":
+        if len(axes) == 2:
             pair = np.linalg.qr(self.rng.normal(size=(3, 3)))[0]
             table["axis"] = [[float(x) for x in pair[0]], [float(x) for x in pair[1]]]
-        if kind == "screw":
+        if KINDS[kind].pitch:
             table["pitch"] = float(self.rng.uniform(0.1, 1.0))
-        count = len(FREEDOMS[kind])
-        if kind in ("spherical", "free"):
+        count = len(scalars)
+        if KINDS[kind].quaternion:
             angle, axis = 0.5 * float(self.rng.normal(0.0, 1.0)), unit(self.rng)
             turn = [math.cos(angle), *(math.sin(angle) * x for x in axis)]
             table["start"] = [*(self.some(0.4) if kind == "free" else []), *turn]
             table["speed"] = self.some(0.5, 6 if kind == "free" else 3)
         elif count:
             table["start"], table["speed"] = self.some(0.3, count), self.some(0.6, count)
-            self.scalars |= {f"{name}.{x}": each for x, each in zip(FREEDOMS[kind], zip(table["start"], table["speed"]))}
+            self.scalars |= {f"{name}.{x}": each for x, each in zip(scalars, zip(table["start"], table["speed"]))}
         return table
 
     def transforms(self, name: str) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from motions import FAST, beside_dense, dense_motion, plain
 from random_mechanisms import random_mechanism
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.joints import FREEDOMS
+from kinetree.models.joints.kinds import KINDS
 
 SEEDS = range(1000, 1024)
 
@@ -81,8 +81,8 @@ def test_the_draw_has_every_kind():
         seen.update(key for key in ("events", "stages", "inputs", "states", "couplings") if d.get(key))
         seen["closing"] += "closing" in d["joints"]
         seen.update(word for joint in d["joints"].values() for part in joint.get("transforms", ()) for word in part if word == "by")
-    assert all(seen[kind] >= 10 for kind in (*FREEDOMS, "transforms", "events", "stages", "inputs", "states", "couplings", "closing", "by")), seen
-    assert all(backwards[kind] >= 3 for kind in FREEDOMS if kind != "free"), backwards
+    assert all(seen[kind] >= 10 for kind in (*KINDS, "transforms", "events", "stages", "inputs", "states", "couplings", "closing", "by")), seen
+    assert all(backwards[kind] >= 3 for kind in KINDS if kind != "free"), backwards
 
 
 def test_a_difference_is_seen():

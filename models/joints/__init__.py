@@ -1,0 +1,1 @@
+"""Joints: elements, and the registry of typed joints."""

@@ -1,0 +1,18 @@
+"""A plate on a table."""
+
+from kinetree.models.joints.elements import perpendiculars, slide, turn
+from kinetree.models.joints.kind import JointKind
+
+
+def elements(axes, pitch):
+    first, second = perpendiculars(axes[0])
+    return slide(first), slide(second, 1), turn(axes[0], 2)
+
+
+JOINT = JointKind(
+    "planar",
+    "two shifts across `axis` (along x and y for the z axis) and a turn about it",
+    coordinates=("x", "y", "angle"),
+    elements=elements,
+    rank=7,
+)

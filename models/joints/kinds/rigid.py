@@ -1,0 +1,5 @@
+"""No freedom: the child is fixed to its parent."""
+
+from kinetree.models.joints.kind import JointKind
+
+JOINT = JointKind("rigid", "nothing: the bodies are one", coordinates=(), elements=lambda axes, pitch: (), axes=(), rank=1)

@@ -1,0 +1,18 @@
+"""A nut on a spindle."""
+
+import math
+
+from kinetree.models.description.quantities import Expression
+from kinetree.models.joints.elements import slide, turn
+from kinetree.models.joints.kind import JointKind
+
+
+def elements(axes, pitch):
+    """A rotation and a shift that share a coordinate."""
+    factor = Expression(f"({pitch})/(2*pi)") if isinstance(pitch, str) else pitch / (2 * math.pi)
+    return turn(axes[0]), slide(axes[0], 0, factor)
+
+
+JOINT = JointKind(
+    "screw", "a turn about `axis` that advances along it by `pitch` per turn", coordinates=("angle",), elements=elements, pitch=True, rank=8
+)

@@ -1,0 +1,55 @@
+"""A system with other numbers of its parameters, without compiling: their registers are written, all structures and states of rest follow.
+
+What may be changed this way is for the caller to know (models/run/cases.py finds out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.controllers.expansion import expanded
+from kinetree.models.description.schema import Description
+from kinetree.models.run.unit import LATER, later
+from kinetree.models.system.system import System
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.preparation import Preparations
+
+
+def rewritten(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
+    """The blocks with other numbers in named registers; names that are not there are passed over."""
+    floats = compiled.floats.copy()
+    image = model_fields(compiled.ints, floats).val0
+    for name, value in numbers.items():
+        if name in compiled.registers:
+            image[compiled.registers[name]] = value
+    return replace(compiled, floats=floats)
+
+
+def retuned(system: System, numbers: Mapping[str, float]) -> System:
+    """The first structure alone, with other numbers of parameters."""
+    return System(described(system, numbers), rewritten(system.compiled, numbers), system.stages)
+
+
+def described(system: System, numbers: Mapping[str, float]) -> Description:
+    """The description with other numbers of parameters; controllers are carried out anew, as periods and delays decide what states there are."""
+    written = system.description.written
+    changed = {name: written.parameters[name].model_copy(update={"value": float(value)}) for name, value in numbers.items()}
+    found = written.model_copy(update={"parameters": {**written.parameters, **changed}})
+    return expanded(found, rest=system.description.rests)
+
+
+def retuned_run(system: System, numbers: Mapping[str, float], preparations: Preparations | None = None) -> System:
+    """All structures with other numbers, from the start that the preparation finds for them; what a stage sets stays what the stage sets."""
+    starts = {f"start({name})": value for name, value in preparations.starts(numbers).items()} if preparations else {}
+    made = System(described(system, numbers), rewritten(system.compiled, {**numbers, **starts}), system.stages)
+    others, left = [], dict(numbers)
+    for stage, compiled in zip(system.stages[1:], later(system), strict=True):
+        left = {name: value for name, value in left.items() if name not in stage.set}
+        others.append(rewritten(compiled, left))
+    LATER[made] = tuple(others)
+    return made

@@ -1,0 +1,129 @@
+"""Finds the power bonds among wires: an effort one way and a flow the other between the same two units, whose product is a power.
+
+What a wire carries is told by the units at its ends: an effort in N, N.m, Pa or V, a flow in m/s, rad/s, m3/s or A, the stiffness of an effort in
+N/m, N.m/rad or Pa/m3. Where neither end has a unit, as in many foreign FMUs, the names of the ends tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.terminal.failure import BadInput
+
+
+class Domain(NamedTuple):
+    """A kind of power: effort times flow."""
+
+    effort: tuple[int, ...]  # exponents of the units
+    flow: tuple[int, ...]
+    stiffness: tuple[int, ...]
+    efforts: tuple[str, ...]  # words in names that have no unit
+    flows: tuple[str, ...]
+    enters: bool = False  # the flow enters the side whose effort is on the wire, as with pressures
+
+
+def domain(effort: str, flow: str, stiffness: str, efforts: Sequence[str], flows: Sequence[str], enters: bool = False) -> Domain:
+    return Domain(*(tuple(parse_unit(unit).exponents) for unit in (effort, flow, stiffness)), tuple(efforts), tuple(flows), enters)
+
+
+FORCE, FLOWING = ("force", "torque", "moment"), ("speed", "velocity")
+DOMAINS = (
+    domain("N", "m/s", "N/m", FORCE, FLOWING),
+    domain("N.m", "rad/s", "N.m/rad", FORCE, FLOWING),
+    domain("Pa", "m3/s", "Pa/m3", ("pressure",), ("flow",), enters=True),
+    domain("V", "A", "V/C", ("voltage",), ("current",)),
+)
+EFFORT, FLOW, STIFFNESS = "effort", "flow", "stiffness"
+
+
+@dataclass(frozen=True)
+class Bond:
+    """Wires whose values multiply to a power: effort one way, flow the other; a third may tell how the effort follows the motion within a step."""
+
+    name: str
+    effort: int
+    flow: int
+    stiffness: int | None = None
+    sign: float = 1.0  # -1: the flow enters the side whose effort is on the wire, as with pressures
+    meant: bool = True  # False: taken for a bond by what its wires carry; it warns and does not stop the run
+
+
+def exponents(unit: str) -> tuple[int, ...] | None:
+    """The dimension of a unit; None where there is none that can be read."""
+    try:
+        return tuple(parse_unit(unit).exponents) if unit else None
+    except UnitError:
+        return None
+
+
+def carried(name: str, unit: str) -> list[tuple[str, Domain]]:
+    """What one end of a wire may be, with its domain: by its unit, by its name where it has none."""
+    known, word = exponents(unit), name.lower()
+    found = []
+    for each in DOMAINS:
+        by_unit = {EFFORT: each.effort, FLOW: each.flow, STIFFNESS: each.stiffness}
+        stiff = STIFFNESS in word
+        by_name = {EFFORT: any(w in word for w in each.efforts) and not stiff, FLOW: any(w in word for w in each.flows), STIFFNESS: stiff}
+        found += [(what, each) for what in by_unit if (by_name[what] if known is None else by_unit[what] == known)]
+    return found
+
+
+def carries(wire: Wire) -> list[tuple[str, Domain]]:
+    """What a wire may be by both of its ends; in a bond that is named an end that tells nothing leaves it to the other one."""
+    ends = [carried(wire.input, wire.target.units.get(wire.input, "")), carried(wire.output, wire.source.units.get(wire.output, ""))]
+    told = [end for end in ends if end or not wire.bond]
+    return [each for each in told[0] if all(each in end for end in told)] if told else []
+
+
+def is_a(wire: Wire, what: str) -> bool:
+    return any(kind == what for kind, _ in carries(wire))
+
+
+def domain_of(effort: Wire, flow: Wire) -> Domain | None:
+    """The domain in which two wires are an effort and a flow."""
+    flows = [each for kind, each in carries(flow) if kind == FLOW]
+    return next((each for kind, each in carries(effort) if kind == EFFORT and each in flows), None)
+
+
+def sign(power: Domain | None) -> float:
+    return -1.0 if power is not None and power.enters else 1.0
+
+
+def opposite(one: Wire, other: Wire) -> bool:
+    """Whether two wires go in opposite directions between the same units."""
+    return one.source is other.target and one.target is other.source
+
+
+def bonds_of(wires: Sequence[Wire]) -> list[Bond]:
+    """Bonds that wires name: of two or three with one name, those that carry an effort and a flow in opposite directions."""
+    bonds = []
+    for name in dict.fromkeys(wire.bond for wire in wires if wire.bond):
+        places = [k for k, wire in enumerate(wires) if wire.bond == name]
+        told = next((k for k in places if len(places) > 2 and is_a(wires[k], STIFFNESS)), None)
+        pair = [k for k in places if k != told]
+        if len(pair) != 2 or not opposite(wires[pair[0]], wires[pair[1]]):
+            found = ", ".join(str(wires[k]) for k in pair)
+            raise BadInput(f"bond '{name}': expected two wires in opposite directions between two units, found {found}")
+        effort, flow = pair if is_a(wires[pair[0]], EFFORT) or is_a(wires[pair[1]], FLOW) else pair[::-1]
+        bonds.append(Bond(name, effort, flow, told, sign(domain_of(wires[effort], wires[flow]))))
+    return bonds
+
+
+def suspected(wires: Sequence[Wire]) -> list[Bond]:
+    """Pairs of wires that are a bond by what they carry and are not named as one."""
+    free = [k for k, wire in enumerate(wires) if not wire.bond]
+    flows = [k for k in free if is_a(wires[k], FLOW)]
+    found = []
+    for effort in (k for k in free if is_a(wires[k], EFFORT)):
+        flow = next((k for k in flows if opposite(wires[effort], wires[k]) and domain_of(wires[effort], wires[k])), None)
+        if flow is not None:
+            flows.remove(flow)
+            told = [k for k in free if is_a(wires[k], STIFFNESS) and wires[k].source is wires[effort].source]
+            name = f"{wires[effort].source.name}.{wires[effort].output}"
+            power = domain_of(wires[effort], wires[flow])
+            found.append(Bond(name, effort, flow, told[0] if len(told) == 1 else None, sign(power), meant=False))
+    return found

@@ -1,0 +1,33 @@
+"""The registry of the schemes that couple a drive to an actuator of a mechanism: every other file of this folder is one scheme.
+
+A controller steps last: it samples the end of a step, and its command is held over the next.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kinetree.scripts.cosim.masters import Wire
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.schemes.kind import Scheme
+from kinetree.scripts.cosim.slave import Slave
+
+
+def found() -> dict[str, Scheme]:
+    """All schemes by name, in the order of docs."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    schemes: list[Scheme] = [module.SCHEME for module in modules if hasattr(module, "SCHEME")]
+    return {scheme.name: scheme for scheme in sorted(schemes, key=lambda scheme: (scheme.place, scheme.name))}
+
+
+SCHEMES = found()
+
+
+def couple(scheme: str, mechanism: Slave, drive: Slave, actuator: str, controller: Slave | None = None) -> Plan:
+    """A drive on an actuator by a scheme; a controller measures the length and commands the valve."""
+    plan = SCHEMES[scheme].plan(mechanism, drive, actuator)
+    if controller is None:
+        return plan
+    loop = (Wire(mechanism, f"{actuator}.length", controller, "measured"), Wire(controller, "command", drive, "control", hold=True))
+    return Plan(plan.master, (*plan.slaves, controller), (*plan.wires, *loop))

@@ -1,0 +1,12 @@
+"""Both units step with the values of the beginning (Jacobi)."""
+
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.slave import Slave
+
+
+def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("held", (mechanism, drive), exchanged(mechanism, drive, actuator))
+
+
+SCHEME = Scheme("held", "both step with the values of the beginning", plan, place=1)

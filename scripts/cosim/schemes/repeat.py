@@ -1,0 +1,12 @@
+"""Every step is made twice, the second time with the values that the first one has found."""
+
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.slave import Slave
+
+
+def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("repeat", (mechanism, drive), exchanged(mechanism, drive, actuator))
+
+
+SCHEME = Scheme("repeat", "every step is repeated once with what it has found", plan, place=6)

@@ -1,0 +1,12 @@
+"""The drive steps first, the mechanism with what it answers (Gauss-Seidel)."""
+
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.slave import Slave
+
+
+def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("sequential", (drive, mechanism), exchanged(mechanism, drive, actuator))
+
+
+SCHEME = Scheme("sequential", "the drive steps first, then the mechanism with its answer", plan, place=2)

@@ -1,0 +1,12 @@
+"""Both units step with the values of the beginning and their slopes."""
+
+from kinetree.scripts.cosim.plan import Plan
+from kinetree.scripts.cosim.schemes.kind import Scheme, exchanged
+from kinetree.scripts.cosim.slave import Slave
+
+
+def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
+    return Plan("slope", (mechanism, drive), exchanged(mechanism, drive, actuator, sloped=True))
+
+
+SCHEME = Scheme("slope", "as held, with the slopes of the values", plan, place=3)

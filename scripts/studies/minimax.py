@@ -1,0 +1,134 @@
+"""Largest values of runs made small by shooting: whole time histories, linearised by differences of runs, and a linear program per step.
+
+A measure deviation(c) or peak(c) is the largest of |r(t)| over the rows of a run, r = c - c(start) or c; over the variables it has corners wherever
+another row becomes the largest, where methods for smooth functions crawl. Here every row counts: with r + J d about the present point
+
+    least  z   subject to   ±(r(t) + J(t) d) ≤ s,   Σ weight s + Σ weight (other measures + slopes d) ≤ z,   constraints,   |d| ≤ radius
+
+over all scenarios (z the worst, or the mean). A step that makes the measures of a run smaller is taken, and the radius follows what it gained of what
+the program promised (K. Madsen, "An algorithm for minimax solution of overdetermined systems of non-linear equations", J. Inst. Maths Applics 16
+(1975) 321). The multipliers of the last program say what holds the answer up: rows of both signs, bounds, constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from kinetree.scripts.studies.measures import parsed
+from kinetree.scripts.studies.optimise_search import Search
+
+SHIFT = 0.01  # of the scaled variables, for the differences of the histories
+RADIUS, LEAST, GROW, SHRINK = 0.25, 1e-4, 2.0, 0.35
+GOOD, FAIR = 0.7, 0.05  # gained of what was promised
+PRICE = 1e3  # of a broken constraint, in units of the objective
+DONE = 1e-4  # relative gain of a step from which on the search goes on
+PEAKS = {"deviation": lambda column: column - column[0], "peak": lambda column: column}
+
+
+@dataclass
+class Local:
+    """A point with its histories and measures, and their slopes, scenario by scenario."""
+
+    rows: list[list[np.ndarray]]  # by scenario and peak measure
+    values: np.ndarray  # (scenarios, texts)
+
+
+def local(search: Search, point: np.ndarray) -> Local:
+    """The point's runs."""
+    texts = search.task.texts
+    rows = [
+        [np.asarray(PEAKS[parsed(text)[0]](kept[parsed(text)[1]])) for text in texts if parsed(text)[0] in PEAKS] for kept in search.histories(point)
+    ]
+    return Local(rows, search.apart(point))
+
+
+def minimax(search: Search, start: np.ndarray) -> Any:
+    """The result in scipy's words: x and message."""
+    point, radius, message = start.copy(), RADIUS, f"{search.task.iterations} iterations"
+    for _ in range(search.task.iterations):
+        shifts = np.where(point <= 1.0 - SHIFT, SHIFT, -SHIFT)
+        search.measures(np.array([point, *(point + shift * axis for shift, axis in zip(shifts, np.eye(point.size), strict=True))]))
+        here = local(search, point)
+        near = [local(search, point + shift * axis) for shift, axis in zip(shifts, np.eye(point.size), strict=True)]
+        while True:
+            step, promised = program(search, here, near, shifts, point, radius)
+            new = np.clip(point + step, 0.0, 1.0)
+            before, after = (price(search, search.measures(at[None])[0]) for at in (point, new))
+            gained = before - after
+            if promised > 0.0 and gained > FAIR * promised:
+                break
+            radius *= SHRINK
+            if radius < LEAST or promised <= DONE * DONE * abs(before):
+                return SimpleNamespace(x=point, message="no step of any size makes it smaller")
+        radius = min(radius * (GROW if gained > GOOD * promised else 1.0), 1.0)
+        point = new
+        if gained < DONE * abs(before):
+            message = "steps gain nothing any more"
+            break
+    return SimpleNamespace(x=point, message=message)
+
+
+def price(search: Search, values: np.ndarray) -> float:
+    """The objective, and what broken constraints cost."""
+    objective = search.objective(values)
+    return objective + PRICE * abs(objective) * search.broken(values)
+
+
+def program(search: Search, here: Local, near: list[Local], shifts: np.ndarray, point: np.ndarray, radius: float) -> tuple[np.ndarray, float]:
+    """The step of the linear program, and what the objective loses by it as far as the linearisation goes."""
+    task, n = search.task, point.size
+    kinds = [parsed(text)[0] in PEAKS for text in task.texts]
+    peaks = [k for k, is_peak in enumerate(kinds) if is_peak]
+    weights, scenarios = list(task.measures.values()), len(here.values)
+    size = max(abs(search.objective(search.measures(point[None])[0])), 1e-300)
+    scale = [max((float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)), default=1.0) or 1.0 for j in range(len(peaks))]
+    first = n + 1 + scenarios  # d, slack of the constraints, z by scenario, s by scenario and peak measure
+    width = first + scenarios * len(peaks)
+    A, b = [], []
+    for c in range(scenarios):
+        slopes = np.array([(each.values[c] - here.values[c]) / shift for each, shift in zip(near, shifts, strict=True)])  # (variables, texts)
+        goal, known = np.zeros(width), 0.0
+        goal[n + 1 + c] = -1.0
+        for j, k in enumerate(peaks):
+            J = np.array([(each.rows[c][j] - here.rows[c][j]) / shift for each, shift in zip(near, shifts, strict=True)]).T / scale[j]
+            at = first + c * len(peaks) + j
+            for sign in (1.0, -1.0):
+                block = np.zeros((len(J), width))
+                block[:, :n], block[:, at] = sign * J, -1.0
+                A.append(block)
+                b.append(-sign * here.rows[c][j] / scale[j])
+            if k < len(weights):
+                goal[at] += weights[k] * scale[j] / size
+        for k in range(len(weights)):
+            if not kinds[k]:
+                goal[:n] += weights[k] * slopes[:, k] / size
+                known += weights[k] * here.values[c, k] / size
+        A.append(goal[None])
+        b.append(np.array([-known]))
+        for k, (low, high) in enumerate(task.constraints.values(), len(weights)):
+            for sign, bound in ((1.0, high), (-1.0, low)):
+                if abs(bound) < 1e300:
+                    line, unit = np.zeros(width), max(abs(bound), 1e-9)
+                    line[:n] = sign * slopes[:, k] / unit
+                    line[n] = -1.0
+                    A.append(line[None])
+                    b.append(np.array([sign * (bound - here.values[c, k]) / unit]))
+    worst = task.over == "worst"
+    cost = np.zeros(width + 1)
+    cost[n], cost[-1] = PRICE, 1.0
+    lines = np.zeros((scenarios if worst else 1, width + 1))  # the last variable: the worst or the mean of z
+    for c in range(scenarios):
+        lines[c if worst else 0, n + 1 + c] = 1.0 if worst else 1.0 / scenarios
+    lines[:, -1] = -1.0
+    matrix = np.vstack((np.hstack((np.vstack(A), np.zeros((sum(len(each) for each in A), 1)))), lines))
+    limits = [(max(-radius, -p), min(radius, 1.0 - p)) for p in point] + [(0.0, None)] + [(None, None)] * (width - n)
+    found = linprog(cost, matrix, np.concatenate((*b, np.zeros(len(lines)))), bounds=limits, method="highs")
+    if found.x is None:
+        return np.zeros(n), 0.0
+    now = search.broken(search.measures(point[None])[0])
+    return found.x[:n], size * (1.0 + PRICE * now - float(found.fun))
