@@ -1,4 +1,4 @@
-"""Random mechanisms in which features meet that have rooms of their own: rigid contacts, controllers, motions that inputs give, oil, soil.
+"""Random mechanisms in which features meet that have rooms of their own: rigid contacts, controllers, motions that inputs give, oil.
 
 They are added to what `random_mechanisms` draws. Beside the ways of `differences` they run as straight-line code, as ensembles beside single runs,
 and with a parameter that a host sets on the way beside the same change as an event.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of
 from hosts import HOSTS, compare
+from motions import Motions
 from random_mechanisms import STOP, Draft, random_mechanism, unit, vector
 
 from kinetree.fmu.unit import fmu_unit
@@ -82,11 +83,6 @@ class Crossing(Draft):
         points = self.pair()
         self.d.setdefault("actuators", {})["ram"] = {"between": points, "chambers": dict(SOFT, viscous=2.0)}
 
-    def soil(self) -> None:
-        self.d["forces"]["pad"] = self.point(ground=False) | {
-            "kind": "soil", "height": float(self.rng.normal(-0.2, 0.2)), "stiffness": 400.0, "strength": 8.0, "damping": 4.0,
-        }  # fmt: skip
-
 
 def crossing(seed: int) -> dict[str, Any]:
     """A description by its seed: two of the features on top of a drawn mechanism."""
@@ -146,3 +142,14 @@ CROSSED: dict[str, Callable[[Case, np.random.Generator], None]] = {
     "set on the way": set_on_the_way,
 }
 CROSSED_LONG = {**CROSSED, "native": HOSTS["native"], "model exchange": HOSTS["model exchange"], "specialised": specialised}
+
+
+class Crossings(Motions):
+    """One mechanism per round in which features meet."""
+
+    checks = CROSSED_LONG
+    rarely = {"native": 6, "model exchange": 6, "specialised": 20}
+    name = "crossings"
+
+    def draw(self, seed: int) -> dict[str, Any]:
+        return crossing(seed)
