@@ -37,12 +37,12 @@ def test_every_bounce_begins_where_the_last_one_ended(name: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_contact_comes_to_rest_on_its_plane(name: str):
-    """Bounces below the speed of rest are none: 35 of them, then the ball lies on the ground and the work of the impacts was m g h."""
+    """As many bounces as are faster than the speed of rest, 1e-3 m/s, then the ball lies on the ground."""
     touch = {"ground": {"body": "ball", "restitution": E}}
     outputs = {"load": "ground.force", "gap": "ground.gap"}
     result = load(ball(contacts=touch, outputs=outputs)).compile().simulate(6.0, output_step=1.0, integrator=name, step=0.01)
-    slowest = math.sqrt(2 * G * HEIGHT) * E ** np.arange(200)
-    assert len(result.events) == np.sum(slowest > 1e-3) + 1
-    assert result.events[-2].time == pytest.approx(instants(len(result.events))[-2], abs=1e-9)
+    fast = int(np.sum(math.sqrt(2 * G * HEIGHT) * E ** np.arange(200) > 1e-3))
+    found = np.array([event.time for event in result.events])
+    assert found.size in (fast, fast + 1) and found[:fast] == pytest.approx(instants(fast), abs=1e-9)
     assert np.abs(result["gap"][-1]) < 1e-12 and result["load"][-1] == pytest.approx(2.0 * G, rel=1e-9)
     assert np.abs(result["energy_residual"]).max() < 1e-7
