@@ -15,7 +15,7 @@ from kinetree.scripts.terminal.progress import progress
 if TYPE_CHECKING:
     from kinetree.scripts.studies.stabilisation import Comparison
     from kinetree.scripts.studies.study import Study
-    from kinetree.scripts.studies.supports import Supports
+    from kinetree.scripts.studies.supports_file import Supports
 
 STABILISATION = "stabilisation"
 SUPPORTS = "supports"
@@ -109,7 +109,7 @@ def comparison(file: Path) -> "Comparison | None":
 
 def standing_on(file: Path) -> "Supports | None":
     """A file with supports, or the one that ships; None for other studies."""
-    from kinetree.scripts.studies.supports import read_supports
+    from kinetree.scripts.studies.supports_file import read_supports
     from kinetree.scripts.terminal.tables import read_toml
 
     if str(file) == SUPPORTS:

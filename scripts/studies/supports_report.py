@@ -9,7 +9,8 @@ import numpy as np
 
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page
-from kinetree.scripts.studies.supports import MODES, Case, Supports
+from kinetree.scripts.studies.supports import MODES, Case
+from kinetree.scripts.studies.supports_file import Supports
 
 TEXTS = {
     "bedding": "bedding of the ground [N/m3]",

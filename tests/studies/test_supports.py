@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kinetree.scripts import cli
-from kinetree.scripts.studies.supports import read_supports, study, tilted
+from kinetree.scripts.studies.supports import study, tilted
+from kinetree.scripts.studies.supports_file import read_supports
 
 G, MASS, HALF, STIFFNESS = 9.81, 800.0, 0.5, 2e6
 TABLE = f"""
