@@ -16,6 +16,7 @@ from random_mechanisms import STOP, random_mechanism
 from readers import numbered, patience, shrunk
 
 from kinetree.models import ModelError, load
+from kinetree.models.run.status import EvaluationError
 
 PATIENCE = 120  # seconds for one mechanism
 
@@ -97,7 +98,7 @@ class Motions:
             description = self.draw(seed)
             with patience(PATIENCE):
                 found = list(findings(description, seed, checks))
-        except ModelError:
+        except (ModelError, EvaluationError):  # no mechanism, or one whose loops the start does not close
             return {f"{self.name} that are refused": 1}, []
         for what, more in found:
             small = shrunk(description, lambda each, what=what: fails(each, seed, checks, what))
