@@ -26,7 +26,7 @@ from kinetree.solvers.library.platforms import PLATFORMS, Platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
 INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
-COARSE = 0.1  # OMSimulator 2.1.3 goes on after time events with steps that its tolerance does not hold; only a smaller --stepSize does
+COARSE = 0.2  # OMSimulator 2.1.3 goes on after time events with steps that its tolerance does not hold; only a smaller --stepSize does
 SINES = 1e-9  # the C libraries differ in the last digit of a sine
 LIMIT = 600.0  # seconds for one run
 
