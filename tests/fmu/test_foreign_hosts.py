@@ -12,7 +12,7 @@ from kinetree.scripts.fmi import bare, conditions
 from kinetree.scripts.fmi.bare import HostError, why_not
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
-from kinetree.scripts.fmi.verify import Report
+from kinetree.scripts.fmi.verify import Report, twin_of
 from kinetree.solvers.library.platforms import PLATFORMS
 from kinetree.solvers.library.tools import LibraryError
 
@@ -39,7 +39,8 @@ BALL = {
     "bodies": {"ball": {"mass": 1.0}},
     "joints": {"j": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "h", "start": 1.0}]}},
     "events": {"bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": f"-{E}*der(h)"}}},
-    "outputs": {"height": {"value": "h"}},
+    "parameters": {"scale": {"value": 1.0, "tunable": True}},
+    "outputs": {"height": {"value": "scale*h"}},
     "run": {"stop_time": 1.3, "output_step": 0.01},
 }
 
@@ -94,6 +95,13 @@ def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive)
     conditions.beside_another(report, archive, grid, names, first + 1e-9)
     conditions.bare_process(report, archive, grid, names, first[-1] + 1e-9)
     assert [check.good for check in report.checks[3:]] == [False, True, False]
+
+
+def test_verify_changes_a_parameter_during_the_run(archive):
+    """FMI 3.0 only allows it in event mode."""
+    report, grid = Report(archive.path), [0.01 * k for k in range(21)]
+    conditions.parameters(report, archive, twin_of(archive), grid, ["height"])
+    assert [(check.what, check.good) for check in report.checks] == [("scale changed at run time", True)]
 
 
 def test_a_failed_run_says_what_the_host_said(archive):
