@@ -31,12 +31,12 @@ Copyright (C) 2008-2011 MODELISAR consortium, 2012-2024 Modelica Association Pro
 {BSD_2}"""
 LINKED = """What is linked into the binaries besides the code of this archive, as far as it is used:
 
-helpers of the compiler: compiler-rt of the LLVM project where zig linked (Apache License 2.0 with LLVM exceptions, https://llvm.org/LICENSE.txt), libgcc
-where gcc did (GPL 3 with the GCC Runtime Library Exception, https://www.gnu.org/licenses/gcc-exception-3.1.html)
+helpers of the compiler: where zig linked, compiler-rt of the LLVM project (Apache License 2.0 with LLVM exceptions, https://llvm.org/LICENSE.txt);
+where gcc did, libgcc (GPL 3 with the GCC Runtime Library Exception, https://www.gnu.org/licenses/gcc-exception-3.1.html)
 """
 WINDOWS = """
-start-up code of mingw-w64 in the binary for Windows: copyright (c) the mingw-w64 project, https://www.mingw-w64.org; in the public domain or under the
-licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/master/tree/COPYING
+start-up code of mingw-w64 in the binary for Windows: copyright (c) the mingw-w64 project, https://www.mingw-w64.org; in the public domain or under
+the licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/master/tree/COPYING
 """
 
 
