@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
 from kinetree.models.scene.shapes import along, matrix
@@ -162,17 +163,19 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
     suffix = path.suffix.lower()
     if suffix == ".gif":
         pictures = [tools().fromarray(picture).quantize(128) for picture in film(data, suffix)]
-        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
+        with whole_file(path) as draft:
+            pictures[0].save(draft, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
         return path
     try:
         import imageio_ffmpeg
     except ImportError:
         raise ValueError("films need imageio-ffmpeg: pip install kinetree[view]") from None
-    writer = imageio_ffmpeg.write_frames(str(path), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
-    writer.send(None)
-    for picture in film(data, suffix):
-        writer.send(np.ascontiguousarray(picture))
-    writer.close()
+    with whole_file(path) as draft:
+        writer = imageio_ffmpeg.write_frames(str(draft), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
+        writer.send(None)
+        for picture in film(data, suffix):
+            writer.send(np.ascontiguousarray(picture))
+        writer.close()
     return path
 
 
@@ -189,5 +192,6 @@ def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
 def write_picture(data: Mapping[str, Any], path: Path, part: float = 0.0, clip: int = 0, size: tuple[int, int] = SIZES[".png"]) -> Path:
     """One instant of a clip as .png."""
     painter = Painter(data, size, clip)
-    tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(path)
+    with whole_file(path) as draft:
+        tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(draft)
     return path

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
-NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NEAR = 1e-4  # half angle below which c is 1/12 [rad]
 TINY = 1e-24  # keeps the slope of a size at 0 finite
 
