@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 from numba import config
 
-from kinetree.solvers import adjoint_layout as A
 from kinetree.solvers import layout as L
 from kinetree.solvers import model_records as R
 from kinetree.solvers import unit_layout as U
@@ -70,5 +69,4 @@ sensor_at, force_at, guard_at, action_at = rows(R.SENSOR), rows(R.FORCE), rows(R
 latch_at, probe_at, knot_at, arm_at, followed_at = rows(R.LATCH), rows(R.PROBE), rows(R.KNOT), rows(R.ARM), rows(R.FOLLOWED)
 table_at, instruction_at = rows(R.TABLE), rows(R.INSTRUCTION)
 unit_ints, unit_work = whole(U.UNIT), whole(U.UNIT_HEAD)
-adjoint_ints, adjoint_work = whole(A.ADJOINT), whole(A.ADJOINT_HEAD)
 stage_at, transition_at, locked_at, unit_body_at, event_at = rows(U.STAGE), rows(U.TRANSITION), rows(U.LOCKED), rows(U.UNIT_BODY), rows(U.EVENT)

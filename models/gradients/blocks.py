@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.expressions.text import evaluate_constant
+from kinetree.models.gradients.backwards import go_backwards
 from kinetree.models.gradients.codes import Codes
+from kinetree.models.gradients.forwards import go_forwards
+from kinetree.models.gradients.layout import ADJOINT, ADJOINT_HEAD, ENDING, FIXED, PARTS
 from kinetree.models.gradients.path import Happening, Piece
-from kinetree.models.run.engine import bind
-from kinetree.solvers.adjoint_layout import ADJOINT, ADJOINT_HEAD, ENDING, FIXED, PARTS
 from kinetree.solvers.integrate.kinds import CODES
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ class Blocks:
         self.ints = np.array(ADJOINT.filled(**numbers), dtype=np.int64)
         self.work = np.zeros(at)
         self.record, self.head = ADJOINT.of(self.ints), ADJOINT_HEAD.of(self.work)
-        self.on, self.back = (bind(name, self.ints, np.zeros(1), self.work) for name in ("adjoint_forwards", "adjoint_backwards"))
 
     def part(self, name: str, k: int = 0, size: int | None = None) -> np.ndarray:
         """Vector k of a part of the memory."""
@@ -104,7 +104,7 @@ class Blocks:
 
     def go(self) -> None:
         """One block."""
-        if self.on(0, 0.0) != 0:
+        if go_forwards(self.ints, self.work) != 0:
             raise ValueError(
                 f"the straight-line equations do not hold at t = {self.head.time:.9g}: an angle beyond their range, or a singular position"
             )
@@ -194,7 +194,7 @@ class Blocks:
     def over(self, lowest: int, highest: int) -> None:
         """Some steps."""
         self.head.lowest, self.head.highest = lowest, highest
-        if self.back(0, 0.0) != 0:
+        if go_backwards(self.ints, self.work) != 0:
             raise ValueError(f"slopes of the steps before t = {self.head.time:.9g} are not finite")
 
     def from_inside(self, adjoint: np.ndarray, t: float) -> np.ndarray:

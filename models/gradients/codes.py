@@ -1,6 +1,6 @@
 """Straight-line code that a gradient of a run needs of one structure: rates, products with their transposed slopes, the projection onto loops.
 
-All functions are int32 (t, pair, given, out), see `solvers/integrate/adjoint.py`; `given` holds inputs, the parameters asked for, held numbers.
+All functions are int32 (t, pair, given, out), see `forwards.py`; `given` holds inputs, the parameters asked for, held numbers.
 """
 
 from __future__ import annotations

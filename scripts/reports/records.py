@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kinetree.fmu.archive import matrix_steps
-from kinetree.solvers import adjoint_layout, fields, model_records, unit_layout
+from kinetree.models.gradients import layout as adjoint_layout
+from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.fields import Field
 from kinetree.solvers.records import Record
 

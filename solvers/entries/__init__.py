@@ -1,7 +1,7 @@
 """Entry points: (ints, floats, work, option, t) -> status unless SIGNATURES says otherwise; arguments and results are fields of the workspace.
 
-They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once,
-slopes, and gradients of runs.
+They come in three libraries: `core` is what an FMU carries, `forms` holds the literal methods, `lanes` evaluates many states and runs at once, and
+slopes.
 """
 
 from collections.abc import Callable
@@ -47,13 +47,13 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many", "slopes"), "ensemble": ("ensemble",), "adjoint": ("adjoint_forwards", "adjoint_backwards")},
+    "lanes": {"lanes": ("many",), "slopes": ("slopes",), "ensemble": ("ensemble",)},
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
 SIGNATURES = {
     "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
-    "slopes": (*BLOCKS, "floats", "float", "ints", "int", "floats"),
+    "slopes": (*BLOCKS, "floats", "float", "ints", "ints", "int", "floats"),
     "ensemble": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
 }
 

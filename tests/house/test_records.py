@@ -7,8 +7,9 @@ import pytest
 from tree import ROOT, modules, short, syntax
 
 from kinetree.fmu.archive import matrix_steps
+from kinetree.models.gradients import layout as adjoint_layout
 from kinetree.scripts.reports import records as reports
-from kinetree.solvers import adjoint_layout, fields, model_records, unit_layout
+from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.records import Entry, Record
 
 RECORDS = {

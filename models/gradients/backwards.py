@@ -1,7 +1,7 @@
-"""Backwards over the steps of `adjoint`: slopes of a result by the state before them, by given numbers, by the instant at which their grid begins."""
+"""Backwards over the steps of `forwards`: slopes of a result by the state before them, by given numbers, by the beginning of their grid."""
 
-from kinetree.solvers import adjoint_layout as A
-from kinetree.solvers.integrate.adjoint import GAMMA, LOST, RK4, SLOTS, add, back, copy, jacobian, part, rates, shifted
+from kinetree.models.gradients import layout as A
+from kinetree.models.gradients.forwards import GAMMA, LOST, RK4, SLOTS, add, back, copy, jacobian, part, rates, sees_ints, sees_work, shifted
 from kinetree.solvers.integrate.linear_solver import solve
 from kinetree.solvers.kernel import kernel
 
@@ -139,3 +139,9 @@ def bent(I, W, t, y, h, v, k):
     status, by_time = back(I, W, I.bend, t, y)
     add(part(W, I.at_scratch, 0, n), 1.0, part(W, I.at_out, 0, n))
     return status, by_time, by_size
+
+
+@kernel
+def go_backwards(ints, work):
+    """The way back over some of the steps of a block."""
+    return backwards(sees_ints(ints), sees_work(work))

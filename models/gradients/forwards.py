@@ -9,18 +9,20 @@ Right-hand side and slopes are straight-line functions at addresses, all int32 (
 
 import math
 
-from kinetree.solvers import adjoint_layout as A
+from kinetree.models.gradients import layout as A
 from kinetree.solvers.boundary import call_own
 from kinetree.solvers.integrate.kinds import CODES
 from kinetree.solvers.integrate.linear_solver import factor, solve
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
+from kinetree.solvers.views import whole
 
 RK4 = CODES["rk4"]
 GAMMA = 1.0 - math.sqrt(0.5)
 DIFFERENCE = 1.5e-8  # of a state: step of the Jacobian, which the method does not need exactly
 LOST = int(Status.NO_CONVERGENCE)
 SLOTS = 5
+sees_ints, sees_work = whole(A.ADJOINT), whole(A.ADJOINT_HEAD)
 
 
 @kernel
@@ -210,3 +212,9 @@ def shifted(I, W, h, transposed):
         for j in range(n):
             a[i * n + j] = (1.0 if i == j else 0.0) - GAMMA * h * (J[j * n + i] if transposed else J[i * n + j])
     return factor(a, part(W, I.at_scratch, 7, n), n)
+
+
+@kernel
+def go_forwards(ints, work):
+    """Steps of a block, kept for the way back."""
+    return forwards(sees_ints(ints), sees_work(work))
