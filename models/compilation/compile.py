@@ -31,6 +31,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 
+Starts = tuple[int, int, int, int, int]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
+
 
 def compile_structure(
     description: Description,
@@ -91,7 +93,7 @@ def assemble(builder: Builder) -> Compiled:
     return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
 
 
-def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, ...], joints: dict) -> Compiled:
+def settled(builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict) -> Compiled:
     """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
     found = survey(compiled)
     if found is not None:
@@ -141,7 +143,7 @@ def parameter_values(description: Description) -> dict[str, float]:
     return values
 
 
-def add_starts(builder: Builder) -> tuple[int, ...]:
+def add_starts(builder: Builder) -> Starts:
     """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start.
 
     What an expression gives counts until a host has given a number: coordinates, speeds and states have a register given(NAME) for that; inputs have
@@ -155,7 +157,8 @@ def add_starts(builder: Builder) -> tuple[int, ...]:
         [(name, given.start) for name, given in builder.inputs.items()],
     )
     given = [(name, float("nan") if isinstance(start, str) else start) for name, start in groups[3]]
-    firsts = *(add_start_group(builder, group) for group in (*groups[:3], given)), add_start_group(builder, groups[3], "preset")
+    q, u, x, inputs = (add_start_group(builder, group) for group in (*groups[:3], given))
+    firsts = q, u, x, inputs, add_start_group(builder, groups[3], "preset")
     for name, start in (pair for group in groups[:3] for pair in group):
         if isinstance(builder.starts.get(name, start), str):
             follow(builder, name, start)
@@ -181,7 +184,7 @@ def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word
     return first
 
 
-def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
+def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
     """Header, sizes and names."""
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
@@ -214,11 +217,12 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
     }  # fmt: skip
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
+    q, u, x, inputs, presets = starts
     tree = tree_of(builder.topology)
     twins = builder.topology.order[len(tree.order) :]
     return Compiled(
-        *blocks, counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
-        tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
+        blocks[0], blocks[1], counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
+        tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, q, u, x, inputs, presets, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
         guards=tuple(builder.guard_names), contacts=tuple(builder.contacts.names), followed=tuple(sorted(builder.leaves.followed)),

@@ -89,7 +89,7 @@ def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
         raise problem(text, f"a unit: {error}") from None
     except ExpressionError:
         raise problem(value, "a number: an expression over names is in SI and takes no unit") from None
-    return Measured(as_number(unit.to_si(number), kind), text)
+    return Measured(float(as_number(unit.to_si(number), kind)), text)
 
 
 def as_vector(value: Any, kind: type[Expression], length: int) -> tuple[float | Expression, ...]:

@@ -55,7 +55,7 @@ class Coupled:
     @property
     def energy(self) -> np.ndarray:
         """Energy that the drives have taken from the supply [J]."""
-        power = float(NUMBERS["supply"]) * sum(np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab")
+        power = float(NUMBERS["supply"]) * np.sum([np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab"], axis=0)
         return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))])
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
