@@ -233,6 +233,6 @@ def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
     found = []
     for kind, q in zip(ints["e_kind"], ints["e_q"], strict=True):
-        if kind >= Element.BALL:
+        if Element(kind).quaternion:
             found.append(int(q) + (3 if kind == Element.FREE else 0))
     return tuple(found)
