@@ -66,7 +66,8 @@ def check_elements(checker: Checker) -> None:
 
 def check_force(checker: Checker, path: Path) -> None:
     force = checker.description.forces[str(path[1])]
-    check_coordinate(checker, (*path, "coordinate"), getattr(force, "coordinate", None))
+    for keys, coordinate in force.coordinates():
+        check_coordinate(checker, (*path, *keys), coordinate)
     for keys, body in force.bodies():
         checker.known_body((*path, *keys), body)
     check_two_bodies(checker, path, getattr(force, "between", None))

@@ -21,6 +21,10 @@ from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.forces.kinds.bushing import Six
+from kinetree.models.forces.kinds.guide import Helix
+from kinetree.models.forces.kinds.rope import Drum
+from kinetree.models.forces.kinds.wheel import Shear
 from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
@@ -44,6 +48,8 @@ WORDS = {
     Couplings: "numbers or rows",
     Texts: "text or texts",
     Rows: "rows of numbers",
+    Six: "6 numbers",
+    tuple[Six, Six, Six, Six, Six, Six]: "6 rows of 6 numbers",
     str: "text",
     bool: "true/false",
     int: "whole number",
@@ -83,6 +89,9 @@ TABLES: dict[str, type[BaseModel]] = {
     "soil": Soil,
     "track": Track,
     "oil": ShutOil,
+    "shear": Shear,
+    "drum": Drum,
+    "helix": Helix,
 }
 OPENING = f"""# The description file, key by key
 

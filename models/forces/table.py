@@ -33,6 +33,11 @@ class ForceTable(Named):
         for k, point in enumerate(getattr(self, "between", ())):
             yield ("between", k, "body"), point.body
 
+    def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """The coordinates it acts along, with the keys that name them."""
+        if hasattr(self, "coordinate"):
+            yield ("coordinate",), self.coordinate
+
 
 class Elastic(ForceTable):
     """Force law shared by coordinate and line forces: a given value, or spring and damper."""

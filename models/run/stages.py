@@ -132,9 +132,15 @@ def without(description: Description, stage: Stage, fixed: Mapping[str, float | 
 def without_work(description: Description, locked: frozenset[str]) -> Description:
     """The description without forces along coordinates of rigid joints."""
     rigid = {name for joint in locked for name in joint_elements(description.joints[joint], joint).coordinates}
-    forces = {label: force for label, force in description.forces.items() if getattr(force, "coordinate", None) not in rigid}
+    forces = {label: force for label, force in description.forces.items() if not acts_on_all_of(force, rigid)}
     outputs = {label: output for label, output in description.outputs.items() if output.force is None or output.force in forces}
     return description.model_copy(update={"forces": forces, "outputs": outputs})
+
+
+def acts_on_all_of(force: ForceTable, coordinates: Collection[str]) -> bool:
+    """Whether a force acts along coordinates, and along these alone."""
+    named = [name for _, name in force.coordinates()]
+    return bool(named) and not hasattr(force, "between") and set(named) <= set(coordinates)
 
 
 def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
@@ -154,8 +160,7 @@ def grounded(joints: Mapping[str, JointSpec]) -> set[str]:
 
 def force_stands(force: ForceTable, there: Collection[str], lost: Collection[str]) -> bool:
     """Whether everything a force acts on is still there."""
-    coordinate = getattr(force, "coordinate", None)
-    return all(body in there for _, body in force.bodies()) and (coordinate is None or coordinate not in lost)
+    return all(body in there for _, body in force.bodies()) and not any(name in lost for _, name in force.coordinates())
 
 
 def output_stands(output: Output, there: Collection[str], joints: Collection[str], forces: Collection[str]) -> bool:

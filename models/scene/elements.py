@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,15 @@ def stretched(description: Description, numbers: Numbers, motion: Motion, size: 
         look = KINDS[force.kind].look if label in description.forces else cylinder_look
         if ends is None or look is None:
             continue
-        a, b = ({"body": end.body, "point": numbers.vector(end.point).tolist()} for end in ends)
-        if a["body"] not in motion.poses and a["body"] != "ground" or b["body"] not in motion.poses and b["body"] != "ground":
+        places = [{"body": end.body, "point": numbers.vector(end.point).tolist()} for end in (ends[0], *getattr(force, "over", ()), ends[1])]
+        if any(place["body"] not in motion.poses and place["body"] != "ground" for place in places):
             continue
-        lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
-        known = lengths[np.isfinite(lengths)]
-        low = float(known.min()) if known.size else 0.0
-        found.append({"name": label, "a": a, "b": b, "rest": float(known.mean()) if known.size else 0.0, **look(force, numbers, size, low)})
+        for a, b in pairwise(places):
+            lengths = np.linalg.norm(world(motion, a["body"], np.array(a["point"])) - world(motion, b["body"], np.array(b["point"])), axis=1)
+            known = lengths[np.isfinite(lengths)]
+            low = float(known.min()) if known.size else 0.0
+            rest = float(known.mean()) if known.size else 0.0
+            found.append({"name": label, "a": a, "b": b, "rest": rest, **look(force, numbers, size, low)})
     return found
 
 
@@ -104,3 +107,24 @@ def rail(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
     middle = start + 0.5 * (begin + end) * axis
     width = 0.6 * ROD * size
     return force.between[0].body, [part("box", (width, width, abs(end - begin)), middle, along(axis), RAIL)]
+
+
+def track(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
+    """The curve of a guide on its body, in short straight pieces."""
+    from scipy.interpolate import CubicSpline  # costs a quarter of a second, few scenes need it
+
+    start = numbers.vector(force.between[0].point)
+    if force.helix is not None:
+        radius, pitch, begin, end = (numbers.number(getattr(force.helix, each)) for each in ("radius", "pitch", "begin", "end"))
+        s = np.linspace(begin, end, 2 + int(abs(end - begin) / 0.2))
+        line = np.stack([radius * np.cos(s), radius * np.sin(s), pitch * s / (2.0 * np.pi)], axis=1)
+    else:
+        points = np.array([*force.points, *force.points[:1]] if force.closed else force.points)
+        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+        line = CubicSpline(s, points, bc_type="periodic" if force.closed else "not-a-knot")(np.linspace(0.0, s[-1], 8 * len(points)))
+    pieces = []
+    for before, after in zip(start + line, start + line[1:], strict=False):
+        way = after - before
+        length = float(np.linalg.norm(way))
+        pieces.append(part("cylinder", (0.3 * ROD * size, length), 0.5 * (before + after), along(way / (length or 1.0)), RAIL))
+    return force.between[0].body, pieces

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, choose, const, larger, name, root
+from kinetree.models.compilation.algebra import E, choose, larger, name, root
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
@@ -21,8 +21,8 @@ from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE
 from kinetree.models.forces.contacts import normal_force, sliding
 from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.pairs import add_pair
 from kinetree.models.forces.table import Between, Rubbing
-from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -96,16 +96,6 @@ def inside(builder: Builder, key: str, force: RailForce, travel: E) -> E:
     """1 between the ends of the rail."""
     after = choose(travel < E(builder.node(force.begin, f"{key}.begin")), 0.0, 1.0)
     return after if force.end is None else choose(travel > E(builder.node(force.end, f"{key}.end")), 0.0, after)
-
-
-def add_pair(builder: Builder, a: int, b: int, begin: int, pin: int, force: Vector, offset: Vector) -> None:
-    """The force on the guided body at the pin, the opposite on the rail at the same place."""
-    nothing = registers(builder, (const(0.0),) * 3)
-    if b:
-        builder.add_force(L.Force.PAIR, b, pin, a, registers(builder, force), nothing, 0)
-    else:
-        back = force.times(-1.0)
-        builder.add_force(L.Force.WRENCH, a, begin, registers(builder, back), registers(builder, offset.cross(back)), 0)
 
 
 def check_rail(checker: Checker, path: Path, force: RailForce) -> None:

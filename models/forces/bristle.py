@@ -1,0 +1,86 @@
+"""Elastic deflections that slip: what sticks is a spring, what is pulled too far gives way, what rolls out of the contact takes its deflection along.
+
+Deflections e with stiffnesses k make F = k e. They follow the speeds v of the contact, less what `renewed` takes away, a deflection per time along F;
+with n = v - renewed what would go further out than the limit slips along F:
+
+    de/dt = n - w max(0, Σ k F n)/(Σ k F²) F          w = 0 up to f = 3/4, then 4 f - 3, from f = 1 on 1          f = |F|/limit
+
+So F·v - F·de/dt, what is lost, is never negative, whatever the limit does. Below three quarters of the limit nothing slips, so that vibrations do
+not make it creep. What stands beyond a limit that fell, or without any load, is forgotten within milliseconds. Steady speeds make F = limit and,
+with `renewed`, its own curve.
+
+A small limit would be reached within nothing, and the equations would be stiff without end. Where limit < least = k reach, with the least reach of
+the bristles, they stand behind a lever h = limit/least: they feel h v and give h F, with the limit `least` of their own. Levers only transmit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from kinetree.models.compilation.algebra import E, choose, const, larger, name, root, smaller
+from kinetree.models.compilation.hidden import rate_of_state
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+
+FORGET = 5e-3  # time constant in which what is beyond the limit is forgotten [s]
+SMALLEST_FORCE = 1e-9  # below which no direction is told [N or N.m]
+
+
+class Bristles(NamedTuple):
+    """Deflections of one contact: their states, stiffnesses, the largest force, and the deflection at the smallest one."""
+
+    states: tuple[str, ...]
+    stiffness: tuple[E, ...]
+    limit: E
+    reach: E
+
+    def own_limit(self) -> E:
+        """What the bristles themselves bear, behind their lever."""
+        return larger(self.limit, self.stiffness[0] * self.reach)
+
+    def lever(self) -> E:
+        return larger(self.limit, 0.0) / self.own_limit()
+
+    def forces(self) -> list[E]:
+        """Elastic forces along the deflections, before the lever."""
+        return [k * name(each) for each, k in zip(self.states, self.stiffness, strict=True)]
+
+    def share(self) -> E:
+        """Elastic force over the limit."""
+        return length_of(self.forces()) / self.own_limit()
+
+    def stored(self) -> E:
+        return sum((0.5 * k * name(each) * name(each) for each, k in zip(self.states, self.stiffness, strict=True)), const(0.0))
+
+    def rates(self) -> list[E]:
+        """Rates of the deflections, once `follow` has told them."""
+        return [name(rate_of_state(each)) for each in self.states]
+
+    def follow(self, builder: Builder, speeds: Sequence[E], renewed: Sequence[E] | None = None) -> None:
+        """Define the rates of the deflections."""
+        forces, lever = self.forces(), self.lever()
+        net = list(speeds) if renewed is None else [v - gone for v, gone in zip(speeds, renewed, strict=True)]
+        weight = sum((k * f * f for k, f in zip(self.stiffness, forces, strict=True)), const(0.0))
+        outward = lever * larger(sum((k * f * n for k, f, n in zip(self.stiffness, forces, net, strict=True)), const(0.0)), 0.0)
+        share = self.share()
+        slip = larger(smaller(4.0 * share - 3.0, 1.0), 0.0) * outward / larger(weight, SMALLEST_FORCE * SMALLEST_FORCE)
+        beyond = choose(self.limit > 0.0, 1.0 - 1.0 / larger(share, 1.0), 1.0) / FORGET
+        for each, f, n in zip(self.states, forces, net, strict=True):
+            builder.define(rate_of_state(each), (lever * n - slip * f - beyond * name(each)).node)
+
+    def pull(self, speeds: Sequence[E], damping: E) -> list[E]:
+        """Forces against the deflections and, damped, against the speeds: together within the limit."""
+        total = [self.lever() * f + damping * v for f, v in zip(self.forces(), speeds, strict=True)]
+        share = smaller(1.0, self.limit / larger(length_of(total), SMALLEST_FORCE))
+        return [-(share * f) for f in total]
+
+    def lost(self, pull: Sequence[E], speeds: Sequence[E]) -> E:
+        """What forces against speeds take and the deflections do not keep."""
+        kept = sum((f * rate for f, rate in zip(self.forces(), self.rates(), strict=True)), const(0.0))
+        return -sum((f * v for f, v in zip(pull, speeds, strict=True)), const(0.0)) - kept
+
+
+def length_of(parts: Sequence[E]) -> E:
+    return root(sum((each * each for each in parts), const(0.0)))

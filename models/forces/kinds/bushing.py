@@ -1,0 +1,186 @@
+"""An elastic bearing between two frames: stiffness and damping against shifts and turns, large ones too.
+
+With R the axes of the bushing on the first body, d the way from its point to the second's, and the rotation vector φ of the second body's axes seen
+from the first's, z = (Rᵀd, φ):
+
+    U = zᵀ K z/2          (F, m) = -(K z + C dz/dt)          force R F on the second body at its point, moment R (1 + [φ]/2 + c [φ]²) m on it
+
+c = (1 - θ/2 cot(θ/2))/θ². dφ/dt = (1 - [φ]/2 + c [φ]²) ω with the relative angular velocity ω in axes R, so that the moment is the derivative of U
+for turns of any size (below half a turn), and dz/dtᵀ C dz/dt is what is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, choose, const, function, name, root
+from kinetree.models.compilation.books import Book
+from kinetree.models.compilation.frames import Place, Quaternion, columns, composed, relative_quaternion, resolved
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import Vector, registers, vector_of
+from kinetree.models.description.number_checks import Path
+from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.quantities import Number
+from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.forces.along import define_force
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.pairs import add_pair
+from kinetree.models.forces.table import Between, ForceTable
+from kinetree.solvers.layout import Op
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+Six = tuple[Number, Number, Number, Number, Number, Number]
+NEAR = 1e-4  # half angle below which c is 1/12 [rad]
+TINY = 1e-24  # keeps the slope of a size at 0 finite
+
+
+class BushingForce(ForceTable):
+    """Elastic bearing between two frames: force and moment against shifts and turns, by six numbers or a matrix of six rows."""
+
+    kind: Literal["bushing"] = "bushing"
+    between: Between = Field(description="Where it sits on the first body, whose axes it has, and on the second body")
+    stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
+        (0.0,) * 6, description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]"
+    )
+    damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field((0.0,) * 6, description="The same of the damping [N.s/m, N.s, N.m.s/rad]")
+    rotate: Numbers = Field(ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]")
+    turned: Numbers = Field(
+        ORIGIN, description="Rotation vector of the second body's axes in which it is without moment, axes of the first body [rad]"
+    )
+
+
+def matrix(builder: Builder, key: str, values: Any) -> list[list[E]]:
+    """Six rows of numbers."""
+    if not isinstance(values[0], tuple):
+        values = [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
+    return [[E(builder.node(each, key)) for each in row] for row in values]
+
+
+def times(rows: list[list[E]], z: Sequence[E]) -> tuple[Vector, Vector]:
+    """Force and moment of a matrix."""
+    found = [sum((a * b for a, b in zip(row, z, strict=True)), const(0.0)) for row in rows]
+    return Vector(*found[:3]), Vector(*found[3:])
+
+
+def rotation(vector: Vector) -> Quaternion:
+    """Quaternion of a rotation vector."""
+    half = 0.5 * root(vector.dot(vector) + TINY)
+    x, y, z = vector.times(0.5 * function(Op.SIN, half) / half)
+    return function(Op.COS, half), x, y, z
+
+
+def product(a: Quaternion, b: Quaternion) -> Quaternion:
+    return relative_quaternion((a[0], -a[1], -a[2], -a[3]), b)
+
+
+class Turned:
+    """A rotation vector, and what maps spins to its rates and moments back."""
+
+    def __init__(self, e: Quaternion):
+        sign = choose(e[0] < 0.0, -1.0, 1.0)
+        w, way = e[0] * sign, Vector(*e[1:]).times(sign)
+        size = root(way.dot(way) + TINY)
+        half = function(Op.ATAN2, size, w)
+        self.vector = way.times(2.0 * half / size)
+        self.c = choose(size < NEAR, 1.0 / 12.0, (1.0 - half * w / size) / (4.0 * half * half))
+
+    def rate(self, spin: Vector, sign: float = -0.5) -> Vector:
+        """Rate of the rotation vector."""
+        once = self.vector.cross(spin)
+        return spin.plus(once.times(sign)).plus(self.vector.cross(once).times(self.c))
+
+    def moment(self, conjugate: Vector) -> Vector:
+        """Moment whose work is that of what belongs to the rotation vector."""
+        return self.rate(conjugate, 0.5)
+
+
+def add_bushing(builder: Builder, label: str, force: BushingForce) -> None:
+    """Shifts and turns; names NAME.shift_x ... and NAME.turn_x ...; force('NAME') is the size of its force."""
+    key = f"forces.{label}"
+    first, second = (Place(builder, each.body, vector_of(builder, each.point, f"{key}.between")) for each in force.between)
+    own = cardan_turn(builder, f"{key}.rotate", force.rotate)
+    frame = product(first.quaternion(), own)
+    axes = columns(frame)
+    K, C = (matrix(builder, f"{key}.{each}", getattr(force, each)) for each in ("stiffness", "damping"))
+    offset = second.position().minus(first.position())
+    speed = second.velocity().minus(first.velocity()).minus(first.spin().cross(offset))
+    shift, moving = resolved(offset, axes), resolved(speed, axes)
+    turned = rotation(vector_of(builder, force.turned, f"{key}.turned"))
+    turn = Turned(product(relative_quaternion(frame, second.quaternion()), relative_quaternion(turned, own)))
+    twisting = turn.rate(resolved(second.spin().minus(first.spin()), axes))
+    for suffix, value in zip(SUFFIXES, (*shift, *turn.vector), strict=True):
+        builder.define(hidden(label, suffix), value.node)
+        builder.offer(f"{label}.{suffix}", hidden(label, suffix))
+    z = [name(hidden(label, suffix)) for suffix in SUFFIXES]
+    (push, twist), (drag, brake) = times(K, z), times(C, [*moving, *twisting])
+    pull = composed(axes, push.plus(drag).times(-1.0))
+    moment = composed(axes, turn.moment(twist.plus(brake)).times(-1.0))
+    potential = 0.5 * sum((a * b for a, b in zip(z, (*push, *twist), strict=True)), const(0.0))
+    define_force(builder, label, root(pull.dot(pull) + TINY), potential)
+    add_pair(builder, first.body, second.body, registers(builder, first.point), registers(builder, second.point), pull, offset, moment)
+
+    def lost() -> E:
+        return sum((a * b for a, b in zip((*drag, *brake), (*moving, *twisting), strict=True)), const(0.0))
+
+    def power() -> E:
+        return pull.dot(speed) + moment.dot(second.spin().minus(first.spin()))
+
+    builder.books[label] = Book(power, lost, potential, first.body, lambda: pull.times(-1.0), lambda: moment.times(-1.0))
+
+
+def conjugate(e: Quaternion) -> Quaternion:
+    return e[0], -e[1], -e[2], -e[3]
+
+
+def cardan_turn(builder: Builder, key: str, angles: tuple) -> Quaternion:
+    """Quaternion of turns about x, the new y and the newest z."""
+    found: Quaternion = (const(1.0), const(0.0), const(0.0), const(0.0))
+    for k, angle in enumerate(angles):
+        half = 0.5 * E(builder.node(angle, key))
+        parts = [const(0.0)] * 3
+        parts[k] = function(Op.SIN, half)
+        found = product(found, (function(Op.COS, half), *parts))
+    return found
+
+
+SUFFIXES = ("shift_x", "shift_y", "shift_z", "turn_x", "turn_y", "turn_z")
+
+
+def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
+    """A law, symmetric stiffness, and nothing that gives energy."""
+    if not {"stiffness", "damping"} & force.model_fields_set:
+        checker.complain(path, "no law of the bushing", "stiffness or damping")
+    for key in ("stiffness", "damping"):
+        values = getattr(force, key)
+        rows = values if isinstance(values[0], tuple) else [[each if i == k else 0.0 for k in range(6)] for i, each in enumerate(values)]
+        numbers = [[checker.number(each) for each in row] for row in rows]
+        if any(each is None for row in numbers for each in row):
+            continue
+        found = np.array(numbers, dtype=float)
+        size = float(np.abs(found).max())
+        if key == "stiffness" and np.abs(found - found.T).max() > 1e-9 * size:
+            checker.complain((*path, key), "a matrix that is not symmetric", "a symmetric one, which has a potential")
+        elif np.linalg.eigvalsh(0.5 * (found + found.T)).min() < -1e-9 * size:
+            checker.complain((*path, key), "a matrix with a negative eigenvalue", "none below 0, so that it gives no energy")
+
+
+FORCE = ForceKind(
+    BushingForce,
+    add_bushing,
+    says="-(K z + C ż) against the six shifts and turns z between two frames, the turns as a rotation vector of any size",
+    rank=12,
+    told_by=frozenset({"rotate", "turned"}),
+    measures={suffix: "m" if suffix.startswith("shift") else "rad" for suffix in SUFFIXES},
+    check=check_bushing,
+    example={
+        "kind": "bushing", "stiffness": [60.0, 50.0, 40.0, 3.0, 2.0, 1.0], "damping": [1.0, 0.8, 0.6, 0.1, 0.1, 0.2], "rotate": [0.3, -0.2, 0.4],
+        "turned": [0.1, 0.2, -0.1],
+    },
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""A gear pair or train with elastic teeth and backlash, between two coordinates.
+
+    δ = q + ratio q₂          e = what of δ exceeds backlash/2 on either side          force = -(stiffness e + damping δ̇)  while the teeth touch
+
+force acts along q and ratio times it along q₂. With backlash damping never makes the teeth pull. The joints' parents, the housing, take the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, choose, larger, name, smaller
+from kinetree.models.compilation.books import Book
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.description.number_checks import Path
+from kinetree.models.description.quantities import Number
+from kinetree.models.forces.along import define_force, push, speed_of
+from kinetree.models.forces.kind import ForceKind
+from kinetree.models.forces.table import ForceTable
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+
+class GearForce(ForceTable):
+    """Gear pair or train between two coordinates, with elastic teeth and backlash; without either it is a coupling."""
+
+    kind: Literal["gear"] = "gear"
+    coordinate: str = Field(description="Name of a coordinate")
+    other: str = Field(description="Name of the coordinate it meshes with")
+    ratio: Number = Field(description="coordinate + ratio other stays near 0: teeth of other over teeth of coordinate; below 0 for inner teeth [1]")
+    stiffness: Number = Field(description="Stiffness of the teeth, along `coordinate` [N.m/rad or N/m]")
+    damping: Number = Field(0.0, description="Damping of the teeth [N.m.s/rad or N.s/m]")
+    backlash: Number = Field(0.0, description="Play from tooth to tooth, along `coordinate` [rad or m]")
+    positive: ClassVar = ("stiffness",)
+    not_negative: ClassVar = ("damping", "backlash")
+
+    def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from super().coordinates()
+        yield ("other",), self.other
+
+
+def add_gear(builder: Builder, label: str, force: GearForce) -> None:
+    """Elastic teeth; name NAME.mesh is δ."""
+    key = f"forces.{label}"
+    (first, rate), (second, other) = speed_of(builder, force.coordinate), speed_of(builder, force.other)
+    ratio, k, c, play = (E(builder.node(getattr(force, each), f"{key}.{each}")) for each in ("ratio", "stiffness", "damping", "backlash"))
+    builder.define(hidden(label, "mesh"), (name(force.coordinate) + ratio * name(force.other)).node)
+    builder.offer(f"{label}.mesh", hidden(label, "mesh"))
+    way, moving = name(hidden(label, "mesh")), rate + ratio * other
+    deep = way - larger(smaller(way, 0.5 * play), -(0.5 * play))
+    total = k * deep + c * moving
+    touching = total if force.backlash == 0.0 else choose(deep > 0.0, larger(total, 0.0), choose(deep < 0.0, smaller(total, 0.0), 0.0))
+    potential = 0.5 * k * deep * deep
+    push(builder, first, define_force(builder, label, -touching, potential))
+    value = name(f"force('{label}')")
+    push(builder, second, builder.register((ratio * value).node))
+    builder.books[label] = Book(lambda: value * moving, lambda: -((value + k * deep) * moving), potential)
+
+
+def check_gear(checker: Checker, path: Path, force: GearForce) -> None:
+    if force.other == force.coordinate:
+        checker.complain((*path, "other"), f"'{force.other}' twice", "another coordinate")
+
+
+FORCE = ForceKind(
+    GearForce,
+    add_gear,
+    says="-(stiffness e + damping δ̇) along `coordinate`, `ratio` times it along `other`; δ = q + ratio q₂, e = δ beyond ± backlash/2",
+    rank=6,
+    told_by=frozenset({"other", "ratio", "backlash"}),
+    measures={"mesh": "1"},
+    check=check_gear,
+    example={"other": "", "ratio": 2.5, "stiffness": 30.0, "damping": 0.4, "backlash": 0.1},
+)

@@ -1,0 +1,264 @@
+"""A wheel that drives, brakes and steers: longitudinal and lateral slip of the patch, by the brush model or the shear of soil.
+
+With the load N, the speeds v of the tread in the patch along and across (t = axle x normal, s along the axle), w = spin times loaded radius, and
+elastic deflections e of the patch, F = k e (`bristle`):
+
+    renewed_i = w g(f) F_i/C_i          f = |F|/limit          C the slip stiffness, limit = friction N
+
+The tread that rolls through the patch takes deflection away. In steady state v/w = g F/C: with g = 3/(1 + y + y²), y = (1 - f)^(1/3), that is the
+brush model, F = limit (1 - (1 - θ s)³), θ = C/(3 limit), combined slip included. At rest w = 0 and the patch is a spring, which holds on a slope;
+a locked wheel slides with the limit. `shear`: the limit is cohesion width length + N tan(angle), and g makes it the law of Janosi and Hanamoto
+over the patch, F = limit (1 - K/(s l) (1 - exp(-s l/K))), with the same slip.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import E, const, cos, exp, larger, name, root, sin, smaller, tanh
+from kinetree.models.compilation.books import Book
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
+from kinetree.models.description.number_checks import Path
+from kinetree.models.description.parts import ORIGIN, Part
+from kinetree.models.description.quantities import Axis, Law, Number
+from kinetree.models.description.quantities import Vector as Numbers
+from kinetree.models.forces.bristle import Bristles
+from kinetree.models.forces.contacts import normal_force, slope_by
+from kinetree.models.forces.ground import Ground
+from kinetree.models.forces.kind import ForceKind, OwnState
+from kinetree.models.forces.soil import check_soil, soil_states
+from kinetree.models.forces.table import Standing
+from kinetree.solvers import layout as L
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks import Checker
+
+LEAST = 1e-6  # of the limit is left where the root of what is left would have no slope
+
+
+class Shear(Part):
+    """Shear of the soil under the patch, instead of friction."""
+
+    cohesion: Number = Field(0.0, description="Cohesion of the soil [Pa]")
+    angle: Number = Field(description="Angle of internal friction [rad]")
+    modulus: Number = Field(description="Shear displacement K in which the shear develops [m]")
+    width: Number = Field(description="Width of the patch [m]")
+    length: Number = Field(description="Length of the patch [m]")
+    positive: ClassVar = ("angle", "modulus", "width", "length")
+    not_negative: ClassVar = ("cohesion",)
+
+
+class WheelForce(Standing):
+    """Wheel that drives, brakes and steers: it belongs to the body that spins, with slip along and across, and stands still without creeping."""
+
+    kind: Literal["wheel"] = "wheel"
+    body: str = Field(description="The wheel itself: the body that spins")
+    point: Numbers = Field(ORIGIN, description="Centre of the wheel, body frame [m]")
+    axle: Axis = Field((0.0, 1.0, 0.0), description="Axis about which it spins, body axes; it rolls towards axle x normal")
+    radius: Number = Field(description="Free radius of the tyre [m]")
+    friction: Law = Field(0.0, description="Coefficient of friction of the patch [1]")
+    slip_stiffness: tuple[Number, Number] | None = Field(None, description="Force per slip along and across, with friction [N]")
+    patch_stiffness: tuple[Number, Number] = Field(description="Stiffness of the standing tyre, along and across [N/m]")
+    patch_damping: Number = Field(0.0, description="Damping of the standing tyre; it fades with rolling [N.s/m]")
+    patch_reach: Number = Field(1e-3, description="Deflection at which even an unloaded patch slips: light wheels stand softer [m]")
+    patch_length: Number = Field(0.0, description="Length of the patch, for the pneumatic trail of the side force [m]")
+    rolling: Number = Field(0.0, description="Coefficient of rolling resistance: moment over load times radius [1]")
+    standing_speed: Number = Field(0.2, description="Speed up to which the damping of the standing tyre counts, about [m/s]")
+    shear: Shear | None = Field(None, description="Shear of soil instead of friction")
+    positive: ClassVar = ("exponent", "radius", "friction_speed", "standing_speed", "patch_reach")
+    not_negative: ClassVar = ("patch_damping", "patch_length", "rolling")
+
+
+STATES = ("along", "across")
+
+
+def states(force: WheelForce) -> dict[str, OwnState]:
+    """The soil's, and the deflections of the patch."""
+    return soil_states(force) | {each: OwnState("m") for each in STATES}
+
+
+class Wheel:
+    """One wheel: what its laws are made of."""
+
+    def __init__(self, builder: Builder, label: str, force: WheelForce):
+        self.builder, self.label, self.force, self.key = builder, label, force, f"forces.{label}"
+        self.body, self.point = builder.body[force.body], vector_of(builder, force.point, f"{self.key}.point")
+        radius = self.number("radius")
+        place, self.speed = (
+            make(builder, hidden(label, word), self.body, self.point) for make, word in ((position, "position"), (velocity, "velocity"))
+        )
+        self.turning = spin(builder, hidden(label, "spin"), self.body)
+        self.ground = ground = Ground(builder, label, force, place, radius)
+        rolling = NOWHERE if ground.soil is None else ground.soil.roll(self.speed.across(ground.normal), place)
+        self.load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(self.speed), ground.soil)
+        self.drag = NOWHERE if ground.soil is None else rolling.times(self.load)
+        axle = vector_of(builder, force.axle, f"{self.key}.axle")
+        self.side = direction(builder, hidden(label, "axle"), self.body, self.point, place, axle).across(ground.normal).unit()
+        self.ahead = self.side.cross(ground.normal)
+        depth = larger(name(hidden(label, "penetration")), 0.0)
+        self.reach = radius - depth
+        self.rolled = self.turning.dot(self.side) * self.reach  # speed of the tread through the patch
+        builder.define(hidden(label, "rolled"), self.rolled.node)
+        self.rolled = name(hidden(label, "rolled"))
+        self.bristles = Bristles(
+            tuple(builder.made(f"{label}.{each}") for each in STATES), self.pair("patch_stiffness"), self.limit(), self.number("patch_reach")
+        )
+        self.left = left(self.bristles.share())
+        self.arm = ground.normal.times(-self.reach).plus(self.ahead.times(-self.trail()))
+        slip = self.speed.plus(self.turning.cross(self.arm))
+        for suffix, axis in (("slip_along", self.ahead), ("slip_across", self.side)):
+            builder.define(hidden(label, suffix), slip.dot(axis).node)
+        self.slips = [name(hidden(label, suffix)) for suffix in ("slip_along", "slip_across")]
+
+    def number(self, key: str) -> E:
+        return E(self.builder.node(getattr(self.force, key), f"{self.key}.{key}"))
+
+    def pair(self, key: str) -> tuple[E, E]:
+        first, second = (E(self.builder.node(each, f"{self.key}.{key}")) for each in getattr(self.force, key))
+        return first, second
+
+    def sheared(self, key: str) -> E:
+        return E(self.builder.node(getattr(self.force.shear, key), f"{self.key}.shear.{key}"))
+
+    def limit(self) -> E:
+        """The largest force in the patch."""
+        if self.force.shear is None:
+            return self.number("friction") * self.load
+        angle, cohesion = self.sheared("angle"), self.sheared("cohesion")
+        ground = larger(smaller(self.load * 1e6, 1.0), 0.0)  # no cohesion in the air
+        return cohesion * self.sheared("width") * self.sheared("length") * ground + self.load * sin(angle) / cos(angle)
+
+    def trail(self) -> E:
+        """How far behind the middle the side force acts: a third of half the patch at small slip, nothing where all slides."""
+        if self.force.patch_length == 0.0:
+            return const(0.0)
+        way = tanh(self.rolled / self.number("standing_speed"))
+        y = self.left
+        return way * 0.5 * self.number("patch_length") * y * y * y / (1.0 + y + y * y)
+
+    def renewed(self) -> list[E]:
+        """What rolls out of the patch."""
+        rolled = root(self.rolled * self.rolled)
+        if self.force.shear is None:
+            y = self.left
+            factor = 3.0 / (1.0 + y + y * y)
+            factor = factor * self.bristles.lever()
+            return [rolled * factor * f / stiffness for f, stiffness in zip(self.bristles.forces(), self.pair("slip_stiffness"), strict=True)]
+        share = self.bristles.share()
+        way = self.sheared("modulus") / self.sheared("length") * shear_travel(share) / larger(self.bristles.own_limit() * share, 1e-9)
+        return [rolled * way * f for f in self.bristles.forces()]
+
+    def moment(self) -> Vector:
+        """Rolling resistance."""
+        if self.force.rolling == 0.0:
+            return NOWHERE
+        drag = self.number("rolling") * self.load * self.reach * tanh(self.rolled / (0.1 * self.number("standing_speed")))
+        return self.side.times(-drag)
+
+
+def left(share: E) -> E:
+    """Third root of what is left of the limit."""
+    return larger(1.0 - share, LEAST) ** (1.0 / 3.0)
+
+
+def shear_travel(share: E) -> E:
+    """x of share = 1 - (1 - exp(-x))/x: a near guess, and two steps of Newton's."""
+    f = smaller(share, 1.0 - LEAST)
+    x = larger(f * (2.0 - f) / (1.0 - f), LEAST)
+    for _ in range(2):
+        gone = exp(-x)
+        x = x - (x * (1.0 - f) - 1.0 + gone) / larger(1.0 - f - gone + LEAST, LEAST)
+    return x
+
+
+def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
+    """Load, forces in the patch, rolling resistance; names NAME.slip_along and NAME.slip_across, speeds of the tread over the ground."""
+    wheel = Wheel(builder, label, force)
+    for suffix in ("slip_along", "slip_across", "rolled"):
+        builder.offer(f"{label}.{suffix}", hidden(label, suffix))
+    standing = wheel.rolled / wheel.number("standing_speed")
+    damping = wheel.number("patch_damping") * exp(-(standing * standing))
+    wheel.bristles.follow(builder, wheel.slips, wheel.renewed())
+    pull = wheel.bristles.pull(wheel.slips, damping)
+    for suffix, value in (("drive", pull[0]), ("side", pull[1])):
+        builder.define(hidden(label, suffix), value.node)
+        builder.offer(f"{label}.{suffix}", hidden(label, suffix))
+    pull = [name(hidden(label, suffix)) for suffix in ("drive", "side")]
+    builder.potentials.append(builder.register(wheel.bristles.stored().node))
+    sides, moment = wheel.ahead.times(pull[0]).plus(wheel.side.times(pull[1])), wheel.moment()
+    through = wheel.ground.away.times(wheel.load).plus(wheel.drag)
+    total = registers(builder, wheel.arm.cross(sides).plus(moment))
+    builder.add_force(L.Force.WRENCH, wheel.body, registers(builder, wheel.point), registers(builder, through.plus(sides)), total, 0)
+    wheel_book(builder, wheel, sides, moment, pull)
+
+
+def wheel_book(builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pull: list[E]) -> None:
+    """What outputs can be told about a wheel."""
+    label, ground = wheel.label, wheel.ground
+    depth, potential = name(hidden(label, "penetration")), builder.potential_of[label]
+    states = [] if ground.soil is None else ground.soil.rates()
+
+    def power() -> E:
+        along = pull[0] * wheel.slips[0] + pull[1] * wheel.slips[1]
+        return wheel.load * ground.away.dot(wheel.speed) + wheel.drag.dot(wheel.speed) + along + moment.dot(wheel.turning)
+
+    def dissipation() -> E:
+        sinking = ground.sinking(wheel.speed)
+        kept = slope_by(potential, depth) * (sinking - sum((rate for _, rate in states), const(0.0)))
+        kept = sum((slope_by(potential, state) * rate for state, rate in states), kept)
+        own = wheel.load * sinking - kept - wheel.drag.dot(wheel.speed) - moment.dot(wheel.turning)
+        return own + wheel.bristles.lost(pull, wheel.slips)
+
+    stored = potential + wheel.bristles.stored()
+
+    def force() -> Vector:
+        return ground.away.times(wheel.load).plus(sides).plus(wheel.drag)
+
+    builder.books[label] = Book(power, dissipation, stored, wheel.body, force, lambda: moment, clearance=-depth)
+
+
+def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
+    check_soil(checker, path, force, wheel=True)
+    given = [key for key in ("friction", "shear") if key in force.model_fields_set]
+    if len(given) != 1:
+        checker.complain((*path, "friction"), " and ".join(given) or "nothing", "friction, or shear of soil")
+    if (force.slip_stiffness is None) == ("friction" in given):
+        found, wanted = ("nothing", "slip and cornering stiffness") if "friction" in given else ("a slip stiffness", "none: shear has its own")
+        checker.complain((*path, "slip_stiffness"), found, wanted)
+    for key in ("slip_stiffness", "patch_stiffness"):
+        for k, each in enumerate(getattr(force, key) or ()):
+            number = checker.number(each)
+            if number is not None and number <= 0.0:
+                checker.complain((*path, key, k), f"{number:g}", "a number > 0")
+
+
+def parts(force: WheelForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+    from kinetree.models.scene.elements import wheel
+
+    return force.body, wheel(numbers.vector(force.point), numbers.vector(force.axle), numbers.number(force.radius))
+
+
+def touch(force: WheelForce, numbers: Any) -> tuple[Any, float]:
+    return numbers.vector(force.point), numbers.number(force.radius)
+
+
+FORCE = ForceKind(
+    WheelForce,
+    add_wheel,
+    says="N as `contact`; in the patch the brush model of combined slip, F = friction N (1 - (1 - θ s)³), or the shear of soil; at rest a spring",
+    rank=7,
+    measures={"penetration": "m", "rolled": "m/s", "slip_along": "m/s", "slip_across": "m/s", "drive": "N", "side": "N"},
+    states=states,
+    check=check_wheel,
+    clearance=True,
+    parts=parts,
+    touch=touch,
+    example={
+        "radius": 0.3, "height": 0.2, "stiffness": 200.0, "damping": 2.0, "friction": 0.8, "slip_stiffness": [300.0, 200.0],
+        "patch_stiffness": [400.0, 300.0], "patch_damping": 1.0, "patch_length": 0.1, "rolling": 0.02,
+    },
+)  # fmt: skip
