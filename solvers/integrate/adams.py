@@ -121,13 +121,7 @@ def estimate_stiffness(mem, h):
         below += (weight * (y[i] - p[i])) ** 2
     if below > 1e-8 * len(y):  # less is rounding
         mem[CT.LIPSCHITZ] = math.sqrt(above / below)
-    if mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0:
-        mem[CT.STIFF] += 1.0
-        mem[CT.SMOOTH] = 0.0
-    else:
-        mem[CT.SMOOTH] += 1.0
-        if mem[CT.SMOOTH] >= 6.0:
-            mem[CT.STIFF] = 0.0
+    CT.count_stiff(mem, mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0)
 
 
 @kernel

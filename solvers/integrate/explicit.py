@@ -21,19 +21,8 @@ K = ERROR  # stage s >= 1 is block K + s
 @kernel
 def judge(mem, h, k_last, k_before, stable):
     """Estimate the dominant eigenvalue from the two evaluations at the end of the step and count steps at the border of stability."""
-    y_last, y_before = CT.block(mem, STAGE), CT.block(mem, LAST)
-    above, below = 0.0, 0.0
-    for i in range(len(k_last)):
-        above += (k_last[i] - k_before[i]) ** 2
-        below += (y_last[i] - y_before[i]) ** 2
-    mem[CT.LIPSCHITZ] = math.sqrt(above / below) if below > 0.0 else 0.0
-    if h * mem[CT.LIPSCHITZ] > stable:
-        mem[CT.STIFF] += 1.0
-        mem[CT.SMOOTH] = 0.0
-    else:
-        mem[CT.SMOOTH] += 1.0
-        if mem[CT.SMOOTH] >= 6.0:
-            mem[CT.STIFF] = 0.0
+    mem[CT.LIPSCHITZ] = CT.steepness(k_last, k_before, CT.block(mem, STAGE), CT.block(mem, LAST))
+    CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > stable)
 
 
 @kernel

@@ -117,19 +117,8 @@ def error_of(mem, h, k7):
 @kernel
 def estimate_stiffness(mem, h, k7):
     """Estimate the dominant eigenvalue from the two evaluations at t + h and count steps at the border of stability."""
-    k6, y6, y7 = CT.block(mem, K6), CT.block(mem, LAST), CT.block(mem, STAGE)
-    above, below = 0.0, 0.0
-    for i in range(len(k6)):
-        above += (k7[i] - k6[i]) ** 2
-        below += (y7[i] - y6[i]) ** 2
-    mem[CT.LIPSCHITZ] = math.sqrt(above / below) if below > 0.0 else 0.0
-    if h * mem[CT.LIPSCHITZ] > STABLE:
-        mem[CT.STIFF] += 1.0
-        mem[CT.SMOOTH] = 0.0
-    else:
-        mem[CT.SMOOTH] += 1.0
-        if mem[CT.SMOOTH] >= 6.0:
-            mem[CT.STIFF] = 0.0
+    mem[CT.LIPSCHITZ] = CT.steepness(k7, CT.block(mem, K6), CT.block(mem, STAGE), CT.block(mem, LAST))
+    CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > STABLE)
 
 
 @kernel
