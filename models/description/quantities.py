@@ -117,8 +117,8 @@ def as_axis(value: Any) -> tuple[float | Expression, ...]:
 
 
 def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
-    """One axis, or the two axes of a universal joint."""
-    if isinstance(value, (list, tuple)) and len(value) == 2:
+    """One axis, or a list of axes: two, or lists of numbers."""
+    if isinstance(value, (list, tuple)) and value and (len(value) == 2 or all(isinstance(item, (list, tuple)) for item in value)):
         return tuple(as_axis(item) for item in value)
     return (as_axis(value),)
 
