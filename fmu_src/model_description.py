@@ -186,13 +186,12 @@ def known_attributes(v: Variable, index: dict[int, int] | None = None) -> dict[s
 
 
 def initial_knowns(table: Table) -> list[int] | None:
-    """What the initialization is given beside inputs: parameters and start values; None where a start is a guess that the assembly of loops refines.
+    """What the initialization is given beside inputs: parameters and start values; None where the assembly of loops refines start values.
 
     Many unknowns times many knowns would make most of the file: such models do without.
     """
-    settable = [vr for vr, v in table.numbered() if v.access in (Access.TUNABLE, Access.FIXED, Access.START)]
-    guessed = any(table.variables[vr].initial == "approx" for vr in settable)
-    return None if guessed or len(settable) * len(table.initial_unknowns()) > MOST_PAIRS else settable
+    given = [vr for vr, v in table.numbered() if v.access in (Access.TUNABLE, Access.FIXED) or (v.access == Access.START and v.initial == "exact")]
+    return None if table.assembled or len(given) * len(table.initial_unknowns()) > MOST_PAIRS else given
 
 
 def initial_attributes(table: Table, vr: int, knowns: list[int] | None, index: dict[int, int] | None = None) -> dict[str, str]:

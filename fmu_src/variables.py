@@ -79,6 +79,7 @@ class Table:
     states: list[int] = field(default_factory=list)  # value reference of every continuous state
     derivatives: list[int] = field(default_factory=list)  # value reference of its derivative
     indicators: list[int] = field(default_factory=list)
+    assembled: bool = False  # closed loops make of start values what fits together
 
     def numbered(self) -> list[tuple[int, Variable]]:
         """Pairs of value reference and variable."""
@@ -113,7 +114,7 @@ def fmi_name(name: str) -> str:
 
 def variable_table(unit: Any) -> Table:
     """The table of a compiled unit (`fmu.unit.FmuUnit`)."""
-    table = Table()
+    table = Table(assembled=in_loops(unit))
     registers = int(unit.header.at_workspace) + REGISTERS
     own = {*(given.name for given in (*unit.parameters, *unit.inputs)), *(fmi_name(column.name) for column in unit.columns)}
     table.variables.append(Variable(beside("time", own), "independent", "continuous", None, head_place("time"), unit="s", text="Simulation time"))
@@ -194,12 +195,16 @@ def add_columns(table: Table, unit: Any, registers: int) -> None:
             table.variables.append(Variable(name, "local", "continuous", "calculated", rates_at + k, derivative_of=table.states[k], **facts))
 
 
+def in_loops(unit: Any) -> bool:
+    """Whether start values are a guess that the assembly refines."""
+    return bool(getattr(unit.system.compiled, "loops", ()))
+
+
 def state_facts(unit: Any, state: Any, registers: int) -> dict[str, Any]:
     """How the start of a state is given: by the host, by an expression until the host gives it, or not at all (states of later stages)."""
     if state.register < 0 or not math.isfinite(state.start):
         return {}
-    loops = bool(getattr(unit.system.compiled, "loops", ()))  # then start values are a guess that the assembly refines
-    told = "approx" if loops or state.follows else "exact"
+    told = "approx" if in_loops(unit) or state.follows else "exact"
     return {"access": Access.START, "write": registers + state.register, "start": state.start, "initial": told}
 
 

@@ -4,7 +4,7 @@ Exit codes: 0 done, 1 failed while running, 2 bad input. Errors are readable lin
 """
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
@@ -41,13 +41,28 @@ for name, function in COMMANDS.items():
     app.command(name)(function)
 
 
+def command_line(help_is_asked: bool) -> Any:
+    """The commands; in helps that are printed, tables such as [report.plots] are no markup, which the printer would take away."""
+    made = typer.main.get_command(app)
+    if help_is_asked:
+        from rich.markup import escape
+
+        for command in (made, *getattr(made, "commands", {}).values()):
+            command.help = escape(command.help or "")
+            for parameter in command.params:
+                for key in ("help", "metavar"):
+                    if isinstance(text := getattr(parameter, key, None), str):
+                        setattr(parameter, key, escape(text))
+    return made
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        return app(arguments, prog_name="kinetree", standalone_mode=False) or 0
+        return command_line(bool({"--help", "-h"} & {*arguments})).main(arguments, prog_name="kinetree", standalone_mode=False) or 0
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2
 from kinetree.fmu.archive.container import write_archive
 from kinetree.fmu.archive.documentation import index_html
 from kinetree.fmu.archive.payload import payload, token_of
+from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.description.loader import generated, is_generated, read
@@ -28,11 +29,6 @@ BACKENDS = ("python", "native", "source")
 FIXED = ("rk4", "semi-implicit", "stormer")
 HERE = Path(__file__).parent
 ICON = HERE / "icon.png"
-TERMINALS = """<?xml version="1.0" encoding="UTF-8"?>
-<fmiTerminalsAndIcons fmiVersion="3.0"><GraphicalRepresentation>
-<CoordinateSystem x1="-100" y1="-100" x2="100" y2="100" suggestedScalingFactorTo_mm="0.1"/><Icon x1="-100" y1="-100" x2="100" y2="100"/>
-</GraphicalRepresentation></fmiTerminalsAndIcons>
-"""
 
 
 def build_fmu(
@@ -121,7 +117,7 @@ def pack_unit(
         pack_slave(path, facts.identifier, resources | {"description.xml": xml}, carried, page)
     else:
         named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
-        pack_native(path, facts.identifier, xml, resources | named, carried, page, version)
+        pack_native(path, facts.identifier, xml, resources | named, carried, page, icons(version, table), version)
     return path
 
 
@@ -235,21 +231,30 @@ def about(page: str) -> dict[str, bytes | str | Path]:
     return {"documentation/index.html": page, "documentation/licenses/license.txt": licence_text()}
 
 
-def pack_native(path: Path, identifier: str, xml: bytes, resources: dict[str, bytes], carried: Binaries, page: str, version: int) -> None:
+def pack_native(
+    path: Path,
+    identifier: str,
+    xml: bytes,
+    resources: dict[str, bytes],
+    carried: Binaries,
+    page: str,
+    pictures: Mapping[str, bytes | str | Path],
+    version: int,
+) -> None:
     """The archive of the native back end."""
     if not carried:
         raise FmuError("there is no engine library for this machine")
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
     content |= {f"resources/{name}": data for name, data in resources.items()} | about(page)
-    write_archive(path, content | icons(version))
+    write_archive(path, content | dict(pictures))
 
 
-def icons(version: int) -> dict[str, bytes | str | Path]:
-    """The picture of the model, where the version of FMI wants it."""
+def icons(version: int, table: Table) -> dict[str, bytes | str | Path]:
+    """The picture of the model, where the version of FMI wants it; in FMI 3.0 its terminals too."""
     if version == 2:
         return {"model.png": ICON.read_bytes()}
-    return {"terminalsAndIcons/icon.png": ICON.read_bytes(), "terminalsAndIcons/terminalsAndIcons.xml": TERMINALS}
+    return {f"{FOLDER}/icon.png": ICON.read_bytes(), **terminal_entries(table)}
 
 
 def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts, files: dict[str, bytes]) -> Path:
@@ -262,7 +267,7 @@ def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts,
         facts.identifier, payload(unit, table, facts.token), version, getattr(unit, "motions", ()) or ("",) * len(unit.stage_names)
     )
     content |= {f"resources/{name}": data for name, data in files.items()}
-    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts))) | icons(version))
+    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts))) | icons(version, table))
 
 
 __all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

@@ -22,6 +22,15 @@ from kinetree.solvers.model_records import HEADER
 SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
 FALLBACK = Path(__file__).parent / "fallback.py"
 KERNELS = "kinetree.solvers"
+# pythonfmu's wrapper runs the text of the slave's module again for every instance, keeps what that makes, and gives back a reference to the module's
+# names that it does not own: classes piled up, and the names could be freed before the end of the host
+NAMED = '''"""The slave's class by the name under which pythonfmu looks for it; this text is run again for every instance and makes nothing new."""
+import ctypes
+
+from {code} import KinetreeSlave  # noqa: F401
+
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(globals()))  # the wrapper gives one reference too many back
+'''
 TEXTS = {
     Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is {ITEM:.0f}",
     Status.NOT_A_NUMBER: "{NAME} is not a finite number or has grown beyond bounds: the motion is unstable, or a law has no value here",
@@ -84,9 +93,10 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) 
     before = list(sys.path)
     with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:
         folder = Path(scratch)
-        script = folder / f"{module}.py"
-        script.write_text(text, encoding="utf-8")
-        project = [write_kernels(folder, package)]
+        script, code = folder / f"{module}.py", folder / f"{module}_code.py"
+        script.write_text(NAMED.format(code=code.stem), encoding="utf-8")
+        code.write_text(text, encoding="utf-8")
+        project = [write_kernels(folder, package), code]
         for name, content in files.items():
             (folder / name).write_bytes(content)
             project.append(folder / name)
@@ -99,6 +109,7 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) 
             packed = FmuBuilder.build_FMU(script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false")
         finally:
             sys.path[:] = before
-            sys.modules.pop(module, None)
+            for name in (module, code.stem):
+                sys.modules.pop(name, None)
         with zipfile.ZipFile(packed) as archive:
             return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ class Equilibrium:
     eigenvalues: np.ndarray  # of the linearised motion
     undetermined: tuple[str, ...]  # local coordinates and states along which nothing holds the mechanism
     directions: tuple[dict[str, float], ...]  # the directions themselves, the largest coordinate 1
+    system: System = field(repr=False, compare=False)
 
     @property
     def stable(self) -> bool:
@@ -105,6 +106,7 @@ def report(
         eigenvalues=linear.eigenvalues,
         undetermined=names,
         directions=directions,
+        system=system,
     )
 
 

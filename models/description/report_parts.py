@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kinetree.models.description.parts import Part
 
-ROWS = ("start", "end", "mean", "rms", "smallest", "largest", "range", "max_deviation", "changes")
+ROWS = ("start", "end", "mean", "std", "rms", "smallest", "largest", "range", "max_deviation", "changes")
 SUMS = ("mean", "std", "rms", "smallest", "largest", "range")
 
 

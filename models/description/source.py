@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,16 @@ UNQUOTED = re.compile(r"""\s*(?:\[[\w.\[ ]*|[\w.]*)\{""")
 
 FOREIGN = {".urdf": ("urdf", "URDF"), ".xml": ("mjcf", "MJCF"), ".mjcf": ("mjcf", "MJCF")}
 
-Source = str | os.PathLike[str] | Mapping[str, Any]
+
+@dataclass(frozen=True)
+class Text:
+    """A description as text, read as if it stood in the file `name` (.toml or .json): problems name it, files beside it are found."""
+
+    text: str
+    name: str
+
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | Text
 Generator = Callable[..., dict[str, Any]]
 
 
@@ -34,6 +44,8 @@ def read(source: Source) -> tuple[dict[str, Any], Origin]:
     """The raw description and where it came from; a library generator runs with its defaults."""
     if isinstance(source, Mapping):
         return plain(source, ""), Origin()
+    if isinstance(source, Text):
+        return read_text(source.text, Path(source.name).suffix.lower(), source.name)
     if isinstance(source, str) and source.startswith("lib:"):
         entry = library_entry(source)
         return read_file(entry, source) if isinstance(entry, Path) else (plain(entry(), source), Origin(source))
@@ -100,6 +112,15 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
         raise refuse("bytes that are not UTF-8", "text in UTF-8", hint=f"first one at byte {error.start}") from None
     except (OSError, ValueError) as error:
         raise refuse(getattr(error, "strerror", None) or "a name that cannot be a file", "a file that can be read") from None
+    return read_text(text, suffix, name)
+
+
+def read_text(text: str, suffix: str, name: str) -> tuple[dict[str, Any], Origin]:
+    """The text of a description in one of the two languages."""
+
+    def refuse(found: str, expected: str = "") -> ModelError:
+        return ModelError(Problem(key="", file=name, found=found, expected=expected))
+
     try:
         return plain(parse_toml(text) if suffix == ".toml" else parse_json(text), name), Origin(name, text if suffix == ".toml" else "")
     except RecursionError:

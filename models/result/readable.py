@@ -25,7 +25,10 @@ SCALED = {
 }
 BAR = 1e5
 LITRE_PER_MINUTE = 1e-3 / 60.0  # m3/s
-DUST = {"m": 1e-9, "rad": 1e-9, "m/s": 1e-9, "rad/s": 1e-9, "m/s2": 1e-8, "rad/s2": 1e-8, "N": 1e-6, "N.m": 1e-6, "Pa": 1e-3}  # rounding of runs
+DUST = {
+    "m": 1e-9, "rad": 1e-9, "m/s": 1e-9, "rad/s": 1e-9, "m/s2": 1e-8, "rad/s2": 1e-8, "N": 1e-6, "N.m": 1e-6, "Pa": 1e-3,
+    "J": 1e-9, "W": 1e-9, "m3/s": 1e-15, "1": 1e-12,
+}  # rounding of runs  # fmt: skip
 
 
 def fitting(unit: str, values: np.ndarray | float) -> tuple[float, str]:

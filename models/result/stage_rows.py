@@ -1,7 +1,7 @@
 """Tables over the stages of a run as a description asks for them: `[report.tables]`.
 
-A stage begins and ends at the instants of its events, with the values just after and just before them. Means over time are integrals of the recorded
-rows by the trapezoidal rule, divided by the length of the stage; sums over the rows are plain sums over the stages, divisor n.
+A stage begins and ends at the instants of its events, with the values just after and just before them. Means over time are integrals over
+straight lines between the recorded rows, divided by the length of the stage; sums over the rows are plain sums over the stages, divisor n.
 """
 
 from __future__ import annotations
@@ -27,11 +27,24 @@ def mean(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.trapezoid(rows, time, axis=0) / span if span > 0.0 else rows[-1]
 
 
+def rms(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Root of the mean square of straight lines between the rows; of a stage without length the size of its value."""
+    span = time[-1] - time[0]
+    a, b = rows[:-1], rows[1:]
+    return np.sqrt(np.diff(time) @ (a * a + a * b + b * b) / (3.0 * span)) if span > 0.0 else np.abs(rows[-1])
+
+
+def deviation(time: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Standard deviation over the time."""
+    return rms(time, rows - mean(time, rows))
+
+
 OVER_TIME: dict[str, OverTime] = {
     "start": lambda time, rows: rows[0],
     "end": lambda time, rows: rows[-1],
     "mean": mean,
-    "rms": lambda time, rows: np.sqrt(mean(time, rows**2)),
+    "std": deviation,
+    "rms": rms,
     "smallest": lambda time, rows: rows.min(axis=0),
     "largest": lambda time, rows: rows.max(axis=0),
     "range": lambda time, rows: np.ptp(rows, axis=0),

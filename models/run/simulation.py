@@ -143,8 +143,8 @@ def simulate(
 
 
 def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
-    """A result without numbers."""
-    table = np.full((times.size, len(unit.columns) + len(Result.EXTRA)), np.nan)
+    """A result without numbers: every row is written before it is read, and memory is taken as rows are written."""
+    table = np.empty((times.size, len(unit.columns) + len(Result.EXTRA)))
     return Result(unit, times, table, options, Replay(unit))
 
 

@@ -79,8 +79,16 @@ def result_html(result: Result) -> str:
 
 
 def rest_html(rest: Equilibrium) -> str:
-    """Coordinates, outputs and small motions."""
-    values = [(name, written(value + 0.0, 6)) for name, value in [*rest.coordinates.items(), *rest.outputs.items()][: 2 * ROWS]]
-    modes = [(f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3)) for mode in rest.modes[:MODES]]
-    small = table(("small motions", "damping ratio"), modes) if modes else ""
-    return f"<b>{escape(rest.stability)} rest</b>{table(('', ''), values)}{small}"
+    """Coordinates, states, outputs, forces and small motions, each in a unit that fits."""
+    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
+
+    shown = ""
+    for heading, rows in rest_rows(rest).items():
+        more = f"{len(rows) - ROWS} more" if len(rows) > ROWS else ""
+        shown += table((heading, "", ""), [*rows[:ROWS], *([(more, "", "")] if more else [])])
+    modes = [
+        (f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), ", ".join(name for name, _ in shape_of(rest, mode)))
+        for mode in rest.modes[:MODES]
+    ]
+    small = table(("small motions", "damping ratio", ""), modes) if modes else ""
+    return f"<b>{escape(rest.stability)} rest</b>{shown}{small}"

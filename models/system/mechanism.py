@@ -8,6 +8,7 @@ from typing import Any
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
+from kinetree.models.description.source import Text
 from kinetree.models.system.system import System
 from kinetree.models.system.variants import system_of
 
@@ -15,7 +16,7 @@ from kinetree.models.system.variants import system_of
 class Mechanism:
     """A checked description; `compile` makes it a System."""
 
-    def __init__(self, source: str | Path | dict[str, Any], overrides: dict[str, Any]):
+    def __init__(self, source: str | Path | dict[str, Any] | Text, overrides: dict[str, Any]):
         self.source = source
         self.overrides = overrides
         self.description: Description = describe(source, **overrides)
@@ -48,6 +49,6 @@ class Mechanism:
         return f"Mechanism({self.description.name!r}, {len(self.description.bodies)} bodies)"
 
 
-def load(source: str | Path | dict[str, Any], **overrides: Any) -> Mechanism:
+def load(source: str | Path | dict[str, Any] | Text, **overrides: Any) -> Mechanism:
     """Read a mechanism from a TOML or JSON file, a dict, the library ("lib:NAME"), or a robot's URDF or MJCF file."""
     return Mechanism(source, overrides)

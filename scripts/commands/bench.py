@@ -20,7 +20,7 @@ def benchmarks() -> list[str]:
 
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; left out: list them.")] = None,
-    source: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A description to measure (chain only: one with a table chain).")] = None,
+    source: Annotated[str | None, typer.Argument(metavar="FILE", help="A description to measure (chain only: one with a table chain).")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small selection, under a minute once compiled.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write machine, versions and results to this file.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Write pictures into this folder.")] = None,

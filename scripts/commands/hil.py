@@ -30,8 +30,8 @@ def hil(
     if simulated:
         from kinetree.scripts.hil.loop import simulate as run
 
-        if not scenario.loops:
-            raise BadInput(f"{file}: --simulated needs [[loops]]: an outside partner has a clock of its own")
+        if not scenario.loops and not scenario.controller:
+            raise BadInput(f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own")
     else:
         from kinetree.scripts.hil.clock import run
     with progress(f"hil {file.stem}", scenario.stop_time, quiet) as told:

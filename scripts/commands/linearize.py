@@ -13,7 +13,6 @@ from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.frequency import Margins
     from kinetree.models.analysis.linearization import Linear
     from kinetree.models.system.system import System
 
@@ -43,6 +42,15 @@ def linearize(
         ),
     ] = False,
     delay: Annotated[float, typer.Option("--delay", help="Dead time of the loops, for the margins [s].")] = 0.0,
+    cycles: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit-cycle", metavar="PART=WIDTH", help="Swings of the loops with overlap, limit, friction or backlash of ±WIDTH at the command."
+        ),
+    ] = None,
+    sweep: Annotated[
+        str, typer.Option("--sweep", metavar="FROM:TO:AMPLITUDE", help="Measure the responses by sines into the FMU [Hz:Hz:unit of the input].")
+    ] = "",
     settings: Settings = None,
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Matrices and names: .npz, .mat, .json or .csv.")] = None,
@@ -58,6 +66,7 @@ def linearize(
         raise BadInput(f"--output {output}: that is the description itself")
     for path, option in ((bode, "--bode"), (nyquist, "--nyquist"), (poles, "--poles")):
         writable(path, PICTURES, option)
+    parts, tones = [part_of(text) for text in cycles or []], tones_of(sweep)
     loci = [locus_of(text) for text in locus or []]
     mechanism = load(file, **numbers(settings))
     system = mechanism.compile()
@@ -66,14 +75,16 @@ def linearize(
     outputs = [one_of(name, (*known, *system.compiled.registers), "--outputs") for name in names_of(wanted)] or list(known)
     ins = [one_of(name, system.compiled.inputs, "--inputs") for name in names_of(chosen)] or seen_inputs(system)
     linear = place(system, at, given, outputs)
-    loops = loops_of(system, given) if with_margins and at == "rest" else []
-    if (with_margins or bode or nyquist) and not (ins and outputs) and not loops:
+    loops = loops_of(system, given) if (with_margins or parts) and at == "rest" else []
+    if (with_margins or bode or nyquist or parts or tones) and not (ins and outputs) and not loops:
         raise BadInput("frequency responses need an input and an output: describe them in [inputs] and [outputs]")
-    pairs = with_margins and (bool(chosen or wanted) or not loops)
+    pairs = (with_margins or bool(parts)) and (bool(chosen or wanted) or not loops)
     facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
+    facts["cycles"] = [found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)]
+    facts["sweep"] = measured_on_fmu(mechanism, system, at, ins, outputs, tones, given) if tones else None
     units = known | {name: spec.unit for name, spec in inputs_known(system).items()}
     if bode:
-        pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode)
+        pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode, facts["sweep"])
     if nyquist:
         pictures.draw_nyquist(linear, ins, outputs, nyquist)
     if poles:
@@ -85,6 +96,8 @@ def linearize(
     if json:
         show_json(plain)
     elif not quiet:
+        from kinetree.scripts.reports.linear_text import show
+
         show(system.name, linear, facts, at)
 
 
@@ -158,8 +171,66 @@ def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, An
         "zeros": [[value.real, value.imag] for value in facts["zero_array"]],
         "said": facts["said"],
         "margins": [{"input": a, "output": b, **margin.to_dict()} for (a, b), margin in facts["margin_objects"].items()],
+        "limit_cycles": [{"loop": name, "cycles": [vars(each) for each in found]} for name, found in facts["cycles"]],
+        "sweep": sweep_data(facts["sweep"]),
         "controllers": [{"name": each.name, "period": each.period, "delay": each.delay, **each.margins.to_dict()} for each in facts["loops"]],
     }
+
+
+def part_of(text: str) -> tuple[str, float]:
+    """PART=WIDTH of a limit cycle."""
+    from kinetree.models.analysis.describing import PARTS
+
+    name, _, width = text.partition("=")
+    try:
+        found = one_of(name.strip(), tuple(PARTS), "--limit-cycle"), float(width)
+    except ValueError:
+        raise BadInput(f"--limit-cycle {text}: expected PART=WIDTH, for example overlap=0.02") from None
+    if not found[1] > 0.0:
+        raise BadInput(f"--limit-cycle {text}: expected a positive width")
+    return found
+
+
+def cycles_of(linear: Linear, facts: dict[str, Any], part: str, width: float, delay: float) -> list[tuple[str, list[Any]]]:
+    """Limit cycles of every loop there is."""
+    from kinetree.models.analysis.describing import limit_cycles
+
+    pairs = [(f"loop {a} = -{b}, {part}", linear.part([a], [b]), delay) for a, b in facts["margin_objects"]]
+    pairs += [(f"controller {each.name}, {part}", each.loop, 0.0) for each in facts["loops"]]
+    return [(name, limit_cycles(loop, part, width, late)) for name, loop, late in pairs]
+
+
+def tones_of(text: str) -> tuple[float, float, float] | None:
+    """FROM:TO:AMPLITUDE of a sweep."""
+    if not text:
+        return None
+    try:
+        low, high, amplitude = map(float, text.split(":"))
+    except ValueError:
+        raise BadInput(f"--sweep {text}: expected FROM:TO:AMPLITUDE, for example 0.5:20:100") from None
+    if not (0.0 < low <= high and amplitude > 0.0):
+        raise BadInput(f"--sweep {text}: expected 0 < FROM <= TO and a positive amplitude")
+    return low, high, amplitude
+
+
+def measured_on_fmu(
+    mechanism: Any, system: System, at: str, ins: list[str], outputs: list[str], tones: tuple[float, float, float], given: Any
+) -> Any:
+    """The responses of a sweep."""
+    from kinetree.scripts.studies.sweep import swept
+
+    if at != "rest" or len(ins) != 1:
+        raise BadInput("--sweep measures one input about the state of rest: name it with --inputs, and leave --at rest")
+    return swept(mechanism, system, ins[0], outputs, *tones, given)
+
+
+def sweep_data(sweep: Any) -> dict[str, Any] | None:
+    """As plain data."""
+    if sweep is None:
+        return None
+    pairs = {key: getattr(sweep, key).T for key in ("measured", "linear")}
+    rows = {key: [[[v.real, v.imag] for v in row] for row in values] for key, values in pairs.items()}
+    return {"frequencies": sweep.frequencies.tolist(), "outputs": list(sweep.outputs), **rows, "distortion": sweep.distortion.T.tolist()}
 
 
 def locus_of(text: str) -> tuple[str, float, float, Path | None]:
@@ -223,55 +294,6 @@ def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Pa
     columns = [column for i, o in pairs for column in (np.abs(values[:, o, i]), np.degrees(np.unwrap(np.angle(values[:, o, i]))))]
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([["frequency [Hz]", *heads], *np.column_stack((omega / (2 * np.pi), *columns)).tolist()])
-
-
-def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
-    """Tables on the terminal."""
-    from rich.console import Console
-    from rich.measure import Measurement
-
-    from kinetree.scripts.commands.identify import table
-
-    console = Console(highlight=False, soft_wrap=True)
-    rows = [
-        (f"{k}", f"{m.frequency:.6g}", f"{round(m.damping, 5) + 0.0:.5g}", f"{m.eigenvalue.real:.5g}", f"{m.eigenvalue.imag:.5g}", m.word)
-        for k, m in enumerate(facts["modes"], 1)
-    ]
-    about = "at rest" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
-    made = table(f"{title} {about}: modes", ("", "frequency [Hz]", "damping ratio", "real [1/s]", "imaginary [rad/s]", "kind"), rows)
-    console.width = max(console.width, Measurement.get(console, console.options.update(width=1000), made).maximum)
-    console.print(made)
-    for sentence in facts["said"]:
-        console.print(sentence, markup=False)
-    if facts["zero_array"].size:
-        console.print("zeros: " + ", ".join(f"{value.real:.5g}{value.imag:+.5g}j" for value in facts["zero_array"] if value.imag >= 0.0))
-    for (given, output), margin in facts["margin_objects"].items():
-        console.print(f"loop {given} = -{output}: {sentence_of(margin)}", markup=False)
-    for each in facts["loops"]:
-        console.print(f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False)
-
-
-def sampling(each: Any) -> str:
-    """How a controller's loop is sampled, and what its margins do not know."""
-    words = f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late" if each.period else "continuous"
-    return words + ", at a limit of its command" * each.limited
-
-
-def sentence_of(margin: Margins) -> str:
-    """Margins in a line."""
-    import numpy as np
-
-    hertz = 2 * np.pi
-    parts = ["stable" if margin.stable else "unstable"]
-    if np.isfinite(margin.gain):
-        parts.append(f"gain margin {margin.gain:.4g} at {margin.gain_at / hertz:.4g} Hz")
-    if margin.gain_below > 0.0:
-        parts.append(f"gain at least {margin.gain_below:.4g} of what it is")
-    if np.isfinite(margin.phase):
-        parts.append(f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s")
-    if margin.stable:
-        parts.append(f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°")
-    return ", ".join(parts)
 
 
 COMMAND = Command("linearize", linearize, place=50)

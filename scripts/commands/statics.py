@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.analysis.linearization import Linear, Mode
-    from kinetree.models.result.result import Result
     from kinetree.models.system.system import System
 
 
@@ -58,27 +57,19 @@ def statics(
 
 def show(console: "Console", title: str, found: "Equilibrium", system: "System") -> None:
     """Print a state of rest."""
-    import numpy as np
     from rich.markup import escape
 
-    from kinetree.models.run.simulation import blank
-    from kinetree.models.run.unit import make_unit
+    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
+    from kinetree.models.result.readable import written
     from kinetree.scripts.commands.info import grid
 
-    empty = blank(make_unit(system), None, np.zeros(0))
     effort = f"{found.iterations} iterations, residual {found.residual:.1e} of the weight" if found.residual else f"{found.iterations} iterations"
     console.print(f"[bold]{escape(title)}[/bold]: {found.stability} rest after {effort}")
-    tables = {"Coordinates": found.coordinates, "States": found.states, "Outputs": found.outputs, "Force elements": found.forces}
-    for heading, values in tables.items():
-        if values:
-            columns = {name: f"force('{name}')" if values is found.forces else name for name in values}
-            console.print(grid(heading, [(name, *as_rest(empty, columns[name], value)) for name, value in values.items()]))
+    for heading, values in rest_rows(found).items():
+        console.print(grid(heading, values))
     rows = []
     for mode in found.modes:
-        moving = sorted(((name, mode.shape[name]) for name in found.linear.local), key=lambda item: -abs(item[1]))[:3]
-        still = not any(abs(amplitude) > 0.05 for _, amplitude in moving)
-        named = [(name, mode.shape[name]) for name in found.states if still] or moving
-        shape = ", ".join(f"{name} {abs(amplitude):.3g}" for name, amplitude in named if still or abs(amplitude) > 0.05)
+        shape = ", ".join(f"{name} {size:.3g}" for name, size in shape_of(found, mode))
         rows.append((f"{mode.frequency:.6g} Hz", f"damping ratio {round(mode.damping, 4) + 0.0:.4f}", shape))
     if rows:
         console.print(grid("Small motions", rows))
@@ -87,20 +78,8 @@ def show(console: "Console", title: str, found: "Equilibrium", system: "System")
         console.print(f"grows by e in {1.0 / mode.eigenvalue.real:.4g} s along {escape(leading(found.linear, mode))}")
     if found.undetermined:
         console.print(f"nothing holds the mechanism along {escape(', '.join(found.undetermined))}")
-    wrenches = [(name, *(f"{round(x, 9) + 0.0:.6g}" for x in wrench)) for name, wrench in found.reactions.items()]
+    wrenches = [(name, *(written(round(x, 6) + 0.0, 6) for x in wrench)) for name, wrench in found.reactions.items()]
     console.print(grid("Joint reactions (force, moment on the child; its axes)", wrenches))
-
-
-def as_rest(empty: "Result", name: str, value: float) -> tuple[str, str]:
-    """A value at rest and its unit, rounding left out."""
-    import numpy as np
-
-    from kinetree.models.result.readable import DUST, as_read, written
-
-    unit = empty.unit(name) if name in empty else ""
-    value = 0.0 if abs(value) < DUST.get(unit, 0.0) else value
-    number, shown = as_read(empty, name, np.array(value)) if name in empty else (value, "")
-    return written(float(number), 9), "" if shown == "1" else shown
 
 
 def leading(linear: "Linear", mode: "Mode") -> str:

@@ -50,7 +50,7 @@ def tune(
 
 def show(found: "Design") -> None:
     """Numbers, margins, and a [[loops]] table for the run in the loop."""
-    from kinetree.scripts.commands.linearize import sampling, sentence_of
+    from kinetree.scripts.reports.linear_text import sampling, sentence_of
     from kinetree.scripts.studies.designs import name_of
     from kinetree.scripts.studies.tuning import snippet
 

@@ -10,12 +10,18 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
+WIDE = 400  # columns
+
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE.fmu", help="An FMU made by `kinetree fmu`.")],
     stop_time: Annotated[float | None, typer.Option("--stop-time", help="End of the runs in s (default: that of the FMU, at most 5).")] = None,
     host: Annotated[
-        str, typer.Option("--host", help="Run it in hosts of their own too: bare (a C program), wine, qemu, several with commas, or all.")
+        str,
+        typer.Option(
+            "--host",
+            help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), wine, qemu, fmusim, omsimulator, several with commas, or all.",
+        ),
     ] = "",
     as_json: Json = False,
 ) -> None:
@@ -43,19 +49,22 @@ def verify(
         table = Table(box=None, padding=(0, 2), show_header=False)
         for row in report.checks:
             table.add_row("[green]good[/]" if row.good else "[red]BAD[/]", escape(row.what), escape(row.result))
-        Console(highlight=False, soft_wrap=True).print(table)
+        console = Console(highlight=False, soft_wrap=True)
+        if not console.is_terminal:
+            console.width = WIDE  # lines of a file are not folded
+        console.print(table)
     if not report.good:
         raise Exit(1)
 
 
 def hosts_of(text: str) -> list[str]:
     """Names of hosts from the option."""
-    from kinetree.scripts.fmi.foreign import HOSTS
+    from kinetree.scripts.fmi.hosts import FOREIGN
 
-    names = list(HOSTS) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    names = list(FOREIGN) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
-        if name not in HOSTS:
-            raise BadInput(f"--host: unknown host '{name}', expected all or some of {', '.join(HOSTS)}")
+        if name not in FOREIGN:
+            raise BadInput(f"--host: unknown host '{name}', expected all or some of {', '.join(FOREIGN)}")
     return names
 
 

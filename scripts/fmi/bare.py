@@ -17,7 +17,6 @@ from kinetree.solvers.library.platforms import Platform, this_platform
 from kinetree.solvers.library.store import sound, written
 from kinetree.solvers.library.tools import compiler, cross_compiler, has_zig, run
 
-SOURCE = Path(__file__).with_name("bare_host.c")
 ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")
 WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
 QEMU = ("qemu-aarch64-static", "qemu-aarch64")
@@ -60,17 +59,25 @@ def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:
     return [str(found(QEMU)), "-L", str(ARM_LIBRARIES)], {}
 
 
-def bare_program(target: Platform) -> Path:
-    """The host as a program of a platform; built when it is not there yet."""
-    name = "bare_host.exe" if target.system == "Windows" else "bare_host"
-    path = cache_root() / "hosts" / f"{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}-{target.name}" / name
+def native_program(name: str, target: Platform) -> Path:
+    """One of the hosts in C beside this module as a program of a platform; built when it is not there yet."""
+    source = Path(__file__).with_name(f"{name}.c")
+    suffix = ".exe" if target.system == "Windows" else ""
+    path = cache_root() / "hosts" / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{target.name}" / f"{name}{suffix}"
     if not sound(path):
         own = target == this_platform()
         with written(path) as draft:
-            more = [] if target.system == "Windows" else ["-ldl", "-lpthread"]
+            more = [] if target.system == "Windows" else ["-ldl", "-lpthread", "-lm"]
             tool = compiler() if own else cross_compiler(target.zig)
-            run([*tool, "-std=c11", "-O1", "-w", f"-I{fmi_headers()}", str(SOURCE), "-o", str(draft), *more])
+            run([*tool, "-std=c11", "-O1", "-w", f"-I{fmi_headers()}", str(source), "-o", str(draft), *more])
     return path
+
+
+def resources_place(archive: Archive, target: Platform) -> str:
+    """Where the resources lie, as a host of a platform says it: an address in FMI 2.0, a path with its separator in FMI 3.0."""
+    drive = "Z:" if target.system == "Windows" else ""  # Wine's name of the root folder
+    folder = str(Path(archive.folder) / "resources")
+    return f"file://{'/' + drive if drive else ''}{quote(folder)}" if archive.version == 2 else f"{drive}{folder}/"
 
 
 class BareHost:
@@ -79,14 +86,13 @@ class BareHost:
     def __init__(self, archive: Archive, target: Platform, variables: Sequence[str], place: str = ""):
         self.folder, self.target = Path(archive.folder), target
         self.command, self.environment = launcher(target)
-        self.program = bare_program(target)
+        self.program = native_program("bare_host", target)
         self.library = next((self.folder / "binaries" / target.name).glob(f"*{target.extension}"), None)
         if self.library is None:
             raise HostError(f"the archive has no binary for {target.name}: kinetree fmu --platforms {target.name}")
         self.guid = archive.description.guid
         self.references = ",".join(str(archive.references[name]) for name in variables)
-        drive = "/Z:" if target.system == "Windows" else ""  # Wine's name of the root folder
-        self.place = place or f"file://{drive}{quote(str(self.folder / 'resources'))}"
+        self.place = place or resources_place(archive, target)
 
     def run(self, what: str, step: float = 1e-3, count: int = 1000, file: str | Path = "", place: str = "") -> dict[str, list[str]]:
         """Lines "name value" of the host's output, by name."""

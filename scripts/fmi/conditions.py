@@ -142,7 +142,7 @@ def parameters(report: Report, archive: Archive, twin: InProcess, grid: Sequence
 def bare_process(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
     """A process with an empty environment and a home that cannot be written; signs of URLs and letters beyond ASCII in the folder's name."""
     library = next((Path(archive.folder) / "binaries" / "linux64").glob("*.so"), None) if archive.version == 2 else None
-    if library is None or (Path(archive.folder) / "resources" / "slavemodule.txt").exists():
+    if library is None or archive.needs_python:
         report.add("empty environment, awkward folder", "not run: for native FMUs of FMI 2.0 on Linux")
         return
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,4 +1,4 @@
-"""An archive in hosts of their own: bare C programs for each platform, run here, under Wine or under QEMU, each with an empty environment.
+"""An archive in hosts of their own (kinetree.scripts.fmi.hosts): each kind of it, and states that go from one process to another.
 
 Whatever cannot run here is said with what is missing; a host that runs has to give the numbers of fmpy on this machine, and take states of others.
 """
@@ -10,62 +10,48 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kinetree.scripts.fmi.bare import BareHost, HostError, why_not
-from kinetree.scripts.fmi.host import Archive, Host
-from kinetree.solvers.library.platforms import PLATFORMS, this_platform
+from kinetree.scripts.fmi.bare import BareHost, HostError
+from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.hosts import FOREIGN, SINES, ForeignHost, Task, by_c_program, by_fmpy, deviation, tasks
 from kinetree.solvers.library.tools import LibraryError
 
 if TYPE_CHECKING:
     from kinetree.scripts.fmi.verify import Report
 
-HOSTS = {"bare": "linux64", "wine": "win64", "qemu": "aarch64-linux"}
 STEPS = 100
-SAME = 1e-9  # C libraries differ in the last digit of a sine
 
 
 def in_hosts(report: Report, path: Path, names: Sequence[str]) -> None:
-    """One row for each host: its largest deviation after some steps, or why there is none."""
+    """Rows for each host: its largest deviation after some steps, or why there is none."""
+    if not names:
+        return
     with Archive(path) as archive:
-        if archive.version != 2:
-            for name in names:
-                report.add(f"host {name}", "not run: the bare host speaks FMI 2.0 only")
-            return
         experiment: Any = archive.description.defaultExperiment
-        step = float(experiment.stepSize)
-        expected = in_fmpy(archive, step)
+        runs = tasks(archive, float(experiment.stepSize), STEPS)
+        expected = by_fmpy(runs[0], FOREIGN["fmpy"].platform)
         for name in names:
-            report_host(report, archive, name, step, expected)
+            for task in runs:
+                report_host(report, FOREIGN[name], task, expected)
 
 
-def in_fmpy(archive: Archive, step: float) -> list[float]:
-    host = Host(archive).start()
-    for k in range(STEPS):
-        host.fmu.doStep(currentCommunicationPoint=k * step, communicationStepSize=step)
-    values = host.get(archive.names("output"))
-    host.fmu.freeInstance()
-    return values
-
-
-def report_host(report: Report, archive: Archive, name: str, step: float, expected: list[float]) -> None:
-    """Run to the end, and again from a state that was saved half of the way, in processes of their own."""
-    target = PLATFORMS[HOSTS[name]]
-    title = f"host {name} ({target.name})"
-    if reason := why_not(target):
+def report_host(report: Report, host: ForeignHost, task: Task, expected: list[float]) -> None:
+    """A run to the end; of our own C host in FMI 2.0 also one from a state that was saved half of the way by another process."""
+    title = f"host {host.name} ({host.platform.name}), {task.kind}"
+    if reason := host.cannot(task):
         report.add(title, f"not run: {reason}")
         return
-    if not list((Path(archive.folder) / "binaries").glob(f"{target.name}/*")):
-        report.add(title, f"not run: the archive has no binary for {target.name} (kinetree fmu --platforms {target.name})")
-        return
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            host = BareHost(archive, target, archive.names("output"))
-            through = host.values("save", step, STEPS // 2, Path(folder) / "state")
-            resumed = host.values("load", step, STEPS // 2, Path(folder) / "state")
+        report.compare(
+            f"{title}, {STEPS} steps", deviation(host.run(task, host.platform), expected), host.integrated if task.exchange else host.stepped
+        )
+        if host.run is by_c_program and not task.exchange and task.archive.version == 2:
+            report.compare(f"{title}, a state resumed", resumed(host, task, expected), SINES)
     except (HostError, LibraryError) as error:
-        report.add(title, str(error), target != this_platform() and "no host" in str(error))
-        return
-    scale = np.maximum(1.0, np.abs(expected))
-    worst = max(float(np.max(np.abs(np.array(found) - expected) / scale)) for found in (through, resumed))
-    report.compare(f"{title}, {STEPS} steps and a state resumed", worst, SAME)
+        report.add(title, str(error), False)
+
+
+def resumed(host: ForeignHost, task: Task, expected: list[float]) -> float:
+    """Deviation at the end of a process that saves its state half of the way, and of one that begins with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, state = BareHost(task.archive, host.platform, task.names), Path(folder) / "state"
+        return max(deviation(program.values(what, task.step, task.count // 2, state), expected) for what in ("save", "load"))

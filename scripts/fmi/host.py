@@ -38,6 +38,11 @@ class Archive:
         compile_sources(folder, folder / place_of(own, part.modelIdentifier, int(str(self.description.fmiVersion)[0])))
         return True
 
+    @property
+    def needs_python(self) -> bool:
+        """Whether the binary is a loader that wants an interpreter."""
+        return (Path(self.folder) / "resources" / "slavemodule.txt").exists()
+
     def unpack(self, folder: Path) -> None:
         """Take a copy in another folder from now on."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)

@@ -17,19 +17,31 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply
+from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Scenario
+from kinetree.scripts.terminal.failure import BadInput
 
 SPIN = 3e-4  # s before a deadline from which the process does not sleep
 BARE = 1000  # steps of the loop that only waits
 PRIORITY = 50
 LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 GRACE = 2.0  # s for a partner to end
+MEMORY = Path("/dev/shm")  # noqa: S108  # files there are memory alone
+
+
+class Door(Protocol):
+    """A way to the partner: a datagram out, a datagram in, BlockingIOError where none has come."""
+
+    def send(self, data: bytes, /) -> object: ...
+
+    def recv(self, size: int, /) -> bytes: ...
 
 
 def wait_until(deadline: float) -> float:
@@ -71,25 +83,50 @@ def prompt(notes: list[str]) -> Iterator[None]:
 
 
 @contextmanager
-def partner_of(scenario: Scenario) -> Iterator[tuple[str, int]]:
-    """The address of the partner: an outside one, or one started here and ended with the run."""
-    if scenario.partner is not None:
-        yield scenario.partner
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "controller.json"
-        path.write_text(json.dumps({"measures": scenario.measures, "loops": scenario.loops}))
-        process = subprocess.Popen([sys.executable, "-m", "kinetree.scripts.hil.partner", str(path)], stdout=subprocess.PIPE, text=True)
-        try:
-            assert process.stdout is not None
-            yield "127.0.0.1", int(process.stdout.readline())
-            process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+def connected(scenario: Scenario) -> Iterator[Door]:
+    """The door to the partner: an outside one, or one started here and ended with the run."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if scenario.shared is not None and MEMORY.is_dir() else None) as folder:
+        box = None
+        if scenario.shared is not None:
+            box = Path(folder) / "mailbox" if not scenario.outside else scenario.shared
+        with door_of(box) as door, ExitStack() as stack:
+            address = scenario.partner
+            if not scenario.outside:
+                address = stack.enter_context(own_partner(scenario, Path(folder), box))
+            if isinstance(door, socket.socket):
+                assert address is not None
+                door.connect(address)
+                door.setblocking(False)
+            yield door
+
+
+@contextmanager
+def door_of(box: Path | None) -> Iterator[Door]:
+    """A socket, or a mailbox in shared memory."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) if box is None else closing(Mailbox(box, plant=True)) as door:
+        yield door
+
+
+@contextmanager
+def own_partner(scenario: Scenario, folder: Path, box: Path | None) -> Iterator[tuple[str, int]]:
+    """A partner in a process of its own, and where it listens."""
+    path = folder / "controller.json"
+    path.write_text(json.dumps({"measures": scenario.measures, "loops": scenario.loops, "controller": scenario.controller}))
+    more = [] if box is None else ["--shared", str(box)]
+    process = subprocess.Popen([sys.executable, "-m", "kinetree.scripts.hil.partner", str(path), *more], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        if not said.strip():
+            raise BadInput(f"{scenario.path}: the partner's process has ended; what it said stands above")
+        yield "127.0.0.1", int(said)
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def bare_loop(step: float, count: int) -> list[float]:
@@ -103,12 +140,9 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
     record = Record(scenario, False)
     with (
         Plant(scenario) as plant,
-        partner_of(scenario) as address,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door,
+        connected(scenario) as door,
         prompt(record.notes),
     ):
-        door.connect(address)
-        door.setblocking(False)
         record.bare = bare_loop(scenario.step, min(BARE, scenario.steps))
         exchange(record, plant, door, told)
         for _ in range(3):  # datagrams may be lost
@@ -116,7 +150,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
     return record
 
 
-def send(door: socket.socket, frame: Frame) -> None:
+def send(door: Door, frame: Frame) -> None:
     """A datagram; a partner that is not there yet, or any more, loses it."""
     try:
         door.send(frame.packed())
@@ -124,7 +158,7 @@ def send(door: socket.socket, frame: Frame) -> None:
         pass
 
 
-def exchange(record: Record, plant: Plant, door: socket.socket, told: Callable[[float], None]) -> None:
+def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
     """All steps."""
     s, clock = record.scenario, time.perf_counter
     injected, arrivals = Injected(s.channel), Arrivals()
@@ -153,7 +187,7 @@ def exchange(record: Record, plant: Plant, door: socket.socket, told: Callable[[
             told(plant.time)
 
 
-def ask(record: Record, door: socket.socket, injected: Injected, under_way: dict, sequence: int, now: float, values: tuple[float, ...]) -> None:
+def ask(record: Record, door: Door, injected: Injected, under_way: dict, sequence: int, now: float, values: tuple[float, ...]) -> None:
     """Measures to the partner, unless they or their answer are to be lost."""
     record.sent += 1
     ways = (injected.way(), injected.way())
@@ -164,7 +198,7 @@ def ask(record: Record, door: socket.socket, injected: Injected, under_way: dict
     send(door, Frame(sequence, now, values))
 
 
-def collect(record: Record, door: socket.socket, arrivals: Arrivals, under_way: dict, now: float) -> None:
+def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now: float) -> None:
     """Whatever has come."""
     while True:
         try:

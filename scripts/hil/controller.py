@@ -6,8 +6,16 @@ it, the integral does not grow further (anti-windup). The derivative and its fil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Answering(Protocol):
+    """What answers frames."""
+
+    def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]: ...
 
 
 class Loop:
@@ -48,3 +56,40 @@ class Controller:
 
     def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]:
         return tuple(loop.command(time, values) for loop in self.loops)
+
+
+class FmuController:
+    """The FMU of a controller: measures into its inputs, a step to the time of the frame, commands from its outputs."""
+
+    def __init__(self, host: Any, inputs: Sequence[str], outputs: Sequence[str]):
+        self.host, self.inputs, self.outputs = host, list(inputs), list(outputs)
+
+    def answer(self, time: float, values: Sequence[float]) -> tuple[float, ...]:
+        self.host.set(dict(zip(self.inputs, values, strict=True)))
+        if time > self.host.time:  # what was measured acts from its own time on
+            self.host.step(time)
+        return tuple(self.host.get(self.outputs))
+
+
+@contextmanager
+def controller_of(text: Mapping[str, Any]) -> Iterator[Answering]:
+    """The controller of a scenario: its loops, or an FMU between its first step and the end."""
+    given = text.get("controller")
+    if not given:
+        yield Controller(text["measures"], text["loops"])
+        return
+    from kinetree.scripts.fmi.host import Archive, Host
+    from kinetree.scripts.terminal.failure import BadInput
+
+    with Archive(Path(given["fmu"])) as archive:
+        for name in (*given["inputs"], *given["outputs"]):
+            if name not in archive.references:
+                from kinetree.models.description.errors import suggestion
+
+                raise BadInput(f"{given['fmu']}: no variable '{name}'; {suggestion(name, tuple(archive.references))}")
+        host = Host(archive).start({})
+        try:
+            yield FmuController(host, given["inputs"], given["outputs"])
+        finally:
+            host.fmu.terminate()
+            host.fmu.freeInstance()

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.scripts.hil.controller import Controller
+from kinetree.scripts.hil.controller import controller_of
 from kinetree.scripts.hil.frame import Frame
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.scenario import Channel, Scenario
@@ -104,9 +104,10 @@ def apply(
 def simulate(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
     """In virtual time."""
     record = Record(scenario, True)
-    controller, injected, arrivals = Controller(scenario.measures, scenario.loops), Injected(scenario.channel), Arrivals()
+    injected, arrivals = Injected(scenario.channel), Arrivals()
+    text = {"measures": scenario.measures, "loops": scenario.loops, "controller": scenario.controller}
     asked: list[tuple[float, int, float, tuple[float, ...]]] = []
-    with Plant(scenario) as plant:
+    with Plant(scenario) as plant, controller_of(text) as controller:
         held = tuple(plant.host.get(scenario.commands))
         send_simulated(record, injected, asked, 0, 0.0, plant.measures())
         for k in range(scenario.steps):

@@ -1,7 +1,8 @@
-"""A partner in a process of its own: `python -m kinetree.scripts.hil.partner CONTROLLER.json [PORT]`.
+"""A partner in a process of its own: `python -m kinetree.scripts.hil.partner CONTROLLER.json [PORT [ADDRESS] | --shared FILE]`.
 
-It prints the port it listens at, answers every frame of measures with one of commands, and ends with the frame that says so, or after ten seconds of
-silence. The file holds {"measures": [...], "loops": [...]} of a scenario.
+It prints the port it listens at, answers every frame of measures with one of commands, and ends with the frame that says so, after ten seconds of
+silence, or five minutes without a first frame. The file holds {"measures": [...], "loops": [...]} of a scenario, or the FMU of a controller:
+{"controller": {"fmu": ..., "inputs": [...], "outputs": [...]}}.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ import gc
 import json
 import socket
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from kinetree.scripts.hil.controller import Controller
+from kinetree.scripts.hil.controller import Answering, controller_of
 from kinetree.scripts.hil.frame import Frame, unpacked
+from kinetree.scripts.hil.mailbox import Mailbox
 
-SILENCE = 10.0  # s
+FIRST, SILENCE = 300.0, 10.0  # s that it waits for its first frame, and for any other
+NAP = 2e-5  # s between two looks into a mailbox
 
 
-def serve(controller: Controller, door: socket.socket) -> int:
+def serve(controller: Answering, door: socket.socket) -> int:
     """Answer until the last frame; the number of frames answered."""
-    door.settimeout(SILENCE)
+    door.settimeout(FIRST)
     answered = 0
     while True:
         try:
@@ -28,6 +34,7 @@ def serve(controller: Controller, door: socket.socket) -> int:
         except TimeoutError:
             return answered
         frame = unpacked(data)
+        door.settimeout(SILENCE)
         if frame is None:
             continue
         if frame.last:
@@ -36,14 +43,47 @@ def serve(controller: Controller, door: socket.socket) -> int:
         answered += 1
 
 
+def serve_shared(controller: Answering, box: Mailbox) -> int:
+    """The same through a mailbox."""
+    answered, until = 0, time.monotonic() + FIRST
+    while time.monotonic() < until:
+        try:
+            frame = unpacked(box.recv(2048))
+        except BlockingIOError:
+            time.sleep(NAP)
+            continue
+        until = time.monotonic() + SILENCE
+        if frame is None:
+            continue
+        if frame.last:
+            break
+        box.send(Frame(frame.sequence, frame.time, controller.answer(frame.time, frame.values)).packed())
+        answered += 1
+    return answered
+
+
+@contextmanager
+def collector_rests() -> Iterator[None]:
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def main(arguments: list[str]) -> int:
     """Listen, say where, serve."""
     text = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
-        door.bind(("127.0.0.1", int(arguments[1]) if len(arguments) > 1 else 0))
-        print(door.getsockname()[1], flush=True)
-        gc.disable()
-        serve(Controller(text["measures"], text["loops"]), door)
+    with controller_of(text) as controller, collector_rests():
+        if arguments[1:2] == ["--shared"]:
+            with closing(Mailbox(Path(arguments[2]), plant=False)) as box:
+                print(0, flush=True)
+                serve_shared(controller, box)
+            return 0
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+            door.bind((arguments[2] if len(arguments) > 2 else "127.0.0.1", int(arguments[1]) if len(arguments) > 1 else 0))
+            print(door.getsockname()[1], flush=True)
+            serve(controller, door)
     return 0
 
 

@@ -30,7 +30,12 @@ states = { luff = 1e6 }
 inputs = { "lift.force" = 1e-6 }
 disturbance = { "lift.force" = 10 }
 noise = { luff = 1e-6 }
-partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...]
+partner = "192.168.1.7:5005"        # an outside partner instead of the loops' own process; then measures = [...], commands = [...];
+                                    # "shared": the own process over shared memory, "shared:FILE": an outside one (mailbox.py)
+[controller]                        # an FMU in the partner's process instead of [[loops]]; with measures = [...], commands = [...] in this order
+fmu = "controller.fmu"
+inputs = ["measured"]
+outputs = ["command"]
 """
 
 from __future__ import annotations
@@ -44,7 +49,25 @@ from kinetree.scripts.hil.frame import MOST
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import number, only, read_toml
 
-KEYS = {"mechanism", "fmu", "step", "stop_time", "late", "set", "channel", "loops", "partner", "measures", "commands", "tune", "lqr", "lqg"}
+KEYS = {
+    "mechanism",
+    "fmu",
+    "step",
+    "stop_time",
+    "late",
+    "set",
+    "channel",
+    "loops",
+    "partner",
+    "measures",
+    "commands",
+    "tune",
+    "lqr",
+    "lqg",
+    "controller",
+}
+CONTROLLER = {"fmu", "inputs", "outputs"}
+SHARED = "shared"
 WEIGHTS = {"lqr": {"states", "inputs"}, "lqg": {"states", "inputs", "disturbance", "noise"}}
 CHANNEL = {"delay", "jitter", "loss", "seed"}
 LATE = ("hold", "zero", "stop")
@@ -75,6 +98,8 @@ class Scenario:
     commands: list[str]
     loops: list[dict[str, Any]]
     partner: tuple[str, int] | None = None
+    shared: Path | None = None  # of an outside partner; an empty path: of the own one
+    controller: dict[str, Any] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
     tune: dict[str, float] = field(default_factory=dict)
     lqr: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -83,6 +108,11 @@ class Scenario:
     forward: bool = False
     setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
+
+    @property
+    def outside(self) -> bool:
+        """Whether the partner is not one that the run starts itself."""
+        return self.partner is not None or (self.shared is not None and self.shared != Path())
 
     @property
     def steps(self) -> int:
@@ -110,9 +140,13 @@ def read_scenario(path: Path) -> Scenario:
         for key in Loop.KEYS - {"measure", "command"}:
             if key in table:
                 number(table[key], f"{path}: loops[{k}].{key}")
-    partner = address(content["partner"], f"{path}: partner") if "partner" in content else None
-    if partner is None and not loops:
-        raise BadInput(f"{path}: expected [[loops]] or a partner")
+    text = content.get("partner")
+    over = isinstance(text, str) and (text == SHARED or text.startswith(f"{SHARED}:"))
+    shared = Path(str(text)[len(SHARED) + 1 :]) if over else None
+    partner = address(text, f"{path}: partner") if text is not None and not over else None
+    controller = controller_table(content.get("controller", {}), path, measures, commands)
+    if partner is None and not loops and not controller and shared in (None, Path()):
+        raise BadInput(f"{path}: expected [[loops]], a [controller] or a partner")
     measures = measures or list(dict.fromkeys(table["measure"] for table in loops))
     commands = commands or [table["command"] for table in loops]
     if not measures or not commands or len(measures) > MOST or len(commands) > MOST or len(set(commands)) < len(commands):
@@ -123,7 +157,22 @@ def read_scenario(path: Path) -> Scenario:
     archive = path.parent / content["fmu"] if "fmu" in content else None
     design = design_of(content, path, measures)
     channel = channel_of(content.get("channel", {}), path)
-    return Scenario(path, source, archive, step, stop, late, measures, commands, loops, partner, values, channel=channel, **design)
+    return Scenario(
+        path, source, archive, step, stop, late, measures, commands, loops, partner, shared, controller, values, channel=channel, **design
+    )
+
+
+def controller_table(table: dict[str, Any], path: Path, measures: Any, commands: Any) -> dict[str, Any]:
+    """The FMU of a controller, and which of its variables stand for the measures and commands."""
+    if not table:
+        return {}
+    only(table, CONTROLLER, f"{path}: controller")
+    if not isinstance(table.get("fmu"), str):
+        raise BadInput(f"{path}: controller.fmu is missing")
+    for key, names, word in (("inputs", measures, "measures"), ("outputs", commands, "commands")):
+        if not isinstance(table.get(key), list) or not isinstance(names, list) or len(table[key]) != len(names):
+            raise BadInput(f"{path}: controller.{key}: expected as many names as there are {word}")
+    return {**table, "fmu": str(path.parent / table["fmu"])}
 
 
 def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[str, Any]:

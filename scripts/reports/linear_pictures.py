@@ -32,8 +32,10 @@ def per(top: str, bottom: str) -> str:
     return "" if not top and not bottom else f" [{top or '1'}/{bottom}]" if bottom else f" [{top}]"
 
 
-def draw_bode(linear: Linear, units: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Mapping, path: Path) -> Path:
-    """Gain and phase over frequency in Hz; crossings of the margins marked."""
+def draw_bode(
+    linear: Linear, units: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Mapping, path: Path, sweep: Any = None
+) -> Path:
+    """Gain and phase over frequency in Hz; crossings of the margins marked, measured responses as dots."""
     figure, axes = figure_of(2, len(inputs), 1.0 + 5.5 * len(inputs), 6.0)
     for column, given in enumerate(inputs):
         above, below = axes[:, column]
@@ -45,6 +47,12 @@ def draw_bode(linear: Linear, units: Mapping[str, str], inputs: Sequence[str], o
             label = f"{output}{per(units.get(output, ''), units.get(given, ''))}"
             above.loglog(hertz, np.maximum(np.abs(values), 1e-300), color=colour, label=label)
             below.semilogx(hertz, np.degrees(np.unwrap(np.angle(values))), color=colour)
+            if sweep is not None:
+                dots = sweep.measured[:, sweep.outputs.index(output)]
+                above.loglog(sweep.frequencies, np.abs(dots), "o", color=colour, markersize=4, label=f"{output}, measured")
+                near = np.interp(sweep.frequencies, hertz, np.degrees(np.unwrap(np.angle(values))))
+                angles = np.degrees(np.angle(dots))
+                below.semilogx(sweep.frequencies, angles + 360.0 * np.round((near - angles) / 360.0), "o", color=colour, markersize=4)
             margin = found.get((given, output))
             if margin is not None:
                 mark(above, below, margin, colour)

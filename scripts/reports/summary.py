@@ -18,7 +18,6 @@ UNLIMITED = 1000  # characters of a line
 
 def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     """Start, end and extremes of columns."""
-    import numpy as np
     from rich.markup import escape
     from rich.table import Table
 
@@ -26,11 +25,7 @@ def columns_table(result: Any, names: Sequence[str], title: str) -> "Table":
     for heading in ("", "start", "end", "smallest", "largest", ""):
         table.add_column(heading, justify="right" if heading else "left")
     for name in names:
-        numbers = np.array([value for key, value in extremes(result, name).items() if key != "unit"], dtype=float)
-        dust = max(float(np.abs(numbers).max(initial=0.0)) * ROUNDING, DUST.get(result.unit(name), 0.0))
-        numbers, shown = as_read(result, name, np.where(np.abs(numbers) < dust, 0.0, numbers))
-        texts = (written(float(value), 6) for value in numbers)
-        table.add_row(escape(name), *texts, escape(shown))
+        table.add_row(escape(name), *map(escape, read_extremes(result, name)))
     return table
 
 
@@ -43,6 +38,16 @@ def show_table(table: "Table") -> "Console":
     console.width = max(console.width, Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum)
     console.print(table)
     return console
+
+
+def read_extremes(result: Any, name: str, digits: int = 6) -> tuple[str, ...]:
+    """Start, end, smallest and largest value as they are read, and their unit; what is rounding beside the largest is 0."""
+    import numpy as np
+
+    numbers = np.array([value for key, value in extremes(result, name).items() if key != "unit"], dtype=float)
+    dust = max(float(np.abs(numbers).max(initial=0.0)) * ROUNDING, DUST.get(result.unit(name), 0.0))
+    numbers, shown = as_read(result, name, np.where(np.abs(numbers) < dust, 0.0, numbers))
+    return (*(written(float(value), digits) for value in numbers), "" if shown == "1" else shown)
 
 
 def extremes(result: Any, name: str) -> dict[str, float | str]:

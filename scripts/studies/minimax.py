@@ -20,12 +20,12 @@ import numpy as np
 from scipy.optimize import linprog
 
 from kinetree.scripts.studies.measures import parsed
-from kinetree.scripts.studies.optimise_search import Search
+from kinetree.scripts.studies.optimise_search import KEPT, Search
 
 SHIFT = 0.01  # of the scaled variables, for the differences of the histories
 RADIUS, LEAST, GROW, SHRINK = 0.25, 1e-4, 2.0, 0.35
 GOOD, FAIR = 0.7, 0.05  # gained of what was promised
-PRICE = 1e3  # of a broken constraint, in units of the objective
+PRICE = 50.0  # of a broken constraint, in units of the objective
 DONE = 1e-4  # relative gain of a step from which on the search goes on
 PEAKS = {"deviation": lambda column: column - column[0], "peak": lambda column: column}
 
@@ -58,6 +58,9 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         while True:
             step, promised = program(search, here, near, shifts, point, radius)
             new = np.clip(point + step, 0.0, 1.0)
+            if search.broken(search.measures(new[None])[0]) > KEPT:  # once more with what the slopes did not foresee
+                off = search.apart(new) - foreseen(here, near, shifts, new - point)
+                new = np.clip(point + program(search, here, near, shifts, point, radius, off)[0], 0.0, 1.0)
             before, after = (price(search, search.measures(at[None])[0]) for at in (point, new))
             gained = before - after
             if promised > 0.0 and gained > FAIR * promised:
@@ -79,8 +82,16 @@ def price(search: Search, values: np.ndarray) -> float:
     return objective + PRICE * abs(objective) * search.broken(values)
 
 
-def program(search: Search, here: Local, near: list[Local], shifts: np.ndarray, point: np.ndarray, radius: float) -> tuple[np.ndarray, float]:
-    """The step of the linear program, and what the objective loses by it as far as the linearisation goes."""
+def foreseen(here: Local, near: list[Local], shifts: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Measures after a step by their slopes, (scenarios, texts)."""
+    return here.values + sum(part * (each.values - here.values) / shift for part, each, shift in zip(step, near, shifts, strict=True))
+
+
+def program(
+    search: Search, here: Local, near: list[Local], shifts: np.ndarray, point: np.ndarray, radius: float, off: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, float]:
+    """The step of the linear program, and what the objective loses by it as the slopes say; `off`: by how much constraints were off."""
+    known_off = np.broadcast_to(off, here.values.shape)
     task, n = search.task, point.size
     kinds = [parsed(text)[0] in PEAKS for text in task.texts]
     peaks = [k for k, is_peak in enumerate(kinds) if is_peak]
@@ -117,7 +128,7 @@ def program(search: Search, here: Local, near: list[Local], shifts: np.ndarray, 
                     line[:n] = sign * slopes[:, k] / unit
                     line[n] = -1.0
                     A.append(line[None])
-                    b.append(np.array([sign * (bound - here.values[c, k]) / unit]))
+                    b.append(np.array([sign * (bound - here.values[c, k] - known_off[c, k]) / unit]))
     worst = task.over == "worst"
     cost = np.zeros(width + 1)
     cost[n], cost[-1] = PRICE, 1.0

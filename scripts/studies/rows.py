@@ -62,7 +62,11 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
 
 def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int = 0) -> list[float]:
     """Parameters and measures of one case."""
-    system = system_of(source, case, token)
+    return row_of(system_of(source, case, token), case, options, texts)
+
+
+def row_of(system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
+    """The same of a system that is compiled."""
     moving = any("(" in text and not text.startswith("rest(") for text in texts)
     result = system.simulate(**options) if moving else None
     columns: Mapping[str, Any] = result if result is not None else {}

@@ -34,6 +34,7 @@ from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
 SHIPPED = Path(__file__).parent.parent / "templates" / "stabilisation.toml"
+ROUNDING = 1e-9  # below which a shown deviation is zero
 NOT_SETTLED = 0.98  # of a span: what settles later than that has not
 
 
@@ -175,14 +176,18 @@ def shown_unit(result: Result, name: str) -> tuple[float, str]:
 def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
     """Head and rows as texts."""
     units = {name: shown_unit(next(iter(runs.values())), name) for name in wanted.hold}
+    labels = {name: f"{name} [{unit}]" if unit else name for name, (_, unit) in units.items()}
     words = ("largest", "rms", "at the end", "settled after")
-    heads = ["way", *(f"{name}{f' [{units[name][1]}]' * (text != words[-1])}: {text}" for name in wanted.hold for text in words)]
+    heads = ["way", *(f"{name if text == words[-1] else labels[name]}: {text}" for name in wanted.hold for text in words)]
     rows = [heads + (["energy [J]"] if wanted.energy else [])]
     for way, result in runs.items():
         found, cells = row(wanted, way, result), [way]
         for name in wanted.hold:
             values = (units[name][0] * value for value in (found.largest[name], found.mean[name], found.left[name]))
-            cells += [*(f"{value:.3f}" for value in values), f"{found.settling[name]:.2f} s" if found.settled(name) else "not"]
+            cells += [
+                *(f"{0.0 if abs(value) < ROUNDING else value:.4g}" for value in values),
+                f"{found.settling[name]:.2f} s" if found.settled(name) else "not",
+            ]
         rows.append(cells + ([f"{found.energy:.0f}"] if wanted.energy else []))
     return rows
 

@@ -1,50 +1,65 @@
-"""Parts of the studio's page: parameters, structure, table and comparison of runs, statics."""
+"""Parts of the studio's page: parameters, structure as graph and tree, numbers and tables of a run, a state of rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from nicegui import ui
 
-from kinetree.models.result.plots import default_columns
-from kinetree.models.result.readable import as_read, written
-from kinetree.scripts.reports.summary import extremes
+from kinetree.models.analysis.equilibrium import Equilibrium
+from kinetree.models.result.readable import written
+from kinetree.scripts.reports.summary import read_extremes
+from kinetree.scripts.studio.graph import GROUND, Graph, graph_of
 from kinetree.scripts.studio.session import Finished, Session
+from kinetree.scripts.studio.values import inside, shown, unit_of
 
-POINTS = 1500  # of a curve
-COLUMN = "w-full gap-1"
+DIGITS = 8  # of a parameter
+HEADING = "text-xs uppercase opacity-60 mt-3"
+EDGES = {"joint": {"color": "#4878a8", "width": 2}, "loop": {"color": "#b5473c", "width": 2}, "force": {"color": "#c98a1b", "type": "dashed"}}
 
 
-def parameter_rows(session: Session, changed: Callable[[str, float | None], Any]) -> None:
-    """A row per parameter: name and text, value in its unit, bounds, back to the description's value."""
+def parameter_rows(session: Session, changed: Callable[[str, float | None], Any], wanted: str) -> None:
+    """A row per parameter that is wanted: name and text, value in its unit, bounds, back to the description's value."""
     rows = session.parameters()
     if not rows:
         ui.label("The description has no parameters.").classes("text-sm opacity-70")
+    words = wanted.lower().split()
     for name, (parameter, value) in rows.items():
-        with ui.row().classes("w-full items-center no-wrap gap-2"):
-            with ui.column().classes("grow gap-0 min-w-0"):
-                ui.label(name).classes("text-sm font-medium")
-                text = [
-                    parameter.text,
-                    bounds(parameter),
-                    "an expression" if isinstance(parameter.value, str) and name not in session.overrides else "",
-                ]
-                ui.label(" · ".join(filter(None, text))).classes("text-xs opacity-60")
-            field = ui.input(value=written(value, 8)).props(f'dense outlined input-class="text-right" suffix="{parameter.unit}"').classes("w-40")
-            field.mark(f"parameter-{name}").props(f'aria-label="{name}" data-parameter="{name}"')
-            field.on("keydown.enter", lambda _, f=field, n=name: changed(n, number(f.value)))
-            field.on("blur", lambda _, f=field, n=name, v=value: changed(n, number(f.value)) if f.value != written(v, 8) else None)
-            back = ui.button(icon="restart_alt", on_click=lambda _, n=name: changed(n, None)).props(
-                'flat dense round size=sm title="back to the value of the description"'
-            )
-            back.set_visibility(name in session.overrides)
+        if all(word in f"{name} {parameter.text}".lower() for word in words):
+            parameter_row(session, name, parameter, shown(parameter, value), changed)
+
+
+def parameter_row(session: Session, name: str, parameter: Any, value: float, changed: Callable[[str, float | None], Any]) -> None:
+    """One parameter; what is typed counts with Enter or when the field is left."""
+    was = written(value, DIGITS)
+
+    def typed(text: Any) -> None:
+        try:
+            given = number(text)
+        except ValueError:
+            ui.notify(f"{name}: {text!r} is not a number", type="negative")
+            return
+        if str(text) != was:
+            changed(name, None if given is None else inside(parameter, given))
+
+    with ui.row().classes("w-full items-center no-wrap gap-2"):
+        with ui.column().classes("grow gap-0 min-w-0"):
+            ui.label(name).classes("text-sm font-medium")
+            follows = "an expression" if isinstance(parameter.value, str) and name not in session.overrides else ""
+            ui.label(" · ".join(filter(None, (parameter.text, bounds(parameter), follows)))).classes("text-xs opacity-60")
+        field = ui.input(value=was).props(f'dense outlined input-class="text-right" suffix="{unit_of(parameter)}"').classes("w-36 shrink-0")
+        field.mark(f"parameter-{name}").props(f'aria-label="{name}" data-parameter="{name}"')
+        field.on("keydown.enter", lambda: typed(field.value))
+        field.on("blur", lambda: typed(field.value))
+        if name in session.overrides:
+            back = ui.button(icon="restart_alt", on_click=lambda: changed(name, None))
+            back.props('flat dense round size=sm title="back to the value of the description"')
 
 
 def bounds(parameter: Any) -> str:
-    """Limits as a text."""
-    low, high = (written(each) if isinstance(each, float) else each for each in (parameter.min, parameter.max))
+    """Limits as a text, in the unit in which the value is shown."""
+    low, high = (written(shown(parameter, float(each))) if isinstance(each, (int, float)) else each for each in (parameter.min, parameter.max))
     if low is not None and high is not None:
         return f"{low} to {high}"
     return f"at least {low}" if low is not None else f"at most {high}" if high is not None else ""
@@ -56,8 +71,8 @@ def number(text: Any) -> float | None:
     return float(cleaned) if cleaned else None
 
 
-def structure(session: Session) -> None:
-    """The tree of bodies, each with the joint that carries it."""
+def structure(session: Session, ink: str) -> None:
+    """The graph of bodies, joints and forces, the tree with the joint that carries each body, loops and stages."""
     mechanism = session.mechanism
     if mechanism is None or mechanism.description.chain is not None:
         ui.label("A linear chain." if mechanism else "").classes("text-sm")
@@ -67,7 +82,7 @@ def structure(session: Session) -> None:
 
     content = anatomy(mechanism.compile())
     joints = {joint["name"]: joint for joint in content["joints"]}
-    nodes: dict[str, dict[str, Any]] = {"ground": {"id": "ground", "label": "ground", "children": []}}
+    nodes: dict[str, dict[str, Any]] = {GROUND: {"id": GROUND, "label": GROUND, "children": []}}
     for body in content["bodies"]:
         joint = joints[body["joint"]]
         kind = joint["type"] if joint["type"] != "transforms" else ", ".join(joint["coordinates"]) or "fixed"
@@ -76,91 +91,78 @@ def structure(session: Session) -> None:
     cuts = f", closed by {', '.join(content['cut_joints'])}" if content["cut_joints"] else ""
     counted = f"{count(content['bodies'], 'body', 'bodies')}, {count(content['freedoms'], 'freedom', 'freedoms')}"
     ui.label(f"{counted}{cuts}; solved by {content['engine']}").classes("text-sm")
-    ui.tree([nodes["ground"]], label_key="label").props("dense").expand()
-    if content["stages"]:
-        ui.label("Stages: " + ", ".join(content["stages"])).classes("text-sm")
+    graph = graph_of(mechanism)
+    ui.echart(graph_options(graph, ink)).classes("w-full").style(f"height: {min(120 + 80 * graph.rows, 520)}px").mark("graph")
+    ui.label("blue: joints, red: joints that close loops, dashed: forces, contacts, drives").classes("text-xs opacity-60")
+    ui.tree([nodes[GROUND]], label_key="label").props("dense").classes("pt-2").expand()
+    for heading, names in (("Stages", content["stages"]), ("Inputs", [each["name"] for each in content["inputs"]]), ("States", content["states"])):
+        if names:
+            ui.label(f"{heading}: " + ", ".join(names)).classes("text-sm")
+
+
+def graph_options(graph: Graph, ink: str) -> dict[str, Any]:
+    """The graph as ECharts reads it; several elements between the same bodies are bent apart."""
+    beside: dict[frozenset[str], int] = {}
+    links = []
+    for edge in graph.edges:
+        pair = frozenset((edge.a, edge.b))
+        beside[pair] = k = beside.get(pair, -1) + 1
+        bend = 0.18 * ((k + 1) // 2) * (1 if k % 2 else -1)
+        links.append({
+            "source": edge.a, "target": edge.b, "name": edge.name, "value": edge.text,
+            "lineStyle": {**EDGES[edge.kind], "curveness": bend, "opacity": 0.9},
+        })  # fmt: skip
+    few = len(graph.places) <= 12
+    data = [
+        {"name": body, "x": 100.0 * column, "y": 80.0 * row, "symbolSize": 26 if body == GROUND else 18,
+         "symbol": "rect" if body == GROUND else "circle", "itemStyle": {"color": "#7d8894" if body == GROUND else "#1f6fb5"}}
+        for body, (column, row) in graph.places.items()
+    ]  # fmt: skip
+    return {
+        "animation": False, "tooltip": {"confine": True},
+        "series": [{
+            "type": "graph", "layout": "none", "roam": True, "preserveAspect": "contain", "data": data, "links": links,
+            "left": 40, "right": 70, "top": 20, "bottom": 30,
+            "label": {"show": len(graph.places) <= 30, "position": "right", "color": ink, "fontSize": 11},
+            "edgeLabel": {"show": few and len(graph.edges) <= 12, "formatter": "{c}", "fontSize": 9, "color": ink, "opacity": 0.7},
+            "edgeSymbol": ["none", "none"],
+        }],
+    }  # fmt: skip
+
+
+def plain_table(head: list[str], rows: list[list[str]], title: str = "") -> None:
+    """A table with names to the left and numbers to the right."""
+    columns = [
+        {"name": str(k), "label": text, "field": str(k), "align": "right" if k and text != "unit" else "left", "sortable": not k}
+        for k, text in enumerate(head)
+    ]
+    made = ui.table(rows=[{str(k): cell for k, cell in enumerate(row)} for row in rows], columns=columns, row_key="0", title=title or None)
+    made.props("dense flat").classes("w-full")
 
 
 def table_of(finished: Finished) -> None:
-    """Start, end and extremes of what a run recorded, in units that fit; its events."""
+    """Start, end and extremes of what a run recorded, in units that fit."""
     result = finished.result
-    rows = []
-    for name in result.names:
-        if name in result.EXTRA and name != "energy":
-            continue
-        values = {key: value for key, value in extremes(result, name).items() if key != "unit"}
-        numbers, shown = as_read(result, name, np.array(list(values.values()), dtype=float))
-        rows.append({"name": name, "unit": shown, **{key: written(float(value), 5) for key, value in zip(values, numbers, strict=True)}})
-    heads = {"name": "", "start": "start", "end": "end", "smallest": "smallest", "largest": "largest", "unit": ""}
-    columns = [
-        {"name": key, "label": label, "field": key, "align": "left" if key in ("name", "unit") else "right", "sortable": key == "name"}
-        for key, label in heads.items()
-    ]
-    ui.table(rows=rows, columns=columns, row_key="name").props("dense flat").classes("w-full").mark("numbers")
-    for event in result.events[:30]:
-        ui.label(f"{written(event.time, 6)} s: {event.kind} {event.stage}").classes("text-xs")
+    names = [name for name in result.names if name not in result.EXTRA or name == "energy"]
+    plain_table(["", "start", "end", "smallest", "largest", "unit"], [[name, *read_extremes(result, name, 5)] for name in names])
 
 
-def statics_table(rest: dict[str, Any]) -> None:
-    """Coordinates, outputs and small motions of a state of rest."""
-    ui.label(f"{rest['stability']} rest").classes("text-base font-medium").mark("stability")
-    for title, values in (("Coordinates", rest["coordinates"]), ("Outputs", rest["outputs"]), ("Forces", rest["forces"])):
-        if values:
-            ui.label(title).classes("text-xs uppercase opacity-60 mt-2")
-            for name, value in values.items():
-                with ui.row().classes("w-full justify-between text-sm no-wrap"):
-                    ui.label(name)
-                    ui.label(written(value, 6))
-    if rest["modes"]:
-        ui.label("Small motions").classes("text-xs uppercase opacity-60 mt-2")
-        for mode in rest["modes"][:12]:
-            leading = max(mode["shape"], key=lambda name, shape=mode["shape"]: shape[name])
-            ui.label(f"{written(mode['frequency'], 5)} Hz, damping ratio {written(mode['damping'], 3)}, mostly {leading}").classes("text-sm")
+def statics_table(rest: Equilibrium) -> None:
+    """Coordinates, outputs, loads, reactions and small motions of a state of rest."""
+    from kinetree.models.analysis.rest_rows import rest_rows, shape_of
 
-
-class Comparison:
-    """Variables over time, all kept runs in one chart."""
-
-    def __init__(self, session: Session):
-        self.session = session
-        self.names: list[str] = []
-        with ui.column().classes(COLUMN):
-            self.choice = ui.select([], multiple=True, with_input=True, label="Variables", on_change=self.choose).props("use-chips dense outlined")
-            self.choice.classes("w-full")
-            self.chart = ui.echart({"series": []}).classes("w-full").style("height: 420px")
-        self.refresh()
-
-    def choose(self, event: Any) -> None:
-        self.names = list(event.value or [])
-        self.draw()
-
-    def refresh(self) -> None:
-        """After a run: names to choose from, curves anew."""
-        if not self.session.runs:
-            return
-        result = self.session.runs[-1].result
-        self.names = [name for name in self.names if name in result] or list(default_columns(result))[:1]  # type: ignore[arg-type]
-        self.choice.set_options(list(result.names), value=self.names)
-        self.draw()
-
-    def draw(self) -> None:
-        series = []
-        for name in self.names:
-            for finished in self.session.runs:
-                if name not in finished.result:
-                    continue
-                result = finished.result
-                rows = np.unique(np.linspace(0, len(result) - 1, min(len(result), POINTS)).astype(int))
-                points = [[float(t), float(v) if np.isfinite(v) else None] for t, v in zip(result.time[rows], result[name][rows], strict=True)]
-                unit = f" [{result.unit(name)}]" if result.unit(name) not in ("", "1") else ""
-                series.append(
-                    {"type": "line", "name": f"{name}{unit}, {finished.label}", "data": points, "showSymbol": False, "lineStyle": {"width": 1.6}}
-                )
-        self.chart.options.clear()
-        self.chart.options.update({
-            "animation": False, "tooltip": {"trigger": "axis"}, "legend": {"type": "scroll", "top": 0},
-            "grid": {"left": 64, "right": 16, "top": 40, "bottom": 64},
-            "xAxis": {"type": "value", "name": "s", "min": "dataMin", "max": "dataMax"}, "yAxis": {"type": "value", "scale": True},
-            "dataZoom": [{"type": "inside"}, {"type": "slider", "height": 18, "bottom": 8}], "series": series,
-        })  # fmt: skip
-        self.chart.update()
+    ui.label(f"{rest.stability} rest").classes("text-base font-medium").mark("stability")
+    if rest.undetermined:
+        ui.label(f"nothing holds the mechanism along {', '.join(rest.undetermined)}").classes("text-sm text-warning")
+    for title, rows in rest_rows(rest).items():
+        ui.label(title).classes(HEADING)
+        plain_table(["", "value", "unit"], [list(row) for row in rows])
+    if rest.modes:
+        ui.label("Small motions").classes(HEADING)
+        shapes = [", ".join(f"{name} {written(size, 2)}" for name, size in shape_of(rest, mode)) for mode in rest.modes]
+        rows = [[f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), shape] for mode, shape in zip(rest.modes, shapes, strict=True)]
+        plain_table(["frequency", "damping ratio", "what moves"], rows)
+    if rest.reactions:
+        ui.label("Joint reactions (force [N], moment [N.m] on the child; its axes)").classes(HEADING)
+        rows = [[name, *(written(round(x, 6) + 0.0, 5) for x in wrench)] for name, wrench in rest.reactions.items()]
+        plain_table(["", "fx", "fy", "fz", "mx", "my", "mz"], rows)

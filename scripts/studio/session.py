@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.source import FOREIGN, library_entry
+from kinetree.models.description.source import Text
 from kinetree.models.description.value_parts import Parameter
+from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
+from kinetree.scripts.studio.values import as_csv, read_values
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.equilibrium import Equilibrium
 
 KEPT = 6  # runs that can be compared
-LIBRARY = "lib:"
+SAME = 1e-11  # of a value: a file has no more digits
 
 
 @dataclass
@@ -41,6 +45,7 @@ class Session:
     text: str = ""
     mechanism: Mechanism | None = None
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     overrides: dict[str, float] = field(default_factory=dict)
     inputs: dict[str, float] = field(default_factory=dict)
     runs: list[Finished] = field(default_factory=list)
@@ -66,13 +71,24 @@ class Session:
     @property
     def language(self) -> str:
         """In which the text is written."""
-        return "JSON" if self.text.lstrip().startswith("{") else "TOML"
+        return "JSON" if is_json(self.text) else "TOML"
+
+    @property
+    def own(self) -> bool:
+        """Whether the text has a file that may be written."""
+        return not self.source.startswith((LIBRARY, NEW)) and Path(self.source).suffix.lower() in (".toml", ".json")
+
+    def suggested_name(self) -> str:
+        """A file for the text."""
+        stem = Path(self.source.removeprefix(LIBRARY).removeprefix(NEW)).stem
+        return f"{'my-' if self.source.startswith((LIBRARY, NEW)) else ''}{stem}.{self.language.lower()}"
 
     def check(self) -> list[str]:
         """Load the text with the present values; the problems, none when it is good."""
         try:
             self.mechanism = self._load()
             self.problems = []
+            self.warnings = [str(warning) for warning in self.mechanism.description.warnings]
         except ModelError as error:
             self.problems = str(error).splitlines()
         except (ValueError, KeyError) as error:
@@ -80,27 +96,27 @@ class Session:
         return self.problems
 
     def _load(self) -> Mechanism:
-        """The text as a mechanism; paths of meshes count from the file it came from."""
-        suffix = ".json" if self.language == "JSON" else ".toml"
-        name = Path(self.source.removeprefix(LIBRARY)).stem + suffix
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            path.write_text(self.text, encoding="utf-8")
-            try:
-                mechanism = load(path, **self.overrides)
-            except ModelError as error:
-                raise ModelError([replace(problem, file=name) for problem in error.problems]) from None
-        mechanism.description._file = "" if self.source.startswith(LIBRARY) else self.source
-        return mechanism
+        """The text as a mechanism; files that it names are found beside the file it came from."""
+        suffix = f".{self.language.lower()}"
+        name = str(Path(self.source).with_suffix(suffix)) if not self.source.startswith((LIBRARY, NEW)) else self.source.partition(":")[2] + suffix
+        return load(Text(self.text, name), **self.overrides)
 
     def save(self, path: str | None = None) -> Path:
         """Write the text to its file, or to another one."""
-        if path is None and self.source.startswith(LIBRARY):
-            raise ValueError("a mechanism of the library is not changed: give the name of a file")
+        if path is None and not self.own:
+            raise ValueError(f"{self.source} is not changed: give the name of a file")
         target = Path(path or self.source)
+        if target.suffix.lower() != f".{self.language.lower()}":
+            raise ValueError(f"{target.name}: the text is {self.language}, expected a name that ends in .{self.language.lower()}")
         target.write_text(self.text, encoding="utf-8")
         self.source = str(target)
         return target
+
+    def settle(self) -> list[str]:
+        """Write the changed values into the text; those that stand there need no override any more."""
+        self.text = with_values(self.text, self.overrides)
+        self.overrides, self._before, self._undone = {}, [], []
+        return self.check()
 
     # -- parameters -------------------------------------------------------------------------------------------------------------------------
     def parameters(self) -> dict[str, tuple[Parameter, float]]:
@@ -147,25 +163,29 @@ class Session:
         return True
 
     def values_text(self) -> str:
-        """Changed values, for a file."""
-        return json.dumps(self.overrides, indent=1)
+        """Values for a spreadsheet, those left out that follow from others."""
+        own = {name: each for name, each in self.parameters().items() if name in self.overrides or not isinstance(each[0].value, str)}
+        return as_csv(own)
 
     def take_values(self, text: str) -> list[str]:
-        """Values of a file that `values_text` wrote."""
+        """Values of a file, as rows or as JSON; those that are as they were change nothing."""
+        known = self.parameters()
         try:
-            given = {str(name): float(value) for name, value in json.loads(text).items()}
-        except (ValueError, TypeError, AttributeError):
-            return ["expected a JSON object of names and numbers"]
+            given = read_values(text, known)
+        except ValueError as error:
+            return [str(error)]
         before = dict(self.overrides)
-        problems = self._become(given)
-        if not problems:
+        changed = {name: value for name, value in given.items() if abs(value - known[name][1]) > SAME * abs(value)}
+        problems = self._become(before | changed)
+        if not problems and changed:
             self._before.append(before)
+            self._undone.clear()
         return problems
 
     # -- work -------------------------------------------------------------------------------------------------------------------------------
     def run(self, stop_time: float | None, integrator: str = "auto") -> Finished:
         """Simulate and keep the run; `stop` ends it early, what was computed is kept."""
-        mechanism = self._ready()
+        mechanism = self.ready()
         self.part, self.running, self.stopping = 0.0, True, False
         try:
             if mechanism.description.chain is not None:
@@ -187,7 +207,7 @@ class Session:
 
     def _told(self, stop_time: float | None) -> Callable[[float], None]:
         """Remembers how far a run is and ends it when that is asked for."""
-        mechanism = self._ready()
+        mechanism = self.ready()
         from kinetree.scripts.commands.run import end_of
 
         end = end_of(mechanism, stop_time) or 10.0  # type: ignore[arg-type]
@@ -203,7 +223,7 @@ class Session:
         """End the run under way."""
         self.stopping = True
 
-    def _ready(self) -> Mechanism:
+    def ready(self) -> Mechanism:
         if self.mechanism is None or self.problems:
             raise ValueError("the description has to be mended first: " + "; ".join(self.problems[:2]))
         return self.mechanism
@@ -212,7 +232,7 @@ class Session:
         """The mechanism at its start, in three dimensions."""
         from kinetree.models.scene.show import Animation, start_scene
 
-        mechanism = self._ready()
+        mechanism = self.ready()
         if mechanism.description.chain is not None:
             return self.run_page(Finished(0, mechanism.chain().simulate(), {}))
         return Animation(start_scene(mechanism.compile()).data()).html()
@@ -223,41 +243,20 @@ class Session:
             finished.page = finished.result.animate().html()
         return finished.page
 
-    def statics(self) -> tuple[dict[str, Any], str]:
-        """The state of rest as plain data, and its page with the small motions."""
+    def statics(self) -> tuple[Equilibrium, str]:
+        """The state of rest, and its page with the small motions."""
         from kinetree.models.scene.show import Animation, rest_data
 
-        system = self._ready().compile()
+        system = self.ready().compile()
         rest = system.equilibrium(inputs=dict(self.inputs) or None)
-        return rest.to_dict(), Animation(rest_data(system, [rest], ["at rest"])).html()
+        return rest, Animation(rest_data(system, [rest], ["at rest"])).html()
 
     def pack(self, backend: str, fmi: str) -> tuple[str, bytes]:
         """An FMU: its file's name and its content."""
         from kinetree.fmu.archive.build import build_fmu, identifier_of
 
-        mechanism = self._ready()
+        mechanism = self.ready()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{identifier_of(mechanism.description.name)}.fmu"
-            again = Mechanism(plain(self.text, self.language), self.overrides)
-            build_fmu(again, path, backend, fmi)
+            build_fmu(mechanism, path, backend, fmi)
             return path.name, path.read_bytes()
-
-
-def plain(text: str, language: str) -> dict[str, Any]:
-    """The text as a dict."""
-    from kinetree.models.description.source import parse_json, parse_toml
-
-    return parse_json(text) if language == "JSON" else parse_toml(text)
-
-
-def text_of(source: str) -> str:
-    """What a description is written as; generated ones of the library as JSON."""
-    if source.startswith(LIBRARY):
-        entry = library_entry(source)
-        return entry.read_text(encoding="utf-8") if isinstance(entry, Path) else json.dumps(entry(), indent=1)
-    path = Path(source)
-    if path.suffix.lower() in FOREIGN:
-        return json.dumps(load(path).description.written.model_dump(mode="json", exclude_defaults=True, exclude_none=True), indent=1)
-    if not path.exists():
-        raise ValueError(f"no such file: {source}")
-    return path.read_text(encoding="utf-8-sig")

@@ -8,6 +8,7 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.analysis.equilibrium import separated
+from kinetree.models.analysis.rest_rows import rest_rows, shape_of
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts import cli
 
@@ -324,3 +325,14 @@ def test_forces_beyond_all_numbers_are_named(force: str):
     """Infinite forces made slopes of nan, on which the search ended inside scipy."""
     with pytest.raises(EvaluationError, match=r"der\(phi\) is not a finite number"):
         pendulum(1.0, {"push": {"coordinate": "phi", "value": force}}).equilibrium()
+
+
+def test_a_rest_is_read_in_units_that_fit_without_rounding():
+    """Pressures in bar, loads in kN, flows that are rounding as 0: the numbers of to_dict stay as they are."""
+    rest = load("lib:boom-drive").compile().equilibrium()
+    rows = {name: (number, unit) for table in rest_rows(rest).values() for name, number, unit in table}
+    assert rows["rail.pressure"] == ("209.5", "bar") and rows["lift.force"][1] == "kN" and rows["pump.flow"] == ("0", "l/min")
+    assert float(rows["lift.force"][0]) == pytest.approx(rest.outputs["lift.force"] / 1000, rel=1e-5)
+    shown = rest._repr_html_()
+    assert "bar" in shown and "e-1" not in shown and "Force elements" in shown
+    assert all(name in rest.linear.local for name, _ in shape_of(rest, rest.modes[0]))

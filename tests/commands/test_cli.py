@@ -76,6 +76,14 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture):
     assert (COMMANDS[name].__doc__ or "").split(".")[0].split(",")[0] in " ".join(capsys.readouterr().out.split())
 
 
+def test_tables_named_in_helps_are_printed(capsys: pytest.CaptureFixture):
+    """[lqr] and [[loops]] were taken for markup and left gaps in sentences."""
+    for name, words in (("tune", ("[lqr]", "[lqg]", "[tune]", "[[loops]]", "[controllers]")), ("run", ("[report.plots]", "[report.tables]"))):
+        assert cli.main([name, "--help"]) == 0
+        printed = capsys.readouterr().out
+        assert all(word in printed for word in words) and "\\[" not in printed, name
+
+
 def test_console_command_is_installed():
     finished = subprocess.run([str(Path(sys.executable).parent / "kinetree"), "--version"], capture_output=True, text=True)
     assert finished.returncode == 0 and finished.stdout.startswith("kinetree ")

@@ -1,5 +1,6 @@
 """The pythonfmu archive with the stand-in engine: every trap that is known of such slaves has its test."""
 
+import gc
 import json
 import math
 import subprocess
@@ -257,6 +258,23 @@ run(2000, 12000)
 print(json.dumps(tracemalloc.get_traced_memory()[0] - before))
 """
     assert alone(code, str(Path(archive.folder) / "resources")) < 2000
+
+
+def test_nothing_is_kept_per_instance(archive):
+    """pythonfmu's wrapper ran the whole script again for every instance: 50 kB of classes each stayed, and the module's names lost a reference that
+    was not the wrapper's, so that a host with many instances could end in freed memory."""
+    module = Path(archive.folder, "resources", "slavemodule.txt").read_text().strip()
+
+    def made(count: int) -> tuple[int, int]:
+        for _ in range(count):
+            Host(archive).start().fmu.freeInstance()
+        gc.collect()
+        return len(gc.get_objects()), sys.getrefcount(sys.modules[module].__dict__)
+
+    made(3)
+    (objects, references), (more, still) = made(1), made(20)
+    assert more - objects < 5 * 20  # 37 of each before
+    assert still == references
 
 
 def test_a_model_with_a_flipped_bit_is_refused(tmp_path):

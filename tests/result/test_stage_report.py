@@ -49,16 +49,15 @@ def column(result, **wanted) -> np.ndarray:
 
 
 def test_rows_of_a_uniform_motion(drift):
-    """x = 1 + 2t: its mean over a stage is that of its ends; its rms deviation from where the stage began is the span over the root of 3."""
+    """x = 1 + 2t: its mean is that of the ends; its rms deviation from where the stage began is the span over √3, from the mean over √12."""
     begins, ends = map(np.array, zip(*SPANS))
     for rows, expected in {
         "start": begins, "end": ends, "mean": 0.5 * (begins + ends), "smallest": begins, "largest": ends, "range": ends - begins,
         "max_deviation": ends - 1.0,
     }.items():  # fmt: skip
         assert column(drift, rows=rows) == pytest.approx(expected, abs=1e-9), rows
-    # the trapezoidal rule takes the chord of the square: off by span²/6 of each interval at most, here where a stage has one interval
-    exact = (ends - begins) / np.sqrt(3.0)
-    assert column(drift, rows="rms", reference="stage") == pytest.approx(exact, rel=0.23)
+    assert column(drift, rows="rms", reference="stage") == pytest.approx((ends - begins) / np.sqrt(3.0), rel=1e-9)
+    assert column(drift, rows="std") == pytest.approx((ends - begins) / np.sqrt(12.0), rel=1e-9)
 
 
 def test_references(drift):

@@ -6,17 +6,21 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.models import load
 from kinetree.scripts import cli
 from kinetree.scripts.hil.controller import Controller
 from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, simulate
+from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.report import margin_rows
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.terminal.failure import BadInput
@@ -198,3 +202,95 @@ def ask(door: socket.socket, frame: Frame) -> Frame:
         except (TimeoutError, ConnectionRefusedError):
             time.sleep(0.05)
     raise AssertionError("no answer")
+
+
+def test_a_mailbox_keeps_order_and_loses_the_oldest(tmp_path: Path):
+    plant, partner = Mailbox(tmp_path / "box", True), Mailbox(tmp_path / "box", False)
+    for k in range(3):
+        plant.send(bytes([k] * (k + 1)))
+    assert [partner.recv(100) for _ in range(3)] == [b"\0", b"\1\1", b"\2\2\2"]
+    with pytest.raises(BlockingIOError):
+        partner.recv(100)
+    for k in range(100):
+        partner.send(bytes([k]))
+    got = [plant.recv(10)[0] for _ in range(63)]
+    assert got == list(range(37, 100))
+    assert (tmp_path / "box").read_bytes()[:8] == struct.pack("<Q", 3)
+    plant.close(), partner.close()
+
+
+@compiled
+def test_shared_memory_in_the_place_of_the_network(tmp_path: Path):
+    path = scenario(tmp_path, text='partner = "shared"\n' + SCENARIO.replace("step = 0.01", "step = 0.02"))
+    assert cli.main(["hil", str(path), "-q", "-o", str(tmp_path / "run.csv")]) == 0
+    rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
+    assert rows.shape == (150, 3) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
+
+
+@compiled
+def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path):
+    """u = 8 (1 - y) of a controller block as FMU, beside the same law in [[loops]]: the same run; against the clock it moves the mass as well."""
+    d = {"name": "pd", "inputs": {"y": 0.0}, "controllers": {"c": {"measure": "y", "setpoint": 1.0, "kp": 8.0}}}
+    build_fmu(load(d), tmp_path / "c.fmu", "native")
+    own = simulate(read_scenario(scenario(tmp_path, text=SCENARIO.replace("kd = 4.0\nfilter = 0.02\n", ""))))
+    head, loops = SCENARIO.split("[[loops]]")
+    table = '[controller]\nfmu = "c.fmu"\ninputs = ["y"]\noutputs = ["c"]\n'
+    text = 'measures = ["place"]\ncommands = ["f"]\n' + head + table
+    other = simulate(read_scenario(scenario(tmp_path, text=text)))
+    assert np.array(other.rows) == pytest.approx(np.array(own.rows), abs=1e-12)
+    path = scenario(tmp_path, text=text.replace("stop_time = 3.0", "stop_time = 0.5"))
+    assert cli.main(["hil", str(path), "-q", "-o", str(tmp_path / "run.csv")]) == 0
+    assert np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)[-1, 1] > 0.1
+    with pytest.raises(BadInput, match="no variable 'z'"):
+        simulate(read_scenario(scenario(tmp_path, text=text.replace('["y"]', '["z"]'))))
+
+
+def spaces() -> bool:
+    """Whether network namespaces may be made here."""
+    if shutil.which("ip") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return False
+    made = subprocess.run(["ip", "netns", "add", "kinetree-probe"], capture_output=True).returncode == 0
+    subprocess.run(["ip", "netns", "del", "kinetree-probe"], capture_output=True)
+    return made
+
+
+@compiled
+@pytest.mark.slow
+def test_between_two_network_namespaces(tmp_path: Path):
+    """Plant and partner on two hosts of a virtual wire; delay and loss by netem where the kernel has it, else injected by ourselves."""
+    if not spaces():
+        pytest.skip("network namespaces may not be made here")
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True, capture_output=True)
+
+    names = ("kinetree-a", "kinetree-b")
+    try:
+        for name in names:
+            ip("netns", "add", name)
+        ip("link", "add", "ka", "netns", names[0], "type", "veth", "peer", "name", "kb", "netns", names[1])
+        for name, card, address in zip(names, ("ka", "kb"), ("10.77.0.1/24", "10.77.0.2/24"), strict=True):
+            ip("-n", name, "addr", "add", address, "dev", card)
+            ip("-n", name, "link", "set", card, "up")
+        wire = ["ip", "netns", "exec", names[0], "tc", "qdisc", "add", "dev", "ka", "root", "netem", "delay", "4ms", "loss", "5%"]
+        real = subprocess.run(wire, capture_output=True).returncode == 0
+        channel = "" if real else "delay = 0.004\nloss = 0.05\nseed = 1\n"
+        text = 'partner = "10.77.0.2:5005"\n' + SCENARIO.replace("step = 0.01", "step = 0.02")
+        path = scenario(tmp_path, channel, text)
+        (tmp_path / "c.json").write_text(json.dumps({"measures": ["place"], "loops": read_scenario(path).loops}))
+        words = [sys.executable, "-m", "kinetree.scripts.hil.partner", str(tmp_path / "c.json"), "5005", "10.77.0.2"]
+        partner = subprocess.Popen(["ip", "netns", "exec", names[1], *words], stdout=subprocess.PIPE, text=True)
+        try:
+            assert partner.stdout is not None and partner.stdout.readline().strip() == "5005"
+            command = [sys.executable, "-m", "kinetree.scripts.cli", "hil", str(path), "-o", str(tmp_path / "run.csv")]
+            ran = subprocess.run(["ip", "netns", "exec", names[0], *command], capture_output=True, text=True, timeout=120)
+            assert ran.returncode == 0, ran.stderr
+        finally:
+            partner.kill()
+        rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
+        assert rows[-1, 1] == pytest.approx(1.0, abs=0.15)
+        age = float(ran.stdout.split("measures that commands answer are ")[1].split()[0])
+        assert age >= 1.0  # 4 ms on the way there: no answer is there at once
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)

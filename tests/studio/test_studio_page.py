@@ -43,14 +43,22 @@ def test_ten_minutes(address: str):
         page.get_by_role("button", name="Run").click()
         scene.locator(".strip canvas").first.wait_for()
         page.get_by_role("tab", name="Numbers").click()
-        page.get_by_text("run 1, L = 2").wait_for()
-        assert page.locator("table tbody tr").count() > 5
+        page.locator(".font-medium", has_text="run 1, L = 2").first.wait_for()
+        page.locator("table tbody tr").nth(5).wait_for()
         # a value that cannot be is refused and said
         field.fill("-3")
         field.press("Enter")
         page.locator(".q-notification", has_text="L").first.wait_for()
-        page.get_by_role("tab", name="Compare runs").click()
-        page.locator("canvas").first.wait_for()
+        # curves: found by search, dragged onto a chart
+        page.get_by_role("tab", name="Plots").click()
+        page.locator('[data-chart="0"] canvas').first.wait_for()
+        page.get_by_placeholder("Find a variable").fill("der(phi")
+        page.locator('[data-variable="der(phi)"]').drag_to(page.locator('[data-chart="0"]'))
+        page.locator('[data-chart="0"] .q-chip', has_text="der(phi)").wait_for()
+        page.get_by_label("keep as").fill("swing")
+        page.locator("i", has_text="bookmark_add").click()
+        page.locator(".q-notification", has_text="report.plots.swing").wait_for()
+        page.keyboard.press("Escape")
         # break the text and mend it
         page.get_by_role("tab", name="Description").click()
         editor = page.locator(".cm-content")
@@ -66,6 +74,27 @@ def test_ten_minutes(address: str):
         page.get_by_role("button", name="At rest").click()
         page.get_by_role("tab", name="Rest", exact=True).click()
         page.get_by_text("stable rest").wait_for()
+        # a map, its numbers
+        page.get_by_role("tab", name="Map").click()
+        page.get_by_role("button", name="Work out").click()
+        page.get_by_text("largest:").wait_for()
+        page.get_by_text("15 points in").wait_for()
+        # values into the text, back by undo of another change
+        page.get_by_role("tab", name="Parameters").click()
+        field.fill("2")
+        field.press("Enter")
+        page.get_by_role("button", name="settle").click()
+        page.locator(".q-notification", has_text="the description has the values now").wait_for()
+        field.fill("3")
+        field.press("Enter")
+        page.locator('button[title="back to the value of the description"]').wait_for()
+        page.get_by_role("button", name="undo").click()
+        page.locator('button[title="back to the value of the description"]').wait_for(state="detached")
+        # values from a table
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="import").click()
+        chooser.value.set_files({"name": "values.csv", "mimeType": "text/csv", "buffer": b"name,value,unit\nL,1500,mm\n"})
+        page.locator(".q-notification", has_text="1 values differ").wait_for()
         # structure, phone
         page.get_by_role("tab", name="Structure").click()
         page.get_by_text("1 body, 1 freedom").wait_for()
@@ -80,6 +109,42 @@ def test_ten_minutes(address: str):
         home = address.split("/?")[0]
         strangers = [url for url in requests if not url.startswith((home, home.replace("http", "ws"), "data:", "blob:"))]
         assert not strangers and not complaints, (strangers, complaints)
+        page.close()
+
+
+def test_another_mechanism_and_a_run_that_is_stopped(address: str):
+    """Stages over time and tables over them, a long run and its stop, two runs to choose from."""
+    with browser() as shell:
+        page = shell.new_page(viewport=DESK, color_scheme="dark", reduced_motion="reduce")
+        page.set_default_timeout(PATIENCE)
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        scene = page.frame_locator("iframe.scene")
+        page.get_by_role("tab", name="Open").click()
+        page.get_by_role("button", name="stages").click()
+        scene.locator("#title", has_text="My stages").wait_for()
+        page.get_by_role("button", name="Run").click()
+        scene.locator(".strip canvas").first.wait_for()
+        page.get_by_role("tab", name="Stages").click()
+        page.locator("table tbody tr", has_text="flight").click()  # an instant in the scene
+        page.wait_for_function("document.querySelector('iframe.scene').contentWindow.kinetree?.time > 0.8")
+        page.get_by_role("tab", name="Numbers").click()
+        page.get_by_text("Over the stages").wait_for()
+        page.locator("table tbody tr", has_text="standard deviation").first.wait_for()
+        page.get_by_role("tab", name="Open").click()
+        page.get_by_label("file (.toml").fill("lib:three-link")
+        page.get_by_label("file (.toml").press("Enter")
+        scene.locator("#title", has_text="Three-link").wait_for()
+        page.get_by_label("stop time").fill("1e5")
+        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Stop").click()
+        page.locator(".q-notification", has_text="ended early: stopped").wait_for()
+        page.get_by_label("stop time").fill("0.5")
+        page.get_by_role("tab", name="Numbers").click()
+        page.get_by_role("button", name="Run").click()
+        page.locator(".font-medium", has_text="run 2").first.wait_for()
+        assert not complaints, complaints
         page.close()
 
 

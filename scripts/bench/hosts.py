@@ -1,0 +1,120 @@
+"""The table of hosts: every library mechanism in every host that is here, on every platform, in every kind of archive.
+
+A cell is the largest deviation of an output after the run, relative to its size where that exceeds 1, from co-simulation in this machine's fmpy;
+or a letter for the reason why it was not run, which stands below the table.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from string import ascii_lowercase
+
+from typer.exceptions import Exit
+
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.models import load
+from kinetree.models.description.source import library_names
+from kinetree.scripts.fmi.bare import HostError
+from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.hosts import FOREIGN, ForeignHost, Task, deviation, tasks
+from kinetree.solvers.library.tools import LibraryError, has_zig
+
+KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")
+ARCHIVES = {"native": (2, KINDS[:2]), "native 3": (3, KINDS[2:4]), "python": (2, KINDS[4:])}
+QUICK = ("regulator", "four-bar", "bouncing-ball", "boom-drive")
+LONGEST, MOST = 1.0, 400  # seconds and steps of a run
+ENDS = {"andrews": 0.03}  # driven without end: the published time
+STEPPED = 1e-5  # over a second: hosts add up their times, or count nanoseconds, C libraries differ, and impacts enlarge all that
+
+Cell = float | str
+
+
+def possible(host: ForeignHost, kind: str) -> bool:
+    if kind == "Python":
+        return host.python
+    return int(kind[3]) in host.versions and (host.exchange or kind.startswith("CS"))
+
+
+def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
+    """The runs of an archive, each with its kind."""
+    experiment = archive.description.defaultExperiment
+    step = float(experiment.stepSize)
+    count = max(1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step)))
+    return [("Python" if archive.needs_python else task.kind, task) for task in tasks(archive, step, count)]
+
+
+def cell(host: ForeignHost, task: Task, expected: list[float]) -> Cell:
+    """The largest deviation, or why there is none."""
+    if reason := host.cannot(task):
+        return reason
+    try:
+        return deviation(host.run(task, host.platform), expected)
+    except (HostError, LibraryError) as error:
+        return f"FAILED: {error}"
+
+
+def row(name: str, folder: Path) -> dict[str, Cell]:
+    """All cells of a mechanism, by host and kind."""
+    found: dict[str, Cell] = {}
+    expected: list[float] = []
+    for archive_name, (fmi, _) in ARCHIVES.items():
+        path = build_fmu(load(f"lib:{name}"), folder / f"{name}.fmu", archive_name.split()[0], fmi, platforms="all" if has_zig() else None)
+        with Archive(path) as archive:
+            for kind, task in run_of(archive, name):
+                if not expected:
+                    expected = FOREIGN["fmpy"].run(replace(task, exchange=False), FOREIGN["fmpy"].platform)
+                for host in FOREIGN.values():
+                    if possible(host, kind):
+                        found[f"{host.name} {kind}"] = cell(host, task, expected)
+    return found
+
+
+def good(key: str, value: Cell) -> bool:
+    """A cell that was run and lies within its bound, or that cannot be run here."""
+    if isinstance(value, str):
+        return not value.startswith("FAILED")
+    return value <= (FOREIGN[key.split()[0]].integrated if " ME " in key else STEPPED)
+
+
+def run(quick: bool = False, json_path: Path | None = None, plots: Path | None = None) -> dict:
+    """Fill the table, print it as Markdown, write JSON; fails where a cell is neither good nor empty for a reason."""
+    rows: dict[str, dict[str, Cell]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in QUICK if quick else library_names():
+            rows[name] = row(name, Path(folder))
+            print(f"{name}: {sum(isinstance(value, float) for value in rows[name].values())} runs", flush=True)
+            if json_path:  # the whole table takes long: what is done is kept
+                json_path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    print(markdown(rows))
+    bad = [f"{name} in {key}: {value}" for name, cells in rows.items() for key, value in cells.items() if not good(key, value)]
+    if bad:
+        print("\n".join(["", "not good:", *bad]))
+        raise Exit(1)
+    return rows
+
+
+def markdown(rows: dict[str, dict[str, Cell]]) -> str:
+    """One line a mechanism, one column a host with its kinds in their order; exponents of deviations, letters for reasons."""
+    hosts = {host: [kind for kind in KINDS if possible(host, kind)] for host in FOREIGN.values()}
+    reasons: dict[str, str] = {}
+
+    def shown(value: Cell) -> str:
+        if isinstance(value, str):
+            return reasons.setdefault(value, ascii_lowercase[len(reasons) % 26])
+        return "0" if value == 0.0 else f"{math.ceil(math.log10(value)):.0f}"
+
+    def cells(host: ForeignHost, found: dict[str, Cell]) -> str:
+        texts = [shown(found[f"{host.name} {kind}"]) for kind in hosts[host]]
+        return texts[0] if len(set(texts)) == 1 and texts[0] in reasons.values() else " ".join(texts)
+
+    lines = [
+        "| mechanism | " + " | ".join(f"{host.name}, {host.platform.name}" for host in hosts) + " |",
+        "|---|" + "---|" * len(hosts),
+        "| | " + " | ".join(", ".join(kind.removesuffix(".0") for kind in kinds) for kinds in hosts.values()) + " |",
+        *(f"| {name} | " + " | ".join(cells(host, found) for host in hosts) + " |" for name, found in rows.items()),
+    ]
+    return "\n".join([*lines, "", *(f"{letter}: {reason}" for reason, letter in reasons.items())])

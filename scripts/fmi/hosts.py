@@ -1,0 +1,283 @@
+"""Programs that run archives, one class a host: each gives the last values of a motion, or says why it cannot run an archive here.
+
+fmpy, libcosim and ecos come with the tests' packages; a C program of ours runs here, under Wine and under QEMU; fmusim and OMSimulator are taken
+where they are on the path. Every run but fmpy's is a process of its own, ours with an empty environment.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from kinetree.fmu.archive.binaries import place_of
+from kinetree.scripts.fmi.bare import HostError, launcher, native_program, resources_place, why_not
+from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.solvers.library.platforms import PLATFORMS, Platform
+
+TOLERANCE = 1e-8  # of hosts that integrate themselves
+INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
+COARSE = 0.1  # OMSimulator 2.1.3 goes on after time events with steps that its tolerance does not hold; only a smaller --stepSize does
+SINES = 1e-9  # the C libraries differ in the last digit of a sine
+LIMIT = 600.0  # seconds for one run
+
+
+@dataclass(frozen=True)
+class Task:
+    """Real variables to read after equal steps of an archive, by co-simulation or by model exchange."""
+
+    archive: Archive
+    exchange: bool
+    names: list[str] = field(default_factory=list)
+    step: float = 1e-3
+    count: int = 100
+
+    @property
+    def kind(self) -> str:
+        return f"{'ME' if self.exchange else 'CS'} {self.archive.version}.0"
+
+    @property
+    def end(self) -> float:
+        return self.step * self.count
+
+    @property
+    def identifier(self) -> str:
+        part = self.archive.description.modelExchange if self.exchange else self.archive.description.coSimulation
+        return part.modelIdentifier
+
+    @property
+    def references(self) -> list[int]:
+        return [self.archive.references[name] for name in self.names]
+
+
+@dataclass(frozen=True)
+class ForeignHost:
+    """A host, the platform it stands for, and what it runs: versions of FMI, model exchange, archives that need Python."""
+
+    name: str
+    platform: Platform
+    run: Callable[[Task, Platform], list[float]]
+    missing: Callable[[], str]
+    versions: tuple[int, ...] = (2, 3)
+    exchange: bool = True
+    python: bool = True
+    stepped: float = 1e-6  # deviation allowed: hosts add up their times, or count whole nanoseconds, and impacts enlarge that
+    integrated: float = INTEGRATED
+
+    def cannot(self, task: Task) -> str:
+        """Why this host does not run this archive here; nothing when it does."""
+        archive = task.archive
+        if reason := self.missing():
+            return reason
+        if archive.version not in self.versions:
+            return f"{self.name} has no FMI {archive.version}.0"
+        if task.exchange and not self.exchange:
+            return f"{self.name} has no model exchange"
+        if archive.needs_python and not self.python:
+            return f"no Python for {self.platform.name} is here"
+        if not archive.compiled and not (Path(archive.folder) / place_of(self.platform, task.identifier, archive.version)).exists():
+            return f"the archive has no binary for {self.platform.name} (kinetree fmu --platforms {self.platform.name})"
+        return ""
+
+
+def outputs(archive: Archive) -> list[str]:
+    """What does not depend on the length of the steps."""
+    return [name for name in archive.names("output") if not name.endswith(("_residual", ".mean_speed", ",2)"))]
+
+
+def tasks(archive: Archive, step: float, count: int) -> list[Task]:
+    """The kinds of an archive."""
+    d = archive.description
+    kinds = ((False, d.coSimulation), (True, d.modelExchange))
+    return [Task(archive, exchange, outputs(archive), step, count) for exchange, part in kinds if part is not None]
+
+
+def deviation(found: list[float], expected: list[float]) -> float:
+    """The largest one, relative to a value where that exceeds 1; not a number counts as infinite."""
+    if len(found) != len(expected):
+        raise HostError(f"{len(found)} values, expected {len(expected)}")
+    return max((abs(a - b) / max(1.0, abs(b)) if math.isfinite(a) else math.inf for a, b in zip(found, expected, strict=True)), default=0.0)
+
+
+def finished(line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]) -> list[float]:
+    """What a process printed or wrote, read by a function; its last words where it failed."""
+    try:
+        done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT, errors="replace")
+    except subprocess.TimeoutExpired:
+        raise HostError(f"not done after {LIMIT:g} s") from None
+    try:
+        if done.returncode:
+            raise HostError(f"ended with {done.returncode}")
+        return read(done.stdout)
+    except (HostError, OSError, ValueError, IndexError, StopIteration) as error:
+        said = " ".join((done.stdout + done.stderr).split())[-300:]
+        raise HostError(f"{error or type(error).__name__}: {said}") from error
+
+
+def by_fmpy(task: Task, platform: Platform) -> list[float]:
+    """Co-simulation step by step, model exchange by its CVode."""
+    archive = task.archive
+    if not task.exchange:
+        host = Host(archive).start()
+        for k in range(1, task.count + 1):
+            host.step(k * task.step)
+        values = host.get(task.names)
+        host.close()
+        return values
+    from fmpy import simulate_fmu
+
+    result = simulate_fmu(
+        archive.folder, stop_time=task.end, fmi_type="ModelExchange", solver="CVode", relative_tolerance=TOLERANCE, output_interval=task.step,
+        output=task.names, record_events=False,
+    )  # fmt: skip
+    return [float(result[name][-1]) for name in task.names]
+
+
+def by_c_program(task: Task, platform: Platform) -> list[float]:
+    """The C host of a platform."""
+    archive, d = task.archive, task.archive.description
+    command, environment = launcher(platform)
+    library = Path(archive.folder) / place_of(platform, task.identifier, archive.version)
+    token = d.guid if archive.version == 2 else d.instantiationToken
+    states = sum(1 for v in d.modelVariables if v.derivative is not None)
+    words = [resources_place(archive, platform), token, f"fmi{archive.version}", "me" if task.exchange else "cs", ",".join(map(str, task.references))]
+    numbers = [repr(task.step), str(task.count), str(states), str(d.numberOfEventIndicators or 0)]
+    line = [*command, str(native_program("motion_host", platform)), str(library), *words, *numbers]
+    return finished(
+        line, Path(archive.folder), environment, lambda said: [float(row.split()[1]) for row in said.splitlines() if row.startswith("value ")]
+    )
+
+
+LIBCOSIM = """
+import json, sys
+from libcosimpy.CosimExecution import CosimExecution
+from libcosimpy.CosimObserver import CosimObserver
+from libcosimpy.CosimSlave import CosimLocalSlave
+path, step, count, references = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+execution = CosimExecution.from_step_size(round(step * 1e9))
+slave = execution.add_local_slave(CosimLocalSlave(fmu_path=path, instance_name="slave"))
+observer = CosimObserver.create_last_value()
+execution.add_observer(observer)
+for _ in range(count):
+    assert execution.step()
+print("RESULT", json.dumps(list(observer.last_real_values(slave, references))))
+"""
+ECOS = """
+import json, sys
+from ecospy import EcosSimulation, EcosSimulationStructure
+path, step, count, names = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+structure = EcosSimulationStructure()
+structure.add_model("slave", path)
+simulation = EcosSimulation(step, structure=structure)
+simulation.init()
+simulation.step(count)
+print("RESULT", json.dumps([simulation.get_real("slave::" + name) for name in names]), flush=True)
+simulation.terminate()
+simulation.free()
+"""
+
+
+def by_script(script: str, by_name: bool) -> Callable[[Task, Platform], list[float]]:
+    """A host with a Python interface, in a Python of its own."""
+
+    def run(task: Task, platform: Platform) -> list[float]:
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = json.dumps(task.names if by_name else task.references)
+            line = [sys.executable, "-c", script, str(task.archive.path.resolve()), repr(task.step), str(task.count), wanted]
+            environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}
+            return finished(
+                line, Path(folder), environment, lambda said: json.loads(next(r for r in said.splitlines() if r.startswith("RESULT "))[7:])
+            )
+
+    return run
+
+
+def by_table(arguments: Callable[[Task, Path], list[str]], program: str) -> Callable[[Task, Platform], list[float]]:
+    """A program that writes a table with a column for each variable."""
+
+    def run(task: Task, platform: Platform) -> list[float]:
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.csv"
+            line = [str(shutil.which(program)), *arguments(task, table), str(task.archive.path.resolve())]
+            return finished(
+                line, Path(folder), {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder}, lambda said: row_at(table, task.names, task.end)
+            )
+
+    return run
+
+
+def row_at(table: Path, names: list[str], time: float) -> list[float]:
+    """Values by name of the last row at a time; commas inside names split headings that are not quoted, so they are put together again."""
+    rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
+    heading: list[str] = []
+    for word in rows[0]:
+        if heading and heading[-1].count("(") + heading[-1].count("[") > heading[-1].count(")") + heading[-1].count("]"):
+            heading[-1] += f",{word}"
+        else:
+            heading.append(word)
+    plain = {word.strip().removeprefix("model.root."): k for k, word in enumerate(heading)}
+    lost = [name for name in names if name not in plain]
+    if lost:
+        raise HostError(f"the table has no column '{lost[0]}'")
+    found = [row for row in rows[1:] if abs(float(row[0]) - time) < 1e-6 * (1.0 + time)]
+    if not found:
+        raise HostError(f"the table has no row at t = {time:g}")
+    return [float(found[-1][plain[name]]) for name in names]
+
+
+def fmusim(task: Task, table: Path) -> list[str]:
+    what = [word for name in task.names for word in ("--output-variable", name)]
+    times = ["--stop-time", repr(task.end), "--output-interval", repr(task.step), "--solver", "cvode", "--tolerance", repr(TOLERANCE)]
+    return ["--interface-type", "me" if task.exchange else "cs", *times, "--output-file", str(table), *what]
+
+
+def omsimulator(task: Task, table: Path) -> list[str]:
+    stop = 2.0 * task.end if task.end == 1.0 else task.end  # it takes a stop time of 1 s for none at all
+    times = [f"--stopTime={stop!r}", f"--stepSize={task.step!r}", f"--intervals={round(stop / task.step)}", f"--tolerance={TOLERANCE!r}"]
+    return [f"--mode={'me' if task.exchange else 'cs'}", "--solver=cvode", *times, f"--resultFile={table}"]
+
+
+def package(name: str, extra: str = "") -> Callable[[], str]:
+    """Whether a Python package is there."""
+    return lambda: "" if find_spec(name) else f"{name} is missing: pip install {extra or name}"
+
+
+def ecos_missing() -> str:
+    if not find_spec("ecospy"):
+        return "ecospy is missing: pip install ecospy"
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True).stdout if shutil.which("ldconfig") else "libtbb.so.12"
+    return "" if "libtbb.so.12" in known else "its library is missing: apt-get install libtbb12"
+
+
+def on_path(program: str) -> Callable[[], str]:
+    return lambda: "" if shutil.which(program) else f"{program} is not on the path"
+
+
+def here(missing: Callable[[], str]) -> Callable[[], str]:
+    """Hosts of this machine, where it is one that archives have binaries for."""
+    return lambda: why_not(LINUX) or missing()
+
+
+LINUX, ARM = PLATFORMS["linux64"], PLATFORMS["aarch64-linux"]
+FOREIGN = {
+    each.name: each
+    for each in (
+        ForeignHost("fmpy", LINUX, by_fmpy, here(lambda: "")),
+        ForeignHost("libcosim", LINUX, by_script(LIBCOSIM, False), here(package("libcosimpy")), (2,), False),
+        ForeignHost("ecos", LINUX, by_script(ECOS, True), here(ecos_missing), (2,), False),
+        ForeignHost("bare", LINUX, by_c_program, here(lambda: ""), stepped=SINES),
+        ForeignHost("wine", PLATFORMS["win64"], by_c_program, lambda: why_not(PLATFORMS["win64"]), python=False, stepped=SINES),
+        ForeignHost("qemu", ARM, by_c_program, lambda: why_not(ARM), python=False, stepped=SINES),
+        ForeignHost("fmusim", LINUX, by_table(fmusim, "fmusim"), here(on_path("fmusim"))),
+        ForeignHost("omsimulator", LINUX, by_table(omsimulator, "OMSimulator"), here(on_path("OMSimulator")), (2,), integrated=COARSE),
+    )
+}

@@ -1,0 +1,88 @@
+"""What kinetree linearize prints: modes, sentences, zeros, margins, limit cycles, responses that were measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.frequency import Margins
+    from kinetree.models.analysis.linearization import Linear
+    from kinetree.scripts.studies.sweep import Sweep
+
+
+def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
+    """Tables on the terminal."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    from kinetree.scripts.commands.identify import table
+
+    console = Console(highlight=False, soft_wrap=True)
+    rows = [
+        (f"{k}", f"{m.frequency:.6g}", f"{round(m.damping, 5) + 0.0:.5g}", f"{m.eigenvalue.real:.5g}", f"{m.eigenvalue.imag:.5g}", m.word)
+        for k, m in enumerate(facts["modes"], 1)
+    ]
+    about = "at rest" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
+    made = table(f"{title} {about}: modes", ("", "frequency [Hz]", "damping ratio", "real [1/s]", "imaginary [rad/s]", "kind"), rows)
+    console.width = max(console.width, Measurement.get(console, console.options.update(width=1000), made).maximum)
+    console.print(made)
+    for sentence in facts["said"]:
+        console.print(sentence, markup=False)
+    if facts["zero_array"].size:
+        console.print("zeros: " + ", ".join(f"{value.real:.5g}{value.imag:+.5g}j" for value in facts["zero_array"] if value.imag >= 0.0))
+    for (given, output), margin in facts["margin_objects"].items():
+        console.print(f"loop {given} = -{output}: {sentence_of(margin)}", markup=False)
+    for each in facts["loops"]:
+        console.print(f"controller {each.name} ({sampling(each)}): {sentence_of(each.margins)}", markup=False)
+    for name, cycles in facts["cycles"]:
+        console.print(f"{name}: {cycle_text(cycles)}", markup=False)
+    if facts["sweep"] is not None:
+        show_sweep(console, facts["sweep"])
+
+
+def sampling(each: Any) -> str:
+    """How a controller's loop is sampled, and what its margins do not know."""
+    words = f"{1.0 / each.period:.6g} Hz, {1e3 * each.delay:.4g} ms late" if each.period else "continuous"
+    return words + ", at a limit of its command" * each.limited
+
+
+def sentence_of(margin: Margins) -> str:
+    """Margins in a line."""
+    import numpy as np
+
+    hertz = 2 * np.pi
+    parts = ["stable" if margin.stable else "unstable"]
+    if np.isfinite(margin.gain):
+        parts.append(f"gain margin {margin.gain:.4g} at {margin.gain_at / hertz:.4g} Hz")
+    if margin.gain_below > 0.0:
+        parts.append(f"gain at least {margin.gain_below:.4g} of what it is")
+    if np.isfinite(margin.phase):
+        parts.append(f"phase margin {margin.phase:.4g}° at {margin.phase_at / hertz:.4g} Hz, delay margin {margin.delay:.4g} s")
+    if margin.stable:
+        parts.append(f"disk margin {margin.disk:.3g}: gain within {1 / margin.disk_gain:.3g} to {margin.disk_gain:.3g}, or {margin.disk_phase:.3g}°")
+    return ", ".join(parts)
+
+
+def cycle_text(cycles: list[Any]) -> str:
+    """Limit cycles in a line."""
+    import numpy as np
+
+    kinds = {True: "swings on", False: "a border: beyond it the loop leaves"}
+    words = [f"at {each.omega / (2 * np.pi):.4g} Hz with an amplitude of {each.amplitude:.4g} ({kinds[each.stable]})" for each in cycles]
+    return "limit cycle " + ", ".join(words) if words else "no limit cycle"
+
+
+def show_sweep(console: Any, sweep: Sweep) -> None:
+    """Measured beside linear responses."""
+    import numpy as np
+
+    from kinetree.scripts.commands.identify import table
+
+    for k, output in enumerate(sweep.outputs):
+        rows = [
+            (f"{f:.5g}", f"{abs(a):.5g}", f"{abs(b):.5g}", f"{np.degrees(np.angle(a)):.4g}", f"{np.degrees(np.angle(b)):.4g}", f"{d:.2g}")
+            for f, a, b, d in zip(sweep.frequencies, sweep.measured[:, k], sweep.linear[:, k], sweep.distortion[:, k], strict=True)
+        ]
+        head = ("frequency [Hz]", "gain measured", "linear", "phase measured [°]", "linear", "distortion")
+        console.print(table(f"{output}, measured on the FMU", head, rows))
+        console.print(f"largest distance from the linear response: {sweep.apart[:, k].max():.2g} of it", markup=False)

@@ -1,0 +1,106 @@
+"""Texts of descriptions: read from wherever they come, as data, with values of parameters written into them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinetree.models import load
+from kinetree.models.description.source import FOREIGN, library_entry, parse_json, parse_toml
+
+LIBRARY = "lib:"
+NEW = "new:"
+
+
+def text_of(source: str) -> str:
+    """What a description is written as; generated ones of the library as JSON, `new:TEMPLATE` as `kinetree new` writes it."""
+    if source.startswith(NEW):
+        from kinetree.scripts.commands.new import content
+
+        name = source.removeprefix(NEW)
+        return content(name, f"My {name}")
+    if source.startswith(LIBRARY):
+        entry = library_entry(source)
+        return entry.read_text(encoding="utf-8") if isinstance(entry, Path) else json.dumps(entry(), indent=1)
+    path = Path(source)
+    if path.suffix.lower() in FOREIGN:
+        return json.dumps(load(path).description.written.model_dump(mode="json", exclude_defaults=True, exclude_none=True), indent=1)
+    if not path.exists():
+        raise ValueError(f"no such file: {source}")
+    return path.read_text(encoding="utf-8-sig")
+
+
+def is_json(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
+def plain(text: str) -> dict[str, Any]:
+    """The text as a dict."""
+    return parse_json(text) if is_json(text) else parse_toml(text)
+
+
+def with_values(text: str, values: Mapping[str, float]) -> str:
+    """The text with other values of parameters, all else as it is; ValueError for what cannot be found in it."""
+    for name, value in values.items():
+        text = in_json(text, name, value) if is_json(text) else in_toml(text, name, value)
+    return text
+
+
+def in_json(text: str, name: str, value: float) -> str:
+    content = plain(text)
+    table = content.get("parameters", {})
+    if name not in table:
+        raise ValueError(f"the text has no parameter '{name}'")
+    table[name] = {**table[name], "value": value} if isinstance(table[name], dict) else value
+    return json.dumps(content, indent=1, ensure_ascii=False)
+
+
+def in_toml(text: str, name: str, value: float) -> str:
+    """The line that gives the value; what was made is read again before it is believed."""
+    from kinetree.models.description.units import parse_unit
+
+    given = plain(text).get("parameters", {}).get(name)
+    if given is None:
+        raise ValueError(f"the text has no parameter '{name}'")
+    unit = given.get("unit", "") if isinstance(given, dict) else ""
+    written = repr(float(f"{float(parse_unit(unit).from_si(value)) if unit else value:.12g}"))
+    name_there = rf"(?:{re.escape(name)}|'{re.escape(name)}'|\"{re.escape(name)}\")"
+    old = r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,}#]+)"
+    ways = (
+        rf"(^\[parameters\]\s*$(?:\n(?!\[).*)*?\n{name_there}\s*=\s*\{{[^}}\n]*?\bvalue\s*=\s*){old}",
+        rf"(^\[parameters\]\s*$(?:\n(?!\[).*)*?\n{name_there}\s*=\s*)(?!\{{){old}",
+        rf"(^\[parameters\.{name_there}\]\s*$(?:\n(?!\[).*)*?\nvalue\s*=\s*){old}",
+        rf"(^parameters\.{name_there}\.value\s*=\s*){old}",
+    )
+    for way in ways:
+        made = re.sub(way, lambda found: found[1] + written, text, count=1, flags=re.M)
+        if made != text and reads(made, name) == float(written):
+            return made
+    if reads(text, name) == float(written):
+        return text
+    raise ValueError(f"the value of '{name}' was not found in the text: write {written} there by hand")
+
+
+def reads(text: str, name: str) -> Any:
+    """The value that a text gives a parameter."""
+    try:
+        found = plain(text)["parameters"][name]
+    except (ValueError, KeyError):
+        return None
+    return found.get("value") if isinstance(found, dict) else found
+
+
+def with_plots(text: str, name: str, columns: list[str]) -> str:
+    """The text with a set of plots in [report.plots]; one of the same name is replaced in JSON and refused in TOML."""
+    content = plain(text)
+    known = content.get("report", {}).get("plots", {})
+    if is_json(text):
+        content.setdefault("report", {}).setdefault("plots", {})[name] = {"columns": columns}
+        return json.dumps(content, indent=1, ensure_ascii=False)
+    if name in known:
+        raise ValueError(f"there is a set '{name}' already")
+    key = name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
+    return f"{text.rstrip()}\n\n[report.plots.{key}]\ncolumns = {json.dumps(columns, ensure_ascii=False)}\n"

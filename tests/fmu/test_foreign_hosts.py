@@ -1,0 +1,113 @@
+"""The registry of hosts: our C host in all four kinds of archive, what hosts say that cannot run one, tables of other programs, the table of all."""
+
+from pathlib import Path
+
+import pytest
+
+from kinetree.fmu.archive.build import build_fmu
+from kinetree.models import load
+from kinetree.scripts.bench import hosts as table
+from kinetree.scripts.cli import main
+from kinetree.scripts.fmi.bare import HostError, why_not
+from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
+from kinetree.solvers.library.platforms import PLATFORMS
+
+# falls from 1 m, keeps 0.7 of its speed, g = 9.81: the third bounce is after 1.47 s
+G, E = 9.81, 0.7
+
+
+def ball(t: float) -> float:
+    """Height of the ball by its parabolas."""
+    begin, speed = 0.0, 0.0
+    while True:
+        rest = (speed + (speed * speed + 2 * G * (1.0 if begin == 0.0 else 0.0)) ** 0.5) / G
+        if begin + rest > t:
+            s = t - begin
+            return (1.0 if begin == 0.0 else 0.0) + speed * s - 0.5 * G * s * s
+        speed = E * (G * rest - speed)
+        begin += rest
+
+
+BALL = {
+    "format": "kinetree/1",
+    "name": "ball",
+    "gravity": [0, 0, -G],
+    "bodies": {"ball": {"mass": 1.0}},
+    "joints": {"j": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "h", "start": 1.0}]}},
+    "events": {"bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": f"-{E}*der(h)"}}},
+    "outputs": {"height": {"value": "h"}},
+    "run": {"stop_time": 1.3, "output_step": 0.01},
+}
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def archive(request, tmp_path_factory):
+    with Archive(build_fmu(load(BALL), tmp_path_factory.mktemp("ball ü %") / "ball.fmu", "native", request.param)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("exchange", [False, True])
+def test_the_c_host_bounces_a_ball(archive, exchange):
+    """Against parabolas; the host that integrates itself finds the bounces by the signs of the indicators."""
+    if reason := why_not(PLATFORMS["linux64"]):
+        pytest.skip(reason)
+    task = Task(archive, exchange, ["height"], 0.01, 130)
+    (found,) = FOREIGN["bare"].run(task, PLATFORMS["linux64"])
+    assert found == pytest.approx(ball(1.3), abs=1e-9)
+    assert [each.kind for each in tasks(archive, 0.01, 1)] == [f"CS {archive.version}.0", f"ME {archive.version}.0"]
+
+
+def test_a_host_that_cannot_says_why(archive):
+    task = tasks(archive, 0.01, 1)[1]
+    assert FOREIGN["libcosim"].cannot(task) in (
+        "libcosim has no FMI 3.0",
+        "libcosim has no model exchange",
+        "libcosimpy is missing: pip install libcosimpy",
+    )
+    only_here = not (Path(archive.folder) / "binaries" / "win64").exists() and not why_not(PLATFORMS["win64"])
+    if only_here and archive.version == 2:
+        assert "no binary for win64" in FOREIGN["wine"].cannot(task)
+
+
+def test_a_failed_run_says_what_the_host_said(archive):
+    with pytest.raises(HostError, match="ended with 1: failed reading"):
+        FOREIGN["bare"].run(Task(Wrong(archive), False, ["height"], 0.01, 1), PLATFORMS["linux64"])
+
+
+class Wrong:
+    """An archive whose description names a variable that the binary does not have."""
+
+    def __init__(self, archive: Archive):
+        self.references, self.archive = {"height": 4_000_000}, archive
+
+    def __getattr__(self, name: str):
+        return getattr(self.archive, name)
+
+
+def test_headings_with_commas_are_put_together(tmp_path):
+    """OMSimulator writes names with commas without quotes."""
+    path = tmp_path / "t.csv"
+    path.write_text("time, model.root.der(x,2), a[1,2], b\n0,1,2,3\n1,4,5,6\n")
+    assert row_at(path, ["b", "der(x,2)", "a[1,2]"], 1.0) == [6.0, 4.0, 5.0]
+    with pytest.raises(HostError, match="no column 'c'"):
+        row_at(path, ["c"], 1.0)
+    with pytest.raises(HostError, match="no row at t = 2"):
+        row_at(path, ["b"], 2.0)
+
+
+def test_what_is_no_number_is_a_deviation():
+    assert deviation([1.0, float("nan")], [1.0, 1.0]) == float("inf")
+    assert deviation([11.0], [10.0]) == pytest.approx(0.1)
+
+
+def test_the_table_has_a_cell_for_everything(monkeypatch, capsys):
+    """Reasons get letters, failures end the command."""
+    monkeypatch.setattr(table, "QUICK", ("pendulum",))
+    monkeypatch.setattr(table, "cell", lambda host, task, expected: "no time" if task.exchange else 1e-9)
+    assert main(["bench", "hosts", "--quick"]) == 0
+    said = capsys.readouterr().out
+    assert "| pendulum | -9 a -9 a -9 | -9 -9 | -9 -9 | -9 a -9 a -9 | -9 a -9 a | -9 a -9 a |" in said and "a: no time" in said
+    monkeypatch.setattr(table, "cell", lambda *arguments: "FAILED: ended with 139")
+    assert main(["bench", "hosts", "--quick"]) == 1
+    assert "pendulum in fmpy CS 2.0: FAILED: ended with 139" in capsys.readouterr().out
