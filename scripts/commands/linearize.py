@@ -269,7 +269,8 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
     names = {"states": linear.states, "inputs": tuple(ins), "outputs": tuple(outputs), "coordinates": linear.coordinates}
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        np.savez(path, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+        every: dict[str, Any] = {**arrays, **{key: np.array(value, dtype=str) for key, value in names.items()}}
+        np.savez(path, **every)
     elif suffix == ".mat":
         from scipy.io import savemat
 
