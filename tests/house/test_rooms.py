@@ -6,7 +6,8 @@ from tree import ROOMS, ROOT, imports, modules, short
 # rooms that may import those before them; rooms of one set lean on one another
 ORDER: dict[str, list[set[str]]] = {
     "kinetree.solvers": [
-        {"algebra"}, {"expressions"}, {"engine", "contacts", "loops"}, {"literal"}, {"integrate"}, {"numbers"}, {"run"}, {"chain"}, {"entries"}, {"library"},
+        {"algebra"}, {"expressions"}, {"engine", "contacts", "loops"}, {"literal"}, {"integrate"},
+        {"numbers"}, {"run"}, {"chain"}, {"entries"}, {"library"},
     ],
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"},
