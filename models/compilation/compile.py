@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 
+TURNING = tuple(int(kind) for kind in Element if kind.quaternion)
 Starts = tuple[int, int, int, int, int]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
 
 
@@ -136,11 +138,17 @@ def add_tables(builder: Builder) -> None:
 
 def parameter_values(description: Description) -> dict[str, float]:
     """Numbers of all parameters, expressions resolved in any order."""
-    values, errors = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})
+    values, errors = evaluated(tuple((name, parameter.value) for name, parameter in description.parameters.items()))
     if errors:
         problems = [Problem(f"parameters.{name}", hint=error.message, column=error.column, file=description.file) for name, error in errors.items()]
         raise ModelError(problems)
-    return values
+    return dict(values)
+
+
+@lru_cache(maxsize=16)
+def evaluated(given: tuple[tuple[str, float | str], ...]) -> tuple[dict[str, float], dict[str, ExpressionError]]:
+    """`evaluate_parameters`, once for all structures of a mechanism with the same parameters."""
+    return evaluate_parameters(dict(given))
 
 
 def add_starts(builder: Builder) -> Starts:
@@ -203,7 +211,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
     early, late, idle = parts["sensors"]
-    given = (Element.SHIFT_T, Element.ROTATE_T)
+    given = (int(Element.SHIFT_T), int(Element.ROTATE_T))
     header = {
         "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(early) + len(late) + len(idle),
         "forces": len(builder.forces), "guards": len(builder.guards), "latches": len(builder.latches), "probes": len(builder.probes),
@@ -211,7 +219,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
         "phase": program.phase_starts.tolist(),
         "late_sensors": len(early), "idle_sensors": len(early) + len(late),
         "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late),
-        "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": any(kind in given for kind in ints["e_kind"]),
+        "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": bool(np.isin(ints["e_kind"], given).any()),
         "sequence": d.run.impacts == "sequential",
         "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,
         "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
@@ -231,8 +239,6 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
 
 def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
-    found = []
-    for kind, q in zip(ints["e_kind"], ints["e_q"], strict=True):
-        if Element(kind).quaternion:
-            found.append(int(q) + (3 if kind == Element.FREE else 0))
-    return tuple(found)
+    kinds, q = ints["e_kind"], ints["e_q"]
+    turning = np.isin(kinds, TURNING)
+    return tuple((q[turning] + np.where(kinds[turning] == int(Element.FREE), 3, 0)).tolist())

@@ -12,14 +12,20 @@ from kinetree.solvers.layout import Element
 RATES = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "1": "1/s"}
 
 
-def joint_units(joints: Mapping[str, JointSpec]) -> dict[str, tuple[str, str]]:
-    """Unit and text of all coordinates and speeds."""
-    found: dict[str, tuple[str, str]] = {}
+Units = dict[str, tuple[str, str]]
+
+
+def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None = None) -> Units:
+    """Unit and text of all coordinates and speeds; `seen` remembers joints that several stages share."""
+    found: Units = {}
+    seen = {} if seen is None else seen
     for joint, spec in joints.items():
-        form = joint_elements(spec, joint)
-        units = form_units(form)
-        found |= {name: (units[name], f"coordinate of joint {joint}") for name in form.coordinates}
-        found |= {name: (units[name], f"speed of joint {joint}") for name in form.speeds}
+        if id(spec) not in seen:
+            form = joint_elements(spec, joint)
+            units = form_units(form)
+            seen[id(spec)] = {name: (units[name], f"coordinate of joint {joint}") for name in form.coordinates}
+            seen[id(spec)] |= {name: (units[name], f"speed of joint {joint}") for name in form.speeds}
+        found |= seen[id(spec)]
     return found
 
 

@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import NoReturn
 
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, SPECIAL, explain
@@ -47,6 +48,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
+@lru_cache(maxsize=4096)
 def number(value: float | int, column: int | None) -> Const:
     try:
         value = float(value)

@@ -6,7 +6,7 @@ corners: then its value and its pace tell, at any instant, when it gets to the n
 
 from collections.abc import Mapping, Set
 
-from kinetree.models.expressions.nodes import ONE, ZERO, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.nodes import ONE, ZERO, Lookup, Node, Operation
 from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Knot, Op
 
@@ -17,11 +17,14 @@ OF_ONE = {Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD}
 
 
 def paces(nodes: Mapping[Node, int], time: int) -> dict[Node, Node | None]:
-    """Rate of change of every node whose phase is that of time or an earlier one: an expression, None where it is not even between corners."""
+    """Rate of change of every node whose phase is that of time or an earlier one: an expression, None where it is not even between corners.
+
+    The nodes come with arguments first.
+    """
     found: dict[Node, Node | None] = {}
-    for node in postorder(nodes):
-        if node in nodes and nodes[node] <= time:
-            found[node] = ZERO if nodes[node] < time else pace(node, found)
+    for node, phase in nodes.items():
+        if phase <= time:
+            found[node] = ZERO if phase < time else pace(node, found)
     return found
 
 

@@ -4,7 +4,7 @@ All walks are loops: neither a long sum nor a hostile depth can exhaust the stac
 """
 
 from collections.abc import Container, Iterable, Iterator
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 from kinetree.solvers.layout import Op
 
@@ -18,13 +18,13 @@ class ExpressionError(ValueError):
 
 
 _known: WeakValueDictionary = WeakValueDictionary()
-_names: WeakKeyDictionary = WeakKeyDictionary()  # what `names` has found, as long as the node lives
 
 
 class Node:
     """A value; its kinds are Const, Name, Der, Operation and Lookup."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "found_names")
+    found_names: frozenset[str]  # what `names` has found
     fields: tuple[str, ...] = ()
     args: tuple["Node", ...] = ()
 
@@ -104,17 +104,20 @@ ZERO, ONE, TWO = Const(0.0), Const(1.0), Const(2.0)
 def postorder(roots: Iterable[Node], known: Container[Node] = ()) -> Iterator[Node]:
     """Every node below the roots once, arguments first; neither known ones nor what is below them alone."""
     done: set[Node] = set()
-    stack = [(root, False) for root in reversed(tuple(roots))]
+    stack = list(reversed(tuple(roots)))
     while stack:
-        node, ready = stack.pop()
+        node = stack[-1]
         if node in done or node in known:
+            stack.pop()
             continue
-        if ready or not node.args:
+        waiting = len(stack)
+        for arg in reversed(node.args):
+            if arg not in done and arg not in known:
+                stack.append(arg)
+        if len(stack) == waiting:
+            stack.pop()
             done.add(node)
             yield node
-        else:
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args))
 
 
 def leaves(node: Node) -> list[Leaf]:
@@ -124,10 +127,11 @@ def leaves(node: Node) -> list[Leaf]:
 
 def names(node: Node) -> frozenset[str]:
     """Keys of the named values an expression depends on: `gamma`, `der(gamma)`, `force('clamp')`."""
-    found = _names.get(node)
-    if found is None:
-        found = _names[node] = frozenset(leaf.key for leaf in leaves(node))
-    return found
+    try:
+        return node.found_names
+    except AttributeError:
+        object.__setattr__(node, "found_names", frozenset(leaf.key for leaf in leaves(node)))
+        return node.found_names
 
 
 def tables(node: Node) -> frozenset[str]:

@@ -113,6 +113,8 @@ class Registers:
 
     def expand(self, node: Node) -> Node:
         """The expression with every defined name replaced by its definition."""
+        if node in self._rebuilt:
+            return self._rebuilt[node]
         for name in self._order(names(node)):
             self._expanded[name] = substitute(self._definitions[name], self._replacement, self._rebuilt)
         return substitute(node, self._replacement, self._rebuilt)
@@ -124,7 +126,7 @@ class Registers:
         """The definitions that the wanted names need, each after those it uses; a cycle is an error that names its members."""
         order: dict[str, None] = {}
         path: dict[str, None] = {}
-        stack = [(name, False) for name in sorted(wanted)]
+        stack = [(name, False) for name in sorted(name for name in wanted if name in self._definitions and name not in self._expanded)]
         while stack:
             name, leaving = stack.pop()
             if leaving:

@@ -5,17 +5,20 @@ Rules that would change a finite value by more than rounding are left out; 0*x i
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from kinetree.models.expressions.functions import OPERATIONS
 from kinetree.models.expressions.nodes import ONE, ZERO, Const, Leaf, Lookup, Node, Operation, postorder
 from kinetree.solvers.layout import Op
 
 COMMUTATIVE = frozenset((Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.NE, Op.AND, Op.OR))
+REMEMBERED = 1 << 15  # results of `make`
 LARGEST_PRODUCT = 8  # x**n up to here is a product of at most four factors
 
 
+@lru_cache(maxsize=REMEMBERED)
 def make(op: Op, *args: Node) -> Node:
-    """The simplest node known to have the value of `op` at `args`."""
+    """The simplest node known to have the value of `op` at `args`; the structures of a mechanism ask for the same ones again and again."""
     folded = fold(op, args)
     if folded is not None:
         return folded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kinetree.models.compilation.algebra import E, choose, const, larger, name, tanh
@@ -11,7 +12,7 @@ from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
 from kinetree.models.description.number_checks import Path
 from kinetree.models.description.parts import Point
-from kinetree.models.expressions.nodes import Lookup
+from kinetree.models.expressions.nodes import Lookup, Node
 from kinetree.models.expressions.text import parse
 from kinetree.models.forces.table import Elastic
 from kinetree.solvers import layout as L
@@ -42,14 +43,20 @@ def elastic(builder: Builder, key: str, force: Elastic, x: E, rate: E) -> tuple[
     """Value and potential of the law -(stiffness (x - length) + damping rate), tables added."""
     if force.value is not None:
         return E(builder.node(force.value, f"{key}.value")), const(0.0)
-    k = E(builder.node(force.stiffness, f"{key}.stiffness"))
-    c = E(builder.node(force.damping, f"{key}.damping"))
-    stretch = x - E(builder.node(0.0 if force.length is None else force.length, f"{key}.length"))
-    value = -(k * stretch + c * rate)
-    if force.law is not None:
-        value = value - E(Lookup(L.Op.TABLE1, force.law, (stretch.node,)))
-    if force.damping_law is not None:
-        value = value - E(Lookup(L.Op.TABLE1, force.damping_law, (rate.node,)))
+    numbers = (force.stiffness, "stiffness"), (force.damping, "damping"), (0.0 if force.length is None else force.length, "length")
+    nodes = (builder.node(value, f"{key}.{name}") for value, name in numbers)
+    return elastic_law(*nodes, x.node, rate.node, force.law, force.damping_law)
+
+
+@lru_cache(maxsize=1024)
+def elastic_law(stiffness: Node, damping: Node, length: Node, x: Node, rate: Node, law: str | None, damping_law: str | None) -> tuple[E, E]:
+    """The law of `elastic` in nodes; the structures of a mechanism share it."""
+    k, stretch = E(stiffness), E(x) - E(length)
+    value = -(k * stretch + E(damping) * E(rate))
+    if law is not None:
+        value = value - E(Lookup(L.Op.TABLE1, law, (stretch.node,)))
+    if damping_law is not None:
+        value = value - E(Lookup(L.Op.TABLE1, damping_law, (rate,)))
     return value, 0.5 * k * stretch * stretch
 
 

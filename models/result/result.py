@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.description.units import parse_unit
+from kinetree.models.result.orientations import quaternion_columns, turn_continuously
 from kinetree.solvers import unit_layout as U
 
 if TYPE_CHECKING:
+    from kinetree.models.result.stream import Stream
     from kinetree.models.run.replay import Replay
     from kinetree.models.run.simulation import Options
     from kinetree.models.run.unit import Run, Unit
     from kinetree.models.scene.show import Animation
+
+
+CHUNK = 10_000  # rows that a stream passes on at once
 
 
 @dataclass(frozen=True)
@@ -49,20 +54,6 @@ class StageChange:
     after: np.ndarray
 
 
-def quaternion_columns(unit: Unit, names: list[str]) -> list[list[int]]:
-    """Columns w, x, y, z of every output that is a whole orientation."""
-    labels = [label for label, output in unit.description.outputs.items() if output.quantity == "orientation" and output.axis is None]
-    parts = [[f"{label}[{k}]" for k in range(1, 5)] for label in labels]
-    return [[names.index(name) for name in part] for part in parts if set(part) <= set(names)]
-
-
-def turn_continuously(table: np.ndarray, columns: list[int]) -> None:
-    """Of the two quaternions of an orientation take the one nearer to that of the row before: e and -e are the same turn."""
-    e = table[:, columns]
-    opposite = np.sum(e[1:] * e[:-1], axis=1) < 0.0
-    table[1:, columns] = e[1:] * np.cumprod(np.where(opposite, -1.0, 1.0))[:, np.newaxis]
-
-
 def shape_of(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Names that a pattern stands for: * for any text, ? for any letter."""
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), flags)
@@ -92,6 +83,7 @@ class Result:
         self._recorded = 0
         self._before: np.ndarray | None = None
         self._replay = replay
+        self._stream: Stream | None = None
         self._derived: dict[str, np.ndarray] = {}
         names = [column.name for column in unit.columns]
         self._quaternions = quaternion_columns(unit, names)
@@ -105,6 +97,15 @@ class Result:
         self._recorded = row + 1
         if self._replay is not None:
             self._replay.keep(run, row)
+        if self._stream is not None and self._recorded - self._stream.passed == CHUNK:
+            self._stream.pass_on(self.time, self._recorded)
+
+    def begin_stream(self, path: Path, shape: tuple[int, int]) -> None:
+        """Have the rows go to a file while they are recorded."""
+        from kinetree.models.result.stream import Stream
+
+        self._stream = Stream(path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions)
+        self._table = self._stream.table
 
     def _present(self, run: Run) -> np.ndarray:
         """All recorded columns of the present state."""
@@ -134,8 +135,11 @@ class Result:
 
     def finish(self, run: Run, seconds: float) -> None:
         """Note the cost of the run; orientations become continuous."""
-        for columns in self._quaternions:
-            turn_continuously(self._table, columns)
+        if self._stream is not None:
+            self._stream.close(self.time, self._recorded)
+        else:
+            for columns in self._quaternions:
+                turn_continuously(self._table, columns)
         self.statistics = {"seconds": seconds, "steps": float(run.head.steps), "events": float(run.head.events)}
 
     # -- access ---------------------------------------------------------------------------------------------------------------------------

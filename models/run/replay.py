@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import AT_WORK
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.description.joint_units import joint_units, rate_unit
+from kinetree.models.description.joint_units import Units, joint_units, rate_unit
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers.fields import REGISTERS, WORK
@@ -35,12 +35,15 @@ class Replay:
         self._given: list[tuple[int, int, np.ndarray]] = []  # from this row on, in this stage: values of the kept registers
         self._contacts = [contact_places(c) for c in unit.compiled]
         self._places = [kept_registers(unit, k) for k in range(len(unit.stages))]
+        self._kept: dict[int, np.ndarray] = {}  # where in the work block of a run they stand, by stage
 
     def keep(self, run: Run, row: int) -> None:
         """Remember what a row depends on besides the states."""
         stage = int(run.head.stage)
-        base = int(run.unit.header.at_workspace)
-        values = run.work[base + np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])]
+        if stage not in self._kept:
+            places = np.concatenate([REGISTERS + self._places[stage], self._contacts[stage]])
+            self._kept[stage] = int(run.unit.header.at_workspace) + places
+        values = run.work[self._kept[stage]]
         if self._given and self._given[-1][1] == stage and np.array_equal(self._given[-1][2], values, equal_nan=True):
             return
         self._given.append((row, stage, values))
@@ -143,12 +146,13 @@ def reaction_names(joint: str) -> list[str]:
 def catalogue(unit: Unit) -> dict[str, str]:
     """Units by name of everything that can be evaluated, over all stages."""
     found: dict[str, str] = {}
+    seen: dict[int, Units] = {}
     for stage, c in zip(unit.stages, unit.compiled, strict=True):
         d = stage.description
-        known = joint_units(d.joints)
+        known = joint_units(d.joints, seen)
         found |= {f"der({name})": rate_unit(known.get(name, ("", ""))[0]) for name in c.speeds}
         found |= {f"der({name})": rate_unit(states_of(d)[name].unit) for name in c.states}
-        for joint, _ in c.all_joints:
+        for joint in (joint for joint, _ in c.all_joints if f"reaction('{joint}')" not in found):
             found |= dict(zip(reaction_names(joint), ("N", *REACTION_UNITS), strict=True))
         angles = {name for name, (text, _) in known.items() if text == "rad"}
         for label, force in d.forces.items():

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -100,8 +101,9 @@ def simulate(
     inputs: Mapping[str, float | Callable[[float], float]],
     progress: Callable[[float], None] | None,
     attach: Callable[[Unit], object] | None = None,
+    stream: Path | None = None,
 ) -> Result:
-    """Advance from output to output; an interrupt keeps what was computed. `attach` gives the unit code of its own."""
+    """Advance from output to output; an interrupt keeps what was computed. `attach` gives the unit code of its own, `stream` is the rows' file."""
     unit = make_unit(system, options.integrator, options.method)
     if attach is not None:
         attach(unit)
@@ -113,7 +115,7 @@ def simulate(
     moving = {name: Sampled(name, value, options.relative) for name, value in inputs.items() if callable(value)}
     set_options(run, options, bool(moving))
     times = options.times()
-    result = blank(unit, options, times)
+    result = blank(unit, options, times, stream)
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in inputs.items():
         run.set_input(name, moving[name].at(options.start_time) if name in moving else float(value))  # type: ignore[arg-type]
@@ -142,10 +144,13 @@ def simulate(
     return result
 
 
-def blank(unit: Unit, options: Options | None, times: np.ndarray) -> Result:
-    """A result without numbers: every row is written before it is read, and memory is taken as rows are written."""
-    table = np.empty((times.size, len(unit.columns) + len(Result.EXTRA)))
-    return Result(unit, times, table, options, Replay(unit))
+def blank(unit: Unit, options: Options | None, times: np.ndarray, path: Path | None = None) -> Result:
+    """A result without numbers: every row is written before it is read, and memory is taken as rows are written; with a path they go there too."""
+    shape = times.size, len(unit.columns) + len(Result.EXTRA)
+    result = Result(unit, times, np.empty(shape if path is None else (0, shape[1])), options, Replay(unit))
+    if path is not None:
+        result.begin_stream(path, shape)
+    return result
 
 
 def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, end: float) -> None:
@@ -209,6 +214,8 @@ def collect_events(run: Run, result: Result) -> None:
     unit = run.unit
     total = int(run.head.events)
     run.head.told = total
+    if total == len(result.events):
+        return
     capacity, first = int(unit.header.logged), int(unit.header.at_events)
     names = unit.stage_names
     for k in range(max(len(result.events), total - capacity), total):

@@ -9,8 +9,9 @@ import numpy as np
 
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
+from kinetree.models.compilation.collector import uncollected
 from kinetree.models.compilation.compiled import Column, Compiled
-from kinetree.models.description.joint_units import joint_units
+from kinetree.models.description.joint_units import Units, joint_units
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.engine import bind, connect
@@ -75,7 +76,8 @@ def make_unit(system: System, integrator: str = "auto", method: str = "auto") ->
 def later(system: System) -> tuple[Compiled, ...]:
     """The structures after the first one, compiled when they are first asked for; what is wrong with one of them shows here."""
     if system not in LATER:
-        LATER[system] = tuple(compile_stage(stage) for stage in system.stages[1:])
+        with uncollected():
+            LATER[system] = tuple(compile_stage(stage) for stage in system.stages[1:])
     return LATER[system]
 
 
@@ -101,8 +103,9 @@ def columns_of(unit: Unit) -> list[Column]:
     """What a host can read: coordinates, speeds, states, outputs of all structures."""
     found: dict[str, Column] = {}
     known = {name: (state.unit, state.text, state.display_unit) for name, state in states_of(unit.description).items()}
+    seen: dict[int, Units] = {}
     for stage, compiled in zip(unit.stages, unit.compiled, strict=True):
-        known |= joint_units(stage.description.joints)
+        known |= joint_units(stage.description.joints, seen)
         for name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
             found.setdefault(name, Column(name, compiled.registers[name], *known.get(name, ())))
     for compiled in unit.compiled:

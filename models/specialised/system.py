@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,12 +122,13 @@ class Specialised:
         largest_step: float | None = None,
         step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
+        stream: str | Path | None = None,
     ) -> Result:
         """As `System.simulate`, with straight-line right-hand sides for all structures that have some; `motions` tells which, and why not."""
         system = self.generic
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(system, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
-        return simulate(system, options, inputs or {}, progress, self._attach)
+        return simulate(system, options, inputs or {}, progress, self._attach, None if stream is None else Path(stream))
 
     def _attach(self, unit: Unit) -> None:
         if not self.motions:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.models.chain.system import ChainSystem
+from kinetree.models.compilation.collector import uncollected
 from kinetree.models.description.loader import describe
 from kinetree.models.description.schema import Description
 from kinetree.models.description.source import Text
@@ -28,7 +29,8 @@ class Mechanism:
             from kinetree.models.chain.mechanism import chain_mechanism
 
             return chain_mechanism(mechanism.chain()).compile()
-        return system_of(mechanism.description)
+        with uncollected():
+            return system_of(mechanism.description)
 
     def chain(self, **parameters: float) -> ChainSystem:
         """The linear chain of a description with [chain]; keyword arguments override parameters."""

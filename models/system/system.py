@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,10 +233,14 @@ class System(Analyses, Choice, Closure, Traced):
         largest_step: float | None = None,
         step_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
+        stream: str | Path | None = None,
     ) -> Result:
-        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run]."""
+        """Integrate from the start; `inputs` are constants, functions of time or a Signal; at most step_limit steps per output. Left out: [run].
+
+        `stream` is a Parquet file that takes the rows while the run goes on; memory then stays flat.
+        """
         from kinetree.models.run.simulation import Options, simulate
 
         known(method, LAGRANGE | HAMILTON, "DEC")
         options = Options.of(self, stop_time, start_time, output_step, integrator, method, tolerance, step, largest_step, step_limit)
-        return simulate(self, options, inputs or {}, progress)
+        return simulate(self, options, inputs or {}, progress, stream=None if stream is None else Path(stream))

@@ -147,10 +147,15 @@ def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
     return failed
 
 
+def require_valgrind(who: str) -> None:
+    """Refuse to count without the program that does it."""
+    if shutil.which("valgrind") is None or shutil.which("callgrind_annotate") is None:
+        raise BadInput(f"{who} needs valgrind: install it with 'apt-get install valgrind'")
+
+
 def run(quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None) -> None:
     """Count all cases; compare with an earlier run."""
-    if shutil.which("valgrind") is None or shutil.which("callgrind_annotate") is None:
-        raise BadInput("bench instructions needs valgrind: install it with 'apt-get install valgrind'")
+    require_valgrind("bench instructions")
     kept = None if against is None else json.loads(against.read_text(encoding="utf-8"))
     engine = library()
     data: dict[str, Any] = {"versions": {name: version(name) for name in ("numba", "llvmlite")}, "level": counted_level(), "instructions": {}}

@@ -40,6 +40,9 @@ def run(
     columns: Annotated[
         str | None, typer.Option("--columns", help="Columns of the result file: all, or NAME,NAME,... in which * stands for any text.")
     ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Write the recorded columns to --output FILE.parquet while the run goes on; memory stays flat.")
+    ] = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the outputs: .png, .pdf or .svg.")] = None,
     specialised: Annotated[bool, typer.Option("--specialised", help="Step by straight-line code of this mechanism, compiled once.")] = False,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the sets of [report.plots], NAME.png each.")] = None,
@@ -74,6 +77,9 @@ def run(
         chain = mechanism.chain()
         return run_chain(chain, stop_time, output_interval, tolerance, held(inputs, chain.compiled.inputs), output, plot, wanted, quiet, json)
     system = mechanism.compile()
+    if stream:
+        options["stream"] = streamed_to(output, wanted)
+        output = None
     options["inputs"] = given(inputs, maps, system)
     asked = stage_report.wanted_tables(system.description, table or ())
     if tables and not asked:
@@ -89,7 +95,8 @@ def run(
         if getattr(error, "result", None) is not None:
             write(error.result, output, plot, wanted)  # type: ignore[attr-defined]
         raise
-    written = pictures_and_table(system, result, output, plot, wanted) + saved_plots(system, result, plots)
+    written = [options["stream"]] if stream else []
+    written += pictures_and_table(system, result, output, plot, wanted) + saved_plots(system, result, plots)
     made = stage_report.made_tables(result, asked, system.coordinates)
     if tables:
         written.append(stage_report.write_tables(tables, made, system.name))
@@ -102,6 +109,15 @@ def run(
     if result.interrupted:
         raise Exit(130)
     return None
+
+
+def streamed_to(output: Path | None, wanted: Any) -> Path:
+    """The file of a run whose rows are written while it goes on."""
+    if output is None or output.suffix.lower() != ".parquet":
+        raise BadInput(f"--stream: --output is {output or 'not given'}, expected FILE.parquet")
+    if wanted is not None:
+        raise BadInput("--stream writes every recorded column, and --columns is for what is written at the end: leave one of them out")
+    return output
 
 
 def show(system: "System", result: "Result", written: list[Path], made: list[Any], chosen: Sequence[str]) -> None:

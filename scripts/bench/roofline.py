@@ -1,0 +1,161 @@
+"""Where the microseconds of one tree, one mechanism of loops and one FMU step go: operations, bytes, and the share of what the processor can do.
+
+`valgrind --tool=lackey` counts arithmetic on floats, loads and stores of the engine for AVX2, as the difference of a long and a short call in a bare
+Python; callgrind tells the functions. The same engine is timed, and beside it, in the same run, loops that do nothing but independent
+multiply-adds on single numbers, or nothing but reading a small array: their rates are the roof.
+"""
+
+import ctypes
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from numba import njit
+
+from kinetree.scripts.bench.instructions import HOST, NAMED, Case, count, counted_level, evaluations, library, require_valgrind, steps
+from kinetree.scripts.bench.robots import machine
+from kinetree.solvers.library.levels import suffix_of
+
+SHORT, LONG = 20, 120  # evaluations or steps of the two calls
+ROUNDS = 100
+WIDTHS = {"I8": 1, "I16": 2, "I32": 4, "I64": 8, "I128": 16, "F32": 4, "F64": 8, "F128": 16, "V128": 16, "V256": 32}
+FLOATS = {"F64": 1, "V128": 2, "V256": 4}  # numbers that one operation works on
+ROWS = re.compile(r"(I\d+|F\d+|D\d+|V\d+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)")
+FLOPS, READS = 16 * 4096, 8 * 1024
+
+
+@njit(fastmath={"contract"})
+def multiply_adds(x, count):
+    """16 independent sums, two operations each a round; single numbers, as in the kernels of one state."""
+    a, b, c, d, e, f, g, h = 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8
+    for _ in range(count):
+        a = a * x + 0.1
+        b = b * x + 0.2
+        c = c * x + 0.3
+        d = d * x + 0.4
+        e = e * x + 0.5
+        f = f * x + 0.6
+        g = g * x + 0.7
+        h = h * x + 0.8
+    return a + b + c + d + e + f + g + h
+
+
+@njit
+def reads(values, count):
+    """Numbers of a small array that do not lie side by side, added to eight sums: one load each, never in vectors."""
+    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(count):
+        a += values[k]
+        b += values[k + 131]
+        c += values[k + 257]
+        d += values[k + 389]
+        e += values[k + 521]
+        f += values[k + 653]
+        g += values[k + 787]
+        h += values[k + 919]
+    return a + b + c + d + e + f + g + h
+
+
+def fastest(call: Callable[[], object]) -> float:
+    """Least seconds of a call."""
+    best = np.inf
+    for _ in range(ROUNDS):
+        clock = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - clock)
+    return best
+
+
+def roofs() -> dict[str, float]:
+    """Operations and loads per second on single numbers."""
+    values = np.ones(2048)
+    multiply_adds(0.9, 1), reads(values, 1)
+    return {"flops": FLOPS / fastest(lambda: multiply_adds(0.9, FLOPS // 16)), "loads": READS / fastest(lambda: reads(values, READS // 8))}
+
+
+def counts(case: Case, engine: Path, size: int) -> dict[str, float]:
+    """Operations on floats, loads, stores and bytes of a call of that size, with those of Python around it."""
+    call = replace(case, option=size) if case.entry == "repeat" else replace(case, target=case.target / case.count * size)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / name for name in ("ints", "floats", "work")]
+        for path, block in zip(files, case.blocks, strict=True):
+            block.tofile(path)
+        watch = ["valgrind", "--tool=lackey", "--detailed-counts=yes", "--basic-counts=no"]
+        host = [sys.executable, "-I", "-S", "-c", HOST, str(engine), f"kt_{case.entry}{suffix_of(counted_level())}"]
+        done = subprocess.run([*watch, *host, str(call.option), str(call.target), *map(str, files)], capture_output=True, text=True, check=True)
+    found = {"flops": 0.0, "loads": 0.0, "stores": 0.0, "bytes": 0.0}
+    for kind, *columns in ROWS.findall(done.stderr):
+        loads, stores, operations = (float(each.replace(",", "")) for each in columns)
+        found["flops"] += FLOATS.get(kind, 0) * operations
+        found["loads"] += loads
+        found["stores"] += stores
+        found["bytes"] += WIDTHS.get(kind, 0) * (loads + stores)
+    return found
+
+
+def seconds(case: Case, engine: Path) -> float:
+    """Least time of an evaluation or a step of the counted engine."""
+    entry = getattr(ctypes.CDLL(str(engine)), f"kt_{case.entry}{suffix_of(counted_level())}")
+    entry.argtypes, entry.restype = [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double], ctypes.c_int32
+    ints, floats, work = case.blocks
+    begin = work.copy()
+
+    def call() -> float:
+        work[:] = begin
+        clock = time.perf_counter()
+        entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, case.option, case.target)
+        return time.perf_counter() - clock
+
+    return min(call() for _ in range(ROUNDS)) / case.count
+
+
+def measure(case: Case, engine: Path, roof: dict[str, float]) -> dict[str, Any]:
+    """One row: per evaluation or step."""
+    long, short = (counts(case, engine, size) for size in (LONG, SHORT))
+    each = {name: (long[name] - short[name]) / (LONG - SHORT) for name in long}
+    by_function = count(case, engine)
+    took = seconds(case, engine)
+    total = by_function.pop("total")
+    most = sorted(by_function, key=lambda name: -by_function[name])[:NAMED]
+    return {
+        "case": case.name, "us": 1e6 * took, "instructions": total, **each,
+        "flops_share": each["flops"] / took / roof["flops"], "loads_share": each["loads"] / took / roof["loads"],
+        "functions": {name: by_function[name] / total for name in most},
+    }  # fmt: skip
+
+
+def cases() -> list[Case]:
+    return [
+        evaluations("tree: 6 revolute bodies", "lib:chain6"),
+        evaluations("loops: 10 four-bars", "lib:n_four_bar", n=10),
+        steps("FMU step: boom, 1 ms, rk4", "lib:boom", "rk4", 1e-3),
+    ]
+
+
+def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
+    """Roofs, then the three."""
+    require_valgrind("bench roofline")
+    engine, roof = library(), roofs()
+    typer.echo(
+        f"{machine()}; multiply-adds on single numbers {1e-9 * roof['flops']:.1f} GFlop/s, loads of single numbers {1e-9 * roof['loads']:.1f} G/s\n"
+    )
+    typer.echo("| case | µs | instructions | operations | loads | stores | kB | operations of the roof | loads of the roof | functions |")
+    typer.echo("|---|---|---|---|---|---|---|---|---|---|")
+    found = []
+    for case in cases()[: 2 if quick else None]:
+        found.append(row := measure(case, engine, roof))
+        cells = [f"{row['us']:.2f}", *(f"{row[name]:.0f}" for name in ("instructions", "flops", "loads", "stores")), f"{1e-3 * row['bytes']:.1f}"]
+        shares = [f"{100 * row[name]:.0f} %" for name in ("flops_share", "loads_share")]
+        names = ", ".join(f"{name} {100 * share:.0f} %" for name, share in row["functions"].items())
+        typer.echo(f"| {case.name} | {' | '.join(cells + shares)} | {names} |")
+    if json_path:
+        json_path.write_text(json.dumps({"machine": machine(), "roof": roof, "results": found}, indent=1), encoding="utf-8")
