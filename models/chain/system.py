@@ -86,7 +86,8 @@ class ChainSystem:
         ways: dict[str, Any] = {**starts, **(given or {})}
 
         def value(way: Any, t: float) -> float:
-            return float(way(t)) if callable(way) else float(way)
+            given: Any = way(t) if callable(way) else way
+            return float(given)
 
         def values(t: float) -> dict[str, float]:
             return {name: value(way, t) for name, way in ways.items()}

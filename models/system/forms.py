@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.solvers.layout import Method
 from kinetree.solvers.literal.kinds import FORMS, LITERAL
 from kinetree.solvers.literal.kinds import LINEAR as LINEAR
 from kinetree.solvers.literal.kinds import MASS as MASS
 
-LAGRANGE = {form.name: Method(form.code) for form in FORMS if not form.momenta}
-HAMILTON = {form.name: Method(form.code) for form in FORMS if form.momenta}
+LAGRANGE = {form.name: form.code for form in FORMS if not form.momenta}
+HAMILTON = {form.name: form.code for form in FORMS if form.momenta}
 NO_GROUPS: frozenset[str] = frozenset()
 GROUPS = {form.name: form.needs for form in LITERAL}  # what a form needs in the workspace besides the kinematics
 ENTRIES = {form.name: form.entry for form in FORMS}
 
 
-def known(method: str, methods: Mapping[str, Method], default: str) -> str:
+def known(method: str, methods: Mapping[str, int], default: str) -> str:
     """The name of a method; `auto` is the default engine."""
     if method == "auto":
         return default
