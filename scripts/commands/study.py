@@ -15,8 +15,10 @@ from kinetree.scripts.terminal.progress import progress
 if TYPE_CHECKING:
     from kinetree.scripts.studies.stabilisation import Comparison
     from kinetree.scripts.studies.study import Study
+    from kinetree.scripts.studies.supports_file import Supports
 
 STABILISATION = "stabilisation"
+SUPPORTS = "supports"
 PICTURES = (".png", ".pdf", ".svg")
 SHOWN = 20  # rows on the terminal; the file has all
 
@@ -25,7 +27,7 @@ def study(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="STUDY.toml", help="What to vary, run and report, or [ways] to compare; the word stabilisation: drives of lib:carrier."
+            metavar="STUDY.toml", help="What to vary, run and report, [ways] to compare, or supports; stabilisation, supports: of lib:carrier."
         ),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all rows to this file: .csv or .parquet.")] = None,
@@ -55,11 +57,14 @@ def study(
       height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
+    standing = standing_on(file)
+    if standing is not None:
+        return supports(standing.with_settings(numbers(settings)), output, plot, report, quiet)
     compared = comparison(file)
     if compared is not None:
         return stabilisation(compared.with_settings(numbers(settings)), output, plot, report, quiet)
     if plot or settings:
-        raise BadInput(f"--plot and --set belong to '{STABILISATION}' and files with [ways]; a study file says itself what it varies")
+        raise BadInput(f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies")
     from kinetree.scripts.studies.rows import rows_of
     from kinetree.scripts.studies.rows_file import ENDINGS, finish, in_order, kept_rows, remaining, rows_file
     from kinetree.scripts.studies.study import read_study
@@ -100,6 +105,42 @@ def comparison(file: Path) -> "Comparison | None":
     if str(file) == STABILISATION:
         return read_comparison()
     return read_comparison(file) if "ways" in read_toml(file) else None
+
+
+def standing_on(file: Path) -> "Supports | None":
+    """A file with supports, or the one that ships; None for other studies."""
+    from kinetree.scripts.studies.supports_file import read_supports
+    from kinetree.scripts.terminal.tables import read_toml
+
+    if str(file) == SUPPORTS:
+        return read_supports()
+    return read_supports(file) if str(file) != STABILISATION and "supports" in read_toml(file) else None
+
+
+def supports(wanted: "Supports", output: Path | None, plot: Path | None, report: Path | None, quiet: bool) -> None:
+    """Ground and supports, one thing changed at a time."""
+    from kinetree.scripts.reports.stage_tables import show
+    from kinetree.scripts.studies import supports as study
+    from kinetree.scripts.studies import supports_report as pages
+
+    writable(output, (".csv",), "--output")
+    writable(report, (".html",), "--report")
+    with progress(SUPPORTS, len(wanted.cases()), quiet, "cases") as told:
+        cases = study.study(wanted, told)
+    rows = pages.overview(wanted, cases)
+    if output:
+        with open(output, "w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream).writerows(rows)
+    if plot:
+        pages.draw(wanted, cases, plot)
+    if report:
+        pages.write_report(wanted, cases, report)
+    if not quiet:
+        show({"Supports": rows, "Every disturbance": pages.disturbances(wanted, cases)})
+        for case in filter(lambda case: case.failed, cases):
+            typer.echo(f"{pages.name_of(case)} is not possible: {case.failed}")
+        for path in filter(None, (output, plot, report)):
+            typer.echo(f"written: {path}")
 
 
 def tell_worst(wanted: "Study", measure: str, quiet: bool) -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
+NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NEAR = 1e-4  # half angle below which c is 1/12 [rad]
 TINY = 1e-24  # keeps the slope of a size at 0 finite
 
@@ -47,9 +48,9 @@ class BushingForce(ForceTable):
     kind: Literal["bushing"] = "bushing"
     between: Between = Field(description="Where it sits on the first body, whose axes it has, and on the second body")
     stiffness: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(
-        (0.0,) * 6, description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]"
+        NOTHING, description="Along x, y, z and about x, y, z, or the whole symmetric matrix [N/m, N, N.m/rad]"
     )
-    damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field((0.0,) * 6, description="The same of the damping [N.s/m, N.s, N.m.s/rad]")
+    damping: Six | tuple[Six, Six, Six, Six, Six, Six] = Field(NOTHING, description="The same of the damping [N.s/m, N.s, N.m.s/rad]")
     rotate: Numbers = Field(ORIGIN, description="Turns of its axes about x, then y, then z of the first body [rad]")
     turned: Numbers = Field(
         ORIGIN, description="Rotation vector of the second body's axes in which it is without moment, axes of the first body [rad]"

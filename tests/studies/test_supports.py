@@ -1,0 +1,142 @@
+"""The study of supports: a table on four legs against closed forms, the command with its files, mistakes."""
+
+import numpy as np
+import pytest
+
+from kinetree.scripts import cli
+from kinetree.scripts.studies.supports import study, tilted
+from kinetree.scripts.studies.supports_file import read_supports
+
+G, MASS, HALF, STIFFNESS = 9.81, 800.0, 0.5, 2e6
+TABLE = f"""
+format = "kinetree/1"
+[parameters]
+push = {{ value = 300.0, unit = "N" }}
+height = {{ value = 1.0, unit = "m" }}
+[bodies.table]
+mass = {MASS}
+inertia = [100, 100, 150, 0, 0, 0]
+[joints.j]
+child = "table"
+transforms = [{{ shift = "z", coordinate = "z", start = 1.0 }}, {{ rotate = "y", coordinate = "pitch" }}, {{ rotate = "x", coordinate = "roll" }}]
+[forces."leg{{i}}"]
+copies = 4
+kind = "jack"
+body = "table"
+point = ["{HALF}*(1 - 2*floor(({{i}} - 1)/2))", "{HALF}*(1 - 2*(({{i}} - 1) % 2))", 0]
+extension = "height"
+stiffness = {STIFFNESS}
+damping = 4e3
+[forces.push]
+body = "table"
+point = [{HALF}, 0, 0]
+force = [0, 0, "-push*if(t > 0.1, 1, 0)"]
+[run]
+stop_time = 8.0
+"""
+STUDY = """
+mechanism = "table.toml"
+supports = ["leg*"]
+angles = ["pitch"]
+hold = ["pitch", "z"]
+[ground]
+bedding = 1e7
+damping = 1e4
+footprint = 0.1
+[vary]
+bedding = [1e6, 1e7]
+footprint = [0.2]
+spread = [0.5]
+slope = [0.1]
+soft = [0.5]
+push = [600.0]
+"""
+
+
+@pytest.fixture
+def cases(tmp_path):
+    (tmp_path / "table.toml").write_text(TABLE)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return {(case.aspect, case.value): case for case in study(read_supports(tmp_path / "study.toml"))}
+
+
+def leg(bedding: float, footprint: float = 0.1) -> float:
+    """A leg in series with its ground."""
+    return 1.0 / (1.0 / STIFFNESS + 1.0 / (bedding * footprint))
+
+
+def tilt(half: float) -> float:
+    """Pitch by the push at the edge: stiffness of the legs, less what the weight, a metre above the feet, takes from it."""
+    return 300.0 * HALF / (4 * leg(1e7) * half**2 - MASS * G)
+
+
+def test_a_table_on_four_legs(cases):
+    """Heave √(4k/m), pitch √(4k a²/J); loads, slope and push by hand; one soft corner tilts it."""
+    for key, bedding, footprint in (("bedding", 1e6, 0.1), ("bedding", 1e7, 0.1), ("footprint", 0.2, 0.2)):
+        case = cases[key, bedding if key == "bedding" else footprint]
+        k = leg(bedding if key == "bedding" else 1e7, footprint)
+        found = sorted(frequency for frequency, _ in case.modes)
+        # damping moves frequencies by half the square of its ratio
+        assert found[0] == pytest.approx(np.sqrt(4 * k / MASS) / (2 * np.pi), rel=0.02)
+        assert found[-1] == pytest.approx(np.sqrt(4 * k * HALF**2 / 100) / (2 * np.pi), rel=0.05)
+        assert case.margin_at_rest == pytest.approx(1.0, abs=1e-6)
+    base = cases["bedding", 1e7]
+    assert base.left[0]["z"] == pytest.approx(-300.0 / (4 * leg(1e7)), rel=1e-3)
+    assert base.left[0]["pitch"] == pytest.approx(tilt(HALF), rel=1e-3)
+    assert cases["push", 600.0].left[0]["z"] == pytest.approx(2 * base.left[0]["z"], rel=1e-3)
+    assert cases["spread", 0.5].left[0]["pitch"] == pytest.approx(tilt(HALF / 2), rel=3e-3)  # sin of 1e-3, legs that lean
+    sloped = cases["slope", 0.1]
+    assert sum(sloped.loads.values()) == pytest.approx(MASS * G / np.sqrt(1.01), rel=1e-3)
+    assert cases["soft", 0.5].angles["pitch"] > 1e-4 > abs(base.angles["pitch"])
+    assert base.margin < 1.0 < base.margin + 0.2
+
+
+def test_a_slope_turns_gravity():
+    found = np.array([eval(text) for text in tilted([0, 0, -G], 0.1, 0.0)])  # noqa: S307
+    assert found == pytest.approx(np.array([-0.1, 0.0, -1.0]) * G / np.sqrt(1.01))
+    found = np.array([eval(text) for text in tilted([0, 0, -G], 0.3, 0.2)])  # noqa: S307
+    assert np.linalg.norm(found) == pytest.approx(G) and found[0] < 0 and found[1] < 0
+
+
+def test_the_command_writes_its_files(tmp_path, capsys):
+    (tmp_path / "table.toml").write_text(TABLE)
+    (tmp_path / "study.toml").write_text(STUDY)
+    names = [str(tmp_path / name) for name in ("a.csv", "a.png", "a.html")]
+    assert cli.main(["study", str(tmp_path / "study.toml"), "-o", names[0], "--plot", names[1], "--report", names[2]]) == 0
+    shown = capsys.readouterr().out
+    assert "as described" in shown and "bedding 1e+06" in shown
+    text = (tmp_path / "a.html").read_text()
+    assert "Loads at rest" in text and text.count("data:image/png") == 6
+    assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count("\n") == 9
+
+
+@pytest.mark.parametrize(
+    "change, wanted",
+    [
+        ('supports = ["foot*"]', "foot"), ("[vary]\nnothing = [1.0]", "nothing"), ('corner = "leg9"', "leg9"), ('hold = ["nobody"]', "nobody"),
+        ("[vary]\npreload = [0.1]", "extension"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
+    (tmp_path / "table.toml").write_text(TABLE)
+    lines = STUDY.splitlines()
+    key = change.split("\n")[0].split(" = ")[0]
+    text = "\n".join(line for line in lines if not line.startswith(f"{key} ="))
+    text = text[: text.index("[vary]")] + change + "\n" if key == "[vary]" else change + "\n" + text
+    (tmp_path / "study.toml").write_text(text)
+    assert cli.main(["study", str(tmp_path / "study.toml")]) == 2
+    assert wanted in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_carrier_on_its_jacks():
+    """Softer ground lowers the modes and enlarges the deviations of departures; less spread too; more preload takes load off the jacks."""
+    wanted = read_supports().with_settings({"modules": 1})
+    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2]}})
+    found = {(case.aspect, case.value): case for case in study(wanted)}
+    assert not any(case.failed for case in found.values())
+    assert found["spread", 0.7].modes[0][0] < found["spread", 1.15].modes[0][0]
+    assert found["spread", 0.7].largest[0]["roll"] > found["spread", 1.15].largest[0]["roll"]
+    carried = [sum(load for name, load in found["preload", share].loads.items() if name.startswith("wheel")) for share in (0.0, 0.2)]
+    total = sum(found["preload", 0.2].loads.values())
+    assert carried[0] < 1e-3 * total and carried[1] == pytest.approx(0.2 * total, rel=0.01)
