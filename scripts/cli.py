@@ -62,7 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        return command_line(bool({"--help", "-h"} & {*arguments})).main(arguments, prog_name="kinetree", standalone_mode=False) or 0
+        line = command_line(bool({"--help", "-h"} & {*arguments}))
+        return line.main(arguments, prog_name="kinetree", standalone_mode=False, obj=arguments) or 0
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -119,5 +121,6 @@ def draw(time: np.ndarray, measured: dict[str, np.ndarray], fitted: dict[str, np
     panels[-1].set_xlabel("time [s]")
     figure.suptitle(title)
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with whole_file(path) as draft:
+            figure.savefig(draft, dpi=130)
     return figure

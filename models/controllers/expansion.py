@@ -102,7 +102,7 @@ class Expansion:
         self.sampled = controller.period is not None
         self.commands = commands_of(name, controller)
         self.suffixes = [""] if len(self.commands) == 1 else [str(k) for k in range(1, len(self.commands) + 1)]
-        self.first = f"{name}.samples == 0" if self.sampled and not rest else "0"
+        self.first = f"{name}.samples < 0.5" if self.sampled and not rest else "0"
         self.law: Law = law_of(name, controller, [self.limit(suffix) for suffix in self.suffixes], self.first)
 
     def number(self, key: str) -> float:
@@ -173,19 +173,19 @@ class Expansion:
         if law.begin and not self.rest:
             starts = {f"{name}.{key}": self.from_start(text) for key, text in law.begin.items()} | {f"{name}.begun": "1"}
             made.state(f"{name}.begun")
-            waits = f"{name}.begun == 0 and t > {self.start}"
+            waits = f"{name}.begun < 0.5 and t > {self.start}"
             made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
             made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
 
     def begun(self, text: str) -> str:
         """A rate that waits for the beginning."""
-        return text if self.rest or not self.law.begin else f"if({self.name}.begun == 0, 0, {self.from_start(text)})"
+        return text if self.rest or not self.law.begin else f"if({self.name}.begun < 0.5, 0, {self.from_start(text)})"
 
     def from_start(self, text: str) -> str:
         """A text whose entries, before they have begun, are what they begin with: nothing kicks."""
         for key, begin in () if self.rest else self.law.begin.items():
             entry = f"{self.name}.{key}"
-            text = re.sub(rf"(?<![\w.]){re.escape(entry)}(?![\w.])", lambda _, e=entry, b=begin: f"if({self.name}.begun == 0, {b}, {e})", text)
+            text = re.sub(rf"(?<![\w.]){re.escape(entry)}(?![\w.])", lambda _, e=entry, b=begin: f"if({self.name}.begun < 0.5, {b}, {e})", text)
         return text
 
     @property
@@ -201,7 +201,7 @@ class Expansion:
         made.state(k)
         for key in (*law.samples, *law.given, *law.memory):
             made.state(f"{name}.{key}")
-        made.event(f"{name}.wake", f"{k} == 0 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
+        made.event(f"{name}.wake", f"{k} < 0.5 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
         new, late = self.chain()
         when = f"t >= {name}.first + {k}*{T}"
         if late:

@@ -62,6 +62,9 @@ def check_elements(checker: Checker) -> None:
             check_coordinate(checker, ("run", "prepare", index, "guess", name), name)
     if run.tolerances is not None:
         check_signs(checker, ("run", "tolerances"), run.tolerances, POSITIVE_RUN)
+        relative = checker.number(run.tolerances.relative)
+        if relative is not None and relative >= 1.0:
+            checker.complain(("run", "tolerances", "relative"), f"{relative:g}", "a number below 1: it is relative to the size of the states")
 
 
 def check_force(checker: Checker, path: Path) -> None:

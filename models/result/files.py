@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
+
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
@@ -20,7 +22,8 @@ def write(result: Result, path: Path, names: Names) -> None:
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise ValueError(f"{path.name}: unknown ending '{path.suffix}', expected one of {', '.join(WRITERS)}")
-    writer(result, path, names)
+    with whole_file(path) as draft:
+        writer(result, draft, names)
 
 
 def write_csv(result: Result, path: Path, names: Names, units: bool = False) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.result.readable import DUST, as_read
+from kinetree.models.result.whole_file import whole_file
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
@@ -49,9 +50,10 @@ def plot(
         figure.suptitle(title or result.name or "")
         figures.append(figure)
     if path is not None:
-        target = Path(path)
+        target = Path(path) if Path(path).suffix else Path(f"{path}.png")
         for place, figure in zip(page_paths(target, len(figures)), figures, strict=True):
-            figure.savefig(place, dpi=130)
+            with whole_file(place) as draft:
+                figure.savefig(draft, dpi=130)
     return figures
 
 

@@ -243,8 +243,10 @@ class Result:
     def to_csv(self, path: str | Path, names: str | Iterable[str] | None = None, units: bool = False) -> None:
         """Write time and the columns that `select(names)` finds; `units` adds a second row with units."""
         from kinetree.models.result.files import write_csv
+        from kinetree.models.result.whole_file import whole_file
 
-        write_csv(self, Path(path), self.select(names), units)
+        with whole_file(path) as draft:
+            write_csv(self, draft, self.select(names), units)
 
     def save(self, path: str | Path, names: str | Iterable[str] | None = None) -> None:
         """Write a file in the format its ending names: .csv, .parquet, .h5, .mat (version 4, as Modelica tools write it)."""

@@ -83,6 +83,8 @@ class Options:
         ):
             if not value > 0.0:
                 raise ValueError(f"{name} is {value:g}, expected a positive number")
+        if not relative < 1.0:
+            raise ValueError(f"tolerance is {relative:g}, expected a number below 1: it is relative to the size of the states")
         return cls(begin, end, interval, chosen, form, relative, absolute, fixed, largest_step or 0.0, limit)
 
     def times(self) -> np.ndarray:

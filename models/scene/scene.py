@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.description.schema import Description
-from kinetree.models.scene import automatic, elements
+from kinetree.models.scene import automatic, elements, ground
 from kinetree.models.scene.curves import curves, marks, packed
-from kinetree.models.scene.first_view import FAR, first_view
+from kinetree.models.scene.first_view import FAR, followed, view_of
 from kinetree.models.scene.motion import Motion
+from kinetree.models.scene.outlines import blades, outlines
 from kinetree.models.scene.places import Numbers, Place, held_points, places
 from kinetree.models.scene.shapes import Part, given_part, matrix
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 PALETTE = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c", "#7f9140", "#6b7fc2")
 FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
-LOOKED = 80  # frames that decide what is seen
 TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
 
@@ -40,8 +40,10 @@ class Scene:
         self.size = self._size()
         self.up, self.weight = self._up()
         self.parts, self.joints = self._parts()
-        self.outline = np.zeros((0, 3))
-        self.middle, self.reach = self._view()
+        self.follow = followed(self)
+        self.view = view_of(self)
+        self.middle, self.reach = self.view.middle, self.view.reach
+        self.terrain = ground.under(self)
 
     # -- what there is ----------------------------------------------------------------------------------------------------------------------
     def _points(self) -> dict[str, list[np.ndarray]]:
@@ -60,11 +62,14 @@ class Scene:
         return found
 
     def _given(self) -> dict[str, list[Part]]:
-        found = {}
+        """Shapes of the description; where it has none, those with which a body touches or rolls."""
+        found, touching = {}, outlines(self.description, self.numbers)
         for name in self.bodies:
             body = self.description.bodies[name]
             shapes = [*([body.shape] if body.shape is not None else []), *body.shapes]
-            found[name] = [given_part(shape, self.numbers, self.folder, body.at if shape is body.shape else None) for shape in shapes]
+            found[name] = [
+                given_part(shape, self.numbers, self.folder, body.at if shape is body.shape else None) for shape in shapes
+            ] or touching.get(name, [])
         return found
 
     def at_start(self, body: str, points: list[np.ndarray]) -> list[np.ndarray]:
@@ -139,6 +144,8 @@ class Scene:
         """Parts of bodies and of the ground, and those that show joints."""
         size, ranges = self.size, self.ranges()
         standing, self.contacts = elements.standing(self.description, self.numbers, size)
+        for name, pieces in blades(self.description, self.numbers, size).items():
+            standing.setdefault(name, []).extend(pieces)
         parts: dict[str, list[Part]] = {"ground": [given_part(each, self.numbers, self.folder) for each in self.description.scenery]}
         joints: dict[str, list[Part]] = {name: [] for name in ("ground", *self.bodies)}
         for name in self.bodies:
@@ -163,25 +170,10 @@ class Scene:
         arm = com[0] - place.on_parent if com else np.zeros(3)
         return float(arm @ self.up) < -0.7 * float(np.linalg.norm(arm)) < 0.0
 
-    def _view(self) -> tuple[np.ndarray, float]:
-        """Middle and radius of what is seen over the run, as far as it stays near."""
-        frames = np.unique(np.linspace(0, self.motion.time.size - 1, min(LOOKED, self.motion.time.size)).astype(int))
-        seen = []
-        host = self.motion.poses[self.bodies[self.host]][:, :3] if self.host is not None else np.zeros((self.motion.time.size, 3))
-        for name in self.bodies:
-            corners = np.array([*automatic.shape_points(self.parts[name]), *self.points[name]])
-            for pose, away in zip(self.motion.poses[name][frames], host[frames], strict=True):
-                if np.isfinite(pose[0]):
-                    seen.append(pose[:3] - away + corners @ matrix(pose[3:]).T)
-        if not seen:
-            return np.zeros(3), self.size
-        first = np.vstack([self.at_start(name, [*automatic.shape_points(self.parts[name])]) for name in self.bodies]) - host[0]
-        self.cloud = np.vstack(seen)
-        middle, reach, self.outline = first_view(self.cloud, 0.5 * (first.min(axis=0) + first.max(axis=0)), self.size)
-        return middle, reach
-
     def ground_height(self) -> float | None:
         """Height of the ground plane along `up`: where contacts have it, else below everything; none in free space."""
+        if self.terrain is not None:
+            return float(min(self.terrain["points"][2::3])) - 0.02 * self.size
         known = [c["height"] for c in self.contacts if c["height"] is not None and np.array(c["normal"]) @ self.up > 0.999]
         if known:
             return float(min(known))
@@ -190,8 +182,7 @@ class Scene:
         standing = automatic.shape_points(self.parts["ground"])
         if standing:  # scenery stands on it
             return float((np.array(standing) @ self.up).min())
-        heights = self.cloud @ self.up
-        lowest = float(heights[np.linalg.norm(self.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
+        lowest = float(self.view.heights[np.linalg.norm(self.view.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
         feet = min((float(np.array(piece["at"]) @ self.up) for piece in self.joints["ground"]), default=lowest)
         return min(lowest, feet) - 0.03 * self.size
 
@@ -253,6 +244,7 @@ class Scene:
             "vectors": [self.vectors(arrow, motion) for arrow in arrows],
             "forces": [None if values is None else packed(np.nan_to_num(values)) for values in forces],
             "plots": curves(clip.result, motion, self.description), "marks": marks(clip.result, motion), "rate": clip.rate,
+            "ruts": [ground.ruts(strip, clip.result, motion.rows) for strip in self.strips],
         }  # fmt: skip
 
     def data(self, more: Sequence[Clip] = ()) -> dict[str, Any]:
@@ -263,12 +255,15 @@ class Scene:
              "com": self.numbers.vector(d.bodies[name].com).tolist(), "mass": self.numbers.number(d.bodies[name].mass)}
             for k, name in enumerate(self.bodies)
         ]  # fmt: skip
+        self.strips = ground.strips(d, self.numbers, self.size)
         lines, arrows = elements.stretched(d, self.numbers, self.motion, self.size), self.arrows()
         return {
             "name": d.name, "text": d.text, "size": self.size, "middle": self.middle.tolist(), "reach": self.reach, "up": self.up.tolist(),
             "normal": None if self.normal is None else self.normal.tolist(), "ground": self.ground_height(), "bodies": bodies,
-            "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "arrows": arrows, "traces": self.traces(),
-            "outline": self.outline.tolist(),
+            "follow": self.follow,
+            "scenery": self.parts["ground"], "bearings": self.joints["ground"], "lines": lines, "strips": self.strips, "arrows": arrows,
+            "traces": self.traces(),
+            "outline": self.view.outline.tolist(),
             "clips": [self.clip(each, arrows, lines) for each in (Clip("motion", self.motion, self.result), *more)],
         }  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.models.scene.motion import of_columns, of_result
 from kinetree.models.scene.page import page
 from kinetree.models.scene.rest import mode_clips, rest_clip
@@ -79,7 +80,7 @@ class Animation:
             return write_video(self.data, target)
         if target.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{target.name}: expected a name that ends in .html, .png, {', '.join(VIDEOS)}")
-        target.write_text(self.html(), encoding="utf-8")
+        write_text(target, self.html())
         return target
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
 from kinetree.models.scene.shapes import along, matrix
@@ -39,6 +40,7 @@ class Painter:
         self.poses = unpacked(self.clip["poses"]).reshape(self.time.size, len(data["bodies"]), 7)
         origin = self.clip["origin"]
         self.origin = np.zeros((self.time.size, 3)) if origin is None else unpacked(origin, "<f8").reshape(-1, 3)
+        self.carried = self._carry()
         self.bodies = [triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]]
         self.number = {body["name"]: k for k, body in enumerate(data["bodies"])}
         self.ground = triangles([*data["scenery"], *data["bearings"]], "#9aa4ae")
@@ -47,6 +49,17 @@ class Painter:
         self.size = size
         self.eye = self._eye((FINE * width, FINE * size[1]))
         self.empty = self._empty()
+
+    def _carry(self) -> np.ndarray | None:
+        """The way of the body that the eye goes with; everything is drawn relative to it then."""
+        body = self.data.get("follow")
+        if body is None:
+            return None
+        places = self.poses[:, body, :3]
+        way = np.nan_to_num(places - places[np.flatnonzero(np.isfinite(places[:, 0]))[0]])
+        self.poses[:, :, :3] -= way[:, np.newaxis]
+        self.origin = self.origin + way
+        return way
 
     def _eye(self, size: tuple[int, int]) -> Eye:
         """The same first view as the page's."""
@@ -74,7 +87,7 @@ class Painter:
         wide = np.maximum(np.abs(p @ np.cross(way, right)), np.abs(p @ right) / max(aspect, 0.35))
         return max(0.3 * self.data["size"], float((p @ way + MARGIN * wide / np.tan(0.5 * ANGLE)).max()))
 
-    def _empty(self) -> tuple[np.ndarray, np.ndarray]:
+    def _empty(self, carried: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Sky and floor, and where the floor is seen."""
         width, height = self.eye.size
         x, y = np.meshgrid((np.arange(width) - 0.5 * width) / self.eye.scale, (0.5 * height - np.arange(height)) / self.eye.scale)
@@ -94,7 +107,7 @@ class Painter:
         plane = along(self.up)
         lines = np.zeros_like(floor)
         for axis in (plane[:, 0], plane[:, 1]):
-            s = (places - np.array(self.data["middle"])) @ axis / cell
+            s = (places + carried - np.array(self.data["middle"])) @ axis / cell
             step = np.abs(np.gradient(s, axis=1)) + np.abs(np.gradient(s, axis=0))
             lines |= (np.abs(s - np.round(s)) < 0.75 * step) & (step < 0.4)
         colour = np.where((lines & floor)[..., np.newaxis], GRID, FLOOR)
@@ -124,7 +137,7 @@ class Painter:
 
     def frame(self, k: int) -> np.ndarray:
         """The picture of frame k, height x width x 3 bytes."""
-        image, floor = self.empty[0].copy(), self.empty[1]
+        image, floor = (self.empty[0].copy(), self.empty[1]) if self.carried is None else self._empty(self.carried[k])
         nearness = np.zeros(floor.shape, dtype=np.float32)
         mask = np.zeros(floor.shape, dtype=np.uint8)
         everything = list(self.pieces(k))
@@ -162,17 +175,19 @@ def write_video(data: Mapping[str, Any], path: Path) -> Path:
     suffix = path.suffix.lower()
     if suffix == ".gif":
         pictures = [tools().fromarray(picture).quantize(128) for picture in film(data, suffix)]
-        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
+        with whole_file(path) as draft:
+            pictures[0].save(draft, save_all=True, append_images=pictures[1:], duration=1000 // RATES[suffix], loop=0, optimize=True)
         return path
     try:
         import imageio_ffmpeg
     except ImportError:
         raise ValueError("films need imageio-ffmpeg: pip install kinetree[view]") from None
-    writer = imageio_ffmpeg.write_frames(str(path), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
-    writer.send(None)
-    for picture in film(data, suffix):
-        writer.send(np.ascontiguousarray(picture))
-    writer.close()
+    with whole_file(path) as draft:
+        writer = imageio_ffmpeg.write_frames(str(draft), SIZES[suffix], fps=RATES[suffix], codec="libx264", quality=7, macro_block_size=2)
+        writer.send(None)
+        for picture in film(data, suffix):
+            writer.send(np.ascontiguousarray(picture))
+        writer.close()
     return path
 
 
@@ -189,5 +204,6 @@ def instant(data: Mapping[str, Any], at: float | None, clip: int = 0) -> float:
 def write_picture(data: Mapping[str, Any], path: Path, part: float = 0.0, clip: int = 0, size: tuple[int, int] = SIZES[".png"]) -> Path:
     """One instant of a clip as .png."""
     painter = Painter(data, size, clip)
-    tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(path)
+    with whole_file(path) as draft:
+        tools().fromarray(painter.picture(int(round(part * (painter.time.size - 1))))).save(draft)
     return path

@@ -11,6 +11,7 @@ from typer.exceptions import Exit
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, one_of, writable
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.own_process import OwnProcess
 
 if TYPE_CHECKING:
     from kinetree.scripts.cosim.scenario import Scenario
@@ -32,11 +33,13 @@ def cosim(
     ssp: Annotated[Path | None, typer.Option("--ssp", help="Write the system with its FMUs as .ssp for other hosts, instead of running it.")] = None,
     ssp_version: Annotated[str, typer.Option("--ssp-version", help="1.0 or 2.0.")] = "1.0",
     fmus: Annotated[Path | None, typer.Option("--fmus", help="Write the FMUs of the units into this folder, instead of running them.")] = None,
+    own_process: OwnProcess = False,
     quiet: Quiet = False,
 ) -> None:
     """Couple a mechanism with an outside drive, or any FMUs, by one scheme; say whether that is stable, and how far from one system of both.
 
-    It runs the binaries inside FMUs and structures with your rights: take them only from those you trust.
+    It runs the binaries inside FMUs and structures with your rights: take them only from those you trust (`--own-process` survives their
+    crashes, it takes no rights from them).
 
     \b
     Schemes:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 
@@ -45,7 +46,7 @@ def equations(
     if output is None:
         typer.echo(text, nl=False)
         return
-    output.write_text(text, encoding="utf-8")
+    write_text(output, text)
     if not quiet:
         typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 
@@ -50,7 +51,7 @@ def keep(record: "Record", path: Path) -> None:
     """Rows as CSV; seventeen digits, so that equal files are equal runs."""
     import csv
 
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    with opened(path) as stream:
         rows = ([repr(value) for value in (time, *row)] for time, row in zip(record.time, record.rows, strict=True))
         csv.writer(stream).writerows([["time", *record.columns], *rows])
 

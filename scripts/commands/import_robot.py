@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
@@ -41,7 +42,7 @@ def import_robot(
     description, left_out = reader(**{name: value for name, value in options.items() if name in known})
     load(description)
     remarks = [f"{description['name']}, imported from {file.name}"] + [f"left out: {each}" for each in left_out]
-    path.write_text(toml_text(description, remarks), encoding="utf-8")
+    write_text(path, toml_text(description, remarks))
     counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
     for each in left_out:

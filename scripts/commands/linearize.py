@@ -9,7 +9,7 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Inputs, Quiet, Settings, Source, held, numbers, one_of, writable
-from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def linearize(
     moving = [follow(mechanism, at, given, *each) for each in loci]
     plain = told(linear, ins, outputs, facts, at) | ({"root_locus": moving} if moving else {})
     if output:
+        from kinetree.scripts.reports.linear_files import write
+
         write(linear, ins, outputs, plain, output)
     if json:
         show_json(plain)
@@ -258,42 +260,6 @@ def follow(mechanism: Any, at: str, given: dict[str, float] | None, name: str, l
     if path:
         draw_locus(name, mechanism.description.parameters[name].unit, values, found, path)
     return {"parameter": name, "values": values.tolist(), "eigenvalues": [[[v.real, v.imag] for v in each] for each in found]}
-
-
-def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, Any], path: Path) -> None:
-    """Matrices and names in the format of the ending."""
-    import numpy as np
-
-    part = linear.part(ins, outputs)
-    arrays = {key: getattr(part, key) for key in "ABCD"} | {"M": linear.mass, "F": linear.damping, "K": linear.stiffness}
-    names = {"states": linear.states, "inputs": tuple(ins), "outputs": tuple(outputs), "coordinates": linear.coordinates}
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
-        np.savez(path, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
-    elif suffix == ".mat":
-        from scipy.io import savemat
-
-        savemat(path, arrays | {key: np.array(value, dtype=object) for key, value in names.items()})
-    elif suffix == ".json":
-        keep_json(plain, path)
-    else:
-        write_responses(linear, ins, outputs, path)
-
-
-def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Path) -> None:
-    """Frequency responses as columns: gain and phase of every pair."""
-    import csv
-
-    import numpy as np
-
-    part = linear.part(ins, outputs)
-    omega = part.frequencies()
-    values = part.response(omega)
-    pairs = [(i, o) for i in range(len(ins)) for o in range(len(outputs))]
-    heads = [text for i, o in pairs for text in (f"|{outputs[o]}/{ins[i]}|", f"phase {outputs[o]}/{ins[i]} [deg]")]
-    columns = [column for i, o in pairs for column in (np.abs(values[:, o, i]), np.degrees(np.unwrap(np.angle(values[:, o, i]))))]
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([["frequency [Hz]", *heads], *np.column_stack((omega / (2 * np.pi), *columns)).tolist()])
 
 
 COMMAND = Command("linearize", linearize, place=50)

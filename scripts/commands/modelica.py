@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
 from kinetree.scripts.terminal.failure import BadInput
@@ -40,7 +41,7 @@ def modelica(
     made = block or f"{identifier_of(unit.description.name)}{SUFFIX}"
     if output.stem == made:
         raise BadInput(f"{output}: the imported block has this name; take another one")
-    output.write_text(wrapper_text(unit, output.stem, made, lengths), encoding="utf-8")
+    write_text(output, wrapper_text(unit, output.stem, made, lengths))
     if not quiet:
         typer.echo(f"{output}: model {output.stem} around {made}, {len(labels)} actuators; it uses the package Kinetree of models/modelica")
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
@@ -33,7 +34,7 @@ def new(
     if path.exists() and not force:
         raise BadInput(f"{path} exists already; --force overwrites it")
     title = name.removesuffix(".toml").replace("\\", "\\\\").replace('"', '\\"')
-    path.write_text(content(chosen, title), encoding="utf-8")
+    write_text(path, content(chosen, title))
     drive = f", kinetree cosim with {path} as a unit" if chosen == "cosim" else ""
     typer.echo(f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}")
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
 from kinetree.scripts.terminal.failure import BadInput
@@ -34,15 +35,15 @@ def schema(
         if output is None:
             typer.echo(text, nl=False)
         else:
-            output.write_text(text, encoding="utf-8")
+            write_text(output, text)
             typer.echo(f"written: {output}")
         return
     target = output or Path(FILE.name)
     settings = target.parent / ".taplo.toml"
     if settings.exists() and not force:
         raise BadInput(f"{settings} exists already; --force overwrites it")
-    target.write_text(text, encoding="utf-8")
-    settings.write_text(TAPLO.format(name=target.name), encoding="utf-8")
+    write_text(target, text)
+    write_text(settings, TAPLO.format(name=target.name))
     typer.echo(f"written: {target}, {settings}")
 
 

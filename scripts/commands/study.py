@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.models.result.whole_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, numbers, writable
 from kinetree.scripts.terminal.as_json import Json, show_json
@@ -169,7 +170,7 @@ def stabilisation(wanted: "Comparison", output: Path | None, plot: Path | None, 
         spreads = study.spread(wanted, lambda done: told(len(wanted.ways) + done)) if wanted.vary else {}
     rows = study.table(wanted, runs)
     if output:
-        with open(output, "w", newline="", encoding="utf-8") as stream:
+        with opened(output) as stream:
             csv.writer(stream).writerows(rows)
     if plot:
         pages.draw(wanted, runs, plot)

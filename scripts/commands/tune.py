@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
 from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
@@ -89,11 +90,11 @@ def write(found: "Design", way: str, file: Path, output: Path | None, into: Path
         keep_json(plain(found), output)
     elif output:
         note = "The actuators they drive give no force of their own: force = 0."
-        output.write_text(block_text(found.blocks[way], [remark, note]), encoding="utf-8")
+        write_text(output, block_text(found.blocks[way], [remark, note]))
     if into:
         numbers = {name: value for name, value in found.scenario.values.items() if name in parameters_of(found)}
         made = with_blocks(str(found.scenario.mechanism), found.blocks[way], numbers)
-        into.write_text(toml_text(made, [remark]), encoding="utf-8")
+        write_text(into, toml_text(made, [remark]))
 
 
 def parameters_of(found: "Design") -> Any:

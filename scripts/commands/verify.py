@@ -9,6 +9,7 @@ from typer.exceptions import Exit
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.own_process import OwnProcess
 
 WIDE = 400  # columns
 
@@ -23,6 +24,7 @@ def verify(
             help="Run it in other hosts: fmpy, libcosim, ecos, bare (C), wine, qemu, fmusim, omsimulator, several with commas, or all.",
         ),
     ] = "",
+    own_process: OwnProcess = False,
     as_json: Json = False,
 ) -> None:
     """Validate an FMU, run it against the same model in this process, vary steps, save and restore. Its binary is run: verify what you trust."""

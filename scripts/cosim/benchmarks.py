@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
 from kinetree.scripts.cosim.run import cosimulate
 from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.cosim.two_masses import ENERGY, coupled_by_displacement, energy
@@ -85,7 +86,8 @@ def draw(path: str) -> None:
         axes.set_xlabel("communication step [s]")
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)
 
 
 if __name__ == "__main__":

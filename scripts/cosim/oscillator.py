@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import whole_file
 from kinetree.scripts.cosim.schemes import SCHEMES
 
 NAME = "lift"
@@ -188,7 +189,8 @@ def draw(path: str) -> None:
     axes.set_ylabel("largest stable step times frequency")
     axes.legend(fontsize="small", ncols=2, loc="lower right")
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)
 
 
 if __name__ == "__main__":

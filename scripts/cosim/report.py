@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.models.result.whole_file import opened, whole_file
 from kinetree.scripts.cosim.study import BAR, SIDES, Outcome
 
 ROWS = 12  # of a picture without a reference
@@ -52,7 +53,7 @@ def steps_of(outcome: Outcome) -> str:
 def write_csv(outcome: Outcome, path: Path) -> None:
     """Values at the communication points."""
     names = list(outcome.trace.columns)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with opened(path) as file:
         writer = csv.writer(file)
         writer.writerow(["time", *names])
         writer.writerows(zip(outcome.trace.time, *(outcome.trace[name] for name in names)))
@@ -83,7 +84,8 @@ def write_plot(outcome: Outcome, path: Path) -> None:
     below.set_ylabel(outcome.place)
     below.set_xlabel("time [s]")
     above.set_title(f"{outcome.scenario}: {outcome.scheme}, {steps_of(outcome)}", fontsize="medium")
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)
 
 
 def plot_columns(outcome: Outcome, path: Path) -> None:
@@ -106,4 +108,5 @@ def plot_columns(outcome: Outcome, path: Path) -> None:
         places[-1].legend(fontsize="small")
     places[-1].set_xlabel("time [s]")
     figure.suptitle(f"{outcome.scenario}: {outcome.scheme}, {steps_of(outcome)}", fontsize="medium")
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)

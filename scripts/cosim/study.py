@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.cosim.bonds import bonds_of
 from kinetree.scripts.cosim.control import StepControl
 from kinetree.scripts.cosim.monolithic import reference
@@ -126,4 +127,4 @@ def run_coupled(
 
 
 def write_json(outcome: Outcome, path: Path) -> None:
-    path.write_text(json.dumps(outcome.report(), indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(outcome.report(), indent=1) + "\n")

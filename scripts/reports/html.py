@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kinetree.models.result.whole_file import write_text
+
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
@@ -55,5 +57,5 @@ def scene(result: Result, caption: str) -> str:
 def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
     """The page."""
     head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style></head>'
-    path.write_text(f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n", encoding="utf-8")
+    write_text(path, f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n")
     return path

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.analysis.linearization import Linear
+from kinetree.models.result.whole_file import whole_file
 
 COLOURS = ("#1f5fa8", "#c0562b", "#2e7d4f", "#7a4ea3", "#8c6d1f", "#3a8f9c")
 
@@ -22,7 +23,8 @@ def figure_of(rows: int, columns: int, width: float = 8.0, height: float = 5.0) 
 
 
 def save(figure: Any, path: Path) -> Path:
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)
     return path
 
 

@@ -16,6 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.terminal.failure import BadInput
 
 TEMPLATE = Path(__file__).parent.parent / "templates" / "report.html"
@@ -82,5 +83,5 @@ def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = 
     text = template.render(
         title=title, lead=lead, sections=sections, command=command, facts=[*((k, str(v)) for k, v in (more or {}).items()), *facts()]
     )
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path

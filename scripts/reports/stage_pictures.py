@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.tables import lasting
+from kinetree.models.result.whole_file import whole_file
 
 PANELS = 16  # at most
 NAMED = 8  # lines of a panel that a legend names
@@ -68,7 +69,8 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
         rows[0].annotate(event.stage, (event.time, 1.02), xycoords=("data", "axes fraction"), fontsize=7, color="#b03030", rotation=90, ha="center")
     rows[-1].set_xlabel("time [s]")
     figure.suptitle(result.name or "")
-    figure.savefig(path, dpi=110)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=110)
 
 
 def draw_panel(axes: Any, result: Any, what: str, unit: str, names: list[str]) -> None:

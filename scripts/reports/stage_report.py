@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from kinetree.models.description.report_parts import ROWS, ReportTable
 from kinetree.models.result.stage_rows import StageTable, stage_table
+from kinetree.models.result.whole_file import opened, write_text
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -78,12 +79,12 @@ def check_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Seque
 def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:
     """All tables in one file; CSV in SI with all digits, the others as they are read."""
     if path.suffix.lower() == ".csv":
-        with path.open("w", newline="", encoding="utf-8") as stream:
+        with opened(path) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             for k, each in enumerate(tables):
                 writer.writerows([*([[]] if k else []), [each.title], *each.plain_rows()])
     elif path.suffix.lower() == ".tex":
-        path.write_text("\n".join(map(latex, tables)), encoding="utf-8")
+        write_text(path, "\n".join(map(latex, tables)))
     else:
         from kinetree.scripts.reports.html import table, write_report
 

@@ -13,6 +13,7 @@ from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.library import carrier
 from kinetree.models.library.carrier_drives import LIFT, SLEW
 from kinetree.models.library.carrier_parts import JACKS, RING, WHEELS
+from kinetree.models.result.whole_file import whole_file
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.carrier_cosim import Coupled
@@ -83,7 +84,8 @@ def draw_carrier(path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 
         axes.set_box_aspect((12, 8, 7), zoom=1.45)
         axes.view_init(elev=ELEVATION, azim=AZIMUTH)
         axes.set_axis_off()
-    figure.savefig(path, dpi=110)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=110)
 
 
 def faces(axes: Any, polygons: list[np.ndarray], colour: str, layer: float) -> None:
@@ -151,7 +153,8 @@ def draw_motion(run: Coupled, path: Path) -> None:
         marked(axes, reference)
     rows[0].set_title(f"{len(reference.events) // 2} departures (dashed), communication step {1e3 * run.step:g} ms", fontsize="medium")
     rows[-1].set_xlabel("time [s]")
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)
 
 
 def draw_drives(run: Coupled, path: Path) -> None:
@@ -179,4 +182,5 @@ def draw_drives(run: Coupled, path: Path) -> None:
         axes.legend(fontsize="small", ncols=3)
         marked(axes, run.reference)
     rows[-1].set_xlabel("time [s]")
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=120)

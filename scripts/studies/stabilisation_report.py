@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models import Result
+from kinetree.models.result.whole_file import whole_file
 from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page
@@ -39,7 +40,8 @@ def drawing(wanted: Comparison, runs: dict[str, Result]) -> Any:
 
 def draw(wanted: Comparison, runs: dict[str, Result], path: Path) -> None:
     """The picture as a file."""
-    drawing(wanted, runs).savefig(path, dpi=120)
+    with whole_file(path) as draft:
+        drawing(wanted, runs).savefig(draft, dpi=120)
 
 
 def write_report(wanted: Comparison, runs: dict[str, Result], spreads: dict[str, dict[str, np.ndarray]], path: Path) -> Path:

@@ -12,6 +12,7 @@ from kinetree.models import Mechanism, ModelError, Result, load
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.source import Text
 from kinetree.models.description.value_parts import Parameter
+from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.studio.texts import LIBRARY, NEW, is_json, text_of, with_values
 from kinetree.scripts.studio.values import as_csv, read_values
 
@@ -108,7 +109,7 @@ class Session:
         target = Path(path or self.source)
         if target.suffix.lower() != f".{self.language.lower()}":
             raise ValueError(f"{target.name}: the text is {self.language}, expected a name that ends in .{self.language.lower()}")
-        target.write_text(self.text, encoding="utf-8")
+        write_text(target, self.text)
         self.source = str(target)
         return target
 

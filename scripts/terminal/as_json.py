@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from kinetree.models.result.whole_file import write_text
+
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
@@ -37,4 +39,4 @@ def show_json(content: Any) -> None:
 def keep_json(content: Any, path: Path | None) -> None:
     """Write it, where a file is asked for."""
     if path is not None:
-        path.write_text(text(content) + "\n", encoding="utf-8")
+        write_text(path, text(content) + "\n")

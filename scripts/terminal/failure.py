@@ -1,6 +1,9 @@
 """What the command line says when something goes wrong: readable lines, never a traceback."""
 
+import errno
 import sys
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class BadInput(Exception):
@@ -12,6 +15,8 @@ def report(error: BaseException) -> None:
     text = str(error).strip()
     if isinstance(error, FileNotFoundError) and error.filename:
         text = f"no such file: {error.filename}"
+    elif isinstance(error, OSError) and error.errno in FULL:
+        text = f"{error.filename or 'a file'} cannot be written: {error.strerror}"
     elif isinstance(error, OSError) and error.filename:
         text = f"{error.filename}: {error.strerror}"
     elif not text:

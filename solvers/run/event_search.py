@@ -25,15 +25,17 @@ SIGN = 3  # sign before the next crossing; 0: not known yet
 VALUE = 4  # guards at CHECKED
 BAND = 5  # values up to this count as zero when the sign is not known
 LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events that came too soon
-ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, TOGETHER
+ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, LEFT, TOGETHER
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
 GUARD_BLOCKS = 13
 
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
 TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
+LEFT = 4.0  # was LEAVING, left its bound inside the interval and came back: FIRED holds the instant
 DENSE_NOISE = 1e-12  # noise of a guard on the dense output, relative to its change over the interval
 
 ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
+HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
 GOLDEN = 0.3819660112501051
 DIP_STEPS = 40  # golden sections: 0.618^40 = 4e-9 of the interval
 SLOPE_STEP = 1e-4  # distance for slopes, relative to the interval
@@ -93,6 +95,19 @@ def root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise):
         slow = slow + 1 if b - a > 0.5 * width else 0
         width = b - a
     return b
+
+
+@kernel
+def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
+    """A point of (a, b) at which sign * guard i is above its noise, from b towards a by halves, or a if there is none."""
+    trial, t = per_guard(ev, AT_TRY), b
+    for _ in range(HALVINGS):
+        t = a + 0.5 * (t - a)
+        if not a < t or guards_at(trial, ev, guards, context, interpolate, mem, t) != 0:
+            return a
+        if sign * trial[i] > noise:
+            return t
+    return a
 
 
 @kernel

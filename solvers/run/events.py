@@ -30,6 +30,7 @@ from kinetree.solvers.run.event_search import (
     LAST_COUNT,
     LAST_TIME,
     LEAVING,
+    LEFT,
     ROOT_TOLERANCE,
     SIGN,
     SLOPE_A,
@@ -42,6 +43,7 @@ from kinetree.solvers.run.event_search import (
     WATCH,
     dip,
     guards_at,
+    left,
     noise_of,
     per_guard,
     root,
@@ -220,7 +222,19 @@ def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
         b, g_b = earliest, per_guard(ev, AT_TRY)[i]
         if sign * g_b >= -noise:
             return earliest
-    return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise)
+    return return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise)
+
+
+@kernel
+def return_of(ev, guards, context, interpolate, mem, i, a, b, g_b, noise):
+    """Crossing of guard i in (a, b]; its noise counts only until it has left the bound on which it lay at a: from there on zero is zero."""
+    sign, g_a, state = per_guard(ev, SIGN)[i], per_guard(ev, VALUE)[i], per_guard(ev, ARM)
+    m = left(ev, guards, context, interpolate, mem, i, sign, a, b, noise) if state[i] == LEAVING else a
+    if m == a:
+        return root(ev, guards, context, interpolate, mem, i, sign, a, g_a, b, g_b, noise)
+    t = root(ev, guards, context, interpolate, mem, i, sign, m, per_guard(ev, AT_TRY)[i], b, g_b, 0.0)
+    state[i], per_guard(ev, FIRED)[i] = LEFT, t
+    return t
 
 
 @kernel
@@ -239,6 +253,8 @@ def take_signs(ev, t):
     direction, last_time, count, state = per_guard(ev, DIRECTION), per_guard(ev, LAST_TIME), per_guard(ev, LAST_COUNT), per_guard(ev, ARM)
     status = OK
     for i in range(len(sign)):
+        if state[i] == LEFT:
+            state[i] = 0.0 if t >= fired[i] else LEAVING
         fired[i] = 0.0
         noise = noise_of(ev, i, value[i], at_b[i])
         together = state[i] == TOGETHER

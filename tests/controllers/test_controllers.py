@@ -291,3 +291,27 @@ def test_mistakes_are_told_at_the_controller():
         load(slider({"measure": "s", "kp": 1}, outputs={"hold": {"value": "s"}}))
     with pytest.raises(ModelError, match="may change in a run|chambers|inputs are flows"):
         load(slider({"measure": "s", "kp": 1, "period": "T"}, parameters={"T": {"value": 0.1, "tunable": True}}))
+
+
+@pytest.mark.parametrize("name", ["radau", "semi-implicit", "rk45"])
+def test_what_rests_keeps_its_bits(name: str):
+    """Rows exchanged for the large entry of a flag's column gave the flag 1e-25: a condition `flag == 0` was never true again."""
+    model = SLIDER | {
+        "states": {"flag": {"rate": 0}, "lag": {"rate": "1e6*flag + 50*(s - lag)"}},
+        "forces": {"f": {"coordinate": "s", "value": "-1e6*flag - 40*s + lag"}},
+        "events": {"flagged": {"when": "flag == 0 and t > 0.1", "set": {"flag": "1e-6"}}},
+    }
+    model["joints"] = {"j": SLIDER["joints"]["j"] | {"start": [0.3], "speed": [1.0]}}
+    result = load(model).compile().simulate(0.15, output_step=0.03, integrator=name, step=1e-3)
+    assert [event.time for event in result.events] == [pytest.approx(0.1, abs=1e-9)]
+    assert (result["flag"] == np.where(result.time < 0.1, 0.0, 1e-6)).all()
+
+
+@pytest.mark.parametrize("name", ["radau", "rk45"])
+def test_a_controller_acts_under_every_integrator(name: str):
+    """The integral and the filter of a continuous law begin by an event, which implicit methods missed."""
+    law = {"kind": "pid", "measure": "s", "setpoint": 0.5, "kp": 80.0, "ki": 30.0, "kd": 9.0, "filter": 0.02}
+    expected = load(slider(law)).compile().simulate(1.0, output_step=0.1, integrator="adams", tolerance=1e-10)
+    found = load(slider(law)).compile().simulate(1.0, output_step=0.1, integrator=name, tolerance=1e-10)
+    assert [event.cause for event in found.events] == [event.cause for event in expected.events] != []
+    assert found["s"] == pytest.approx(expected["s"], abs=1e-7)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from call_sequences import COUNTERS, CallSequences, built, coverage, missing_tools
+from crossings import Crossings
 from motions import Motions
 from readers import Readers
 
@@ -41,6 +42,8 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
             found.append(CallSequences(built(folder)))
     if "motions" in wanted:
         found.append(Motions())
+    if "crossings" in wanted:
+        found.append(Crossings())
     return found
 
 
@@ -64,7 +67,7 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
 
 
 def main() -> int:
-    kinds = (*READERS, "calls", "motions")
+    kinds = (*READERS, "calls", "motions", "crossings")
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))

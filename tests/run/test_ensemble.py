@@ -177,3 +177,17 @@ def test_the_period_of_a_controller_changes_what_is_compiled():
     for k in range(2):
         single = load(text).compile(lag=values["lag"][k]).simulate(stop_time=0.5, output_step=0.05)
         assert found["p"][k] == pytest.approx(single["p"], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["k", "m", "p0"])
+def test_ends_of_stages_that_set_speeds(name: str):
+    """Runs that were compiled by themselves lost what the end of a stage sets by laws of the state."""
+    stages = [{"name": "first", "ends": {"at": 0.21}, "set": {"der(p)": "0.3 - der(p)"}}, {"name": "second"}]
+    system = load(arm(stages=stages)).compile()
+    values = VALUES[name][[1, 7]]
+    many = system.simulate_many({name: values}, stop_time=0.5, output_step=0.05)
+    for k, value in enumerate(values):
+        one = load(arm(stages=stages)).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)
+        assert np.abs(one["der(p)"] - load(arm()).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)["der(p)"]).max() > 0.1
+        for column in ("p", "der(p)", "height"):
+            assert many[column][k] == pytest.approx(one[column], abs=1e-6)

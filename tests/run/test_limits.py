@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from kinetree.models import load
+from kinetree.models import ModelError, load
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.solvers import unit_layout as U
@@ -131,6 +131,15 @@ def test_tolerances_mean_the_same_everywhere():
     assert by_call["q"].tobytes() == by_run["q"].tobytes()
     assert given.options.absolute == 1e-3
     assert load(swing()).compile().simulate(0.1).options.absolute == 1e-10
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1e-6, 1.0, 2.5])
+def test_tolerances_outside_of_0_and_1_are_refused(wrong: float):
+    """A relative tolerance of 2 ran until its steps made no sense, and blamed the motion."""
+    with pytest.raises(ValueError, match="tolerance is"):
+        load(swing()).compile().simulate(0.1, tolerance=wrong)
+    with pytest.raises(ModelError, match=r"run\.tolerances\.relative"):
+        load(swing(run={"tolerances": wrong})).compile()
 
 
 def test_the_method_of_the_description_is_used():

@@ -393,8 +393,9 @@ def spatial_inertia(table: dict[str, Any], R: np.ndarray) -> np.ndarray:
 
 def saddle(M: np.ndarray, J: np.ndarray, f: np.ndarray, a: np.ndarray) -> np.ndarray:
     """x of M x = f + Jᵀμ, J x = a; dependent rows by least squares."""
-    n, r = M.shape[0], J.shape[0]
-    if not r:
+    n, real = M.shape[0], np.linalg.norm(J, axis=1) > 1e-12  # loops of bodies that cannot move apart have rows of rounding alone
+    J, a = J[real], a[real]
+    if not J.size:
         return np.linalg.solve(M, f) if n else f
     x, y = np.linalg.solve(M, np.column_stack((f, J.T)))[:, 0], np.linalg.solve(M, J.T)
     mu = lstsq(J @ y, a - J @ x, cond=1e-11)[0]

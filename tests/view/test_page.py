@@ -102,7 +102,15 @@ def test_circuits_chains_starts_and_states_of_rest_have_a_page(shell, pages, nam
         if name == "rest":
             options = page.locator("#clip option").all_text_contents()
             assert options[:2] == ["as it is", "heavy"] and options[2].startswith("mode 1: ") and " Hz" in options[2]
+            page.click("#beside")
+            page.wait_for_timeout(400)
+            assert page.locator("#columns span").all_text_contents() == ["as it is", "heavy"]
+            both = pixels(page)
+            left, right = both[:, : both.shape[1] // 2], both[:, -(both.shape[1] // 2) :]
+            inked = [(np.abs(half - half[4, -40]).sum(axis=2) > 60).mean() for half in (left, right)]
+            assert min(inked) > 0.05 and (np.abs(left - right).sum(axis=2) > 30).mean() < 0.3, "two states, nearly alike"
             page.select_option("#clip", index=2)
+            assert page.locator("#columns").is_hidden()
             seek(page, 0.0)
             first = pixels(page)
             seek(page, 0.5)
@@ -118,6 +126,25 @@ def test_without_webgl_the_page_says_so_and_the_plots_stay(shell, pages):
     page.wait_for_function("window.kinetree")
     assert "no WebGL" in (page.locator("#message").text_content() or "") and page.locator(".strip canvas").count() == 3
     page.close()
+
+
+def test_the_eye_goes_along_with_what_travels(shell, tmp_path):
+    """Its picture barely changes while it drives away; the ground under it stays, and a body that is followed by choice comes back with the start."""
+    path = Animation(run_data(load("lib:trailer").compile().simulate(10.0))).save(tmp_path / "trailer.html")
+    with opened(shell, path) as (page, requests, complaints):
+        for part in (0.0, 0.5, 1.0):
+            seek(page, part)
+            place = page.evaluate(
+                "() => { const b = kinetree.bodies[0], v = b.position.clone().project(kinetree.camera); return [v.x, v.y, b.position.length()]; }"
+            )
+            assert abs(place[0]) < 0.6 and abs(place[1]) < 0.6, place
+        assert place[2] > 8.0 and not complaints and not requests
+        page.click("#panel-view")
+        page.select_option("#follow", label="nothing")
+        page.click('[data-view="home"]')
+        page.wait_for_timeout(200)
+        away = page.evaluate("() => { const v = kinetree.bodies[0].position.clone().project(kinetree.camera); return Math.hypot(v.x, v.y); }")
+        assert away > 0.6, "nothing is followed, yet it stays in the middle"
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ function mesh(part) {
   return flat;
 }
 function solid(part, colour) {
-  const own = part.colour || colour, dark = own === "#2b2f36";
+  const own = part.colour || colour, dark = own === "#2b2f36" || own === "#b9b29f";
   const object = new THREE.Mesh(geometry(part), material(own, part.opacity, dark ? 0.9 : 0.55));
   object.position.set(...part.at);
   object.quaternion.set(part.turn[1], part.turn[2], part.turn[3], part.turn[0]);

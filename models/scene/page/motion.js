@@ -1,7 +1,7 @@
 // Clips: poses over time; the scene at an instant; paths and arrows.
-const clips = DATA.clips.map((clip) => ({ ...clip, time: unpack(clip.time, Float64Array), poses: unpack(clip.poses), vectors: clip.vectors.map((each) => each && unpack(each)), forces: clip.forces.map((each) => each && unpack(each)), origin: clip.origin && unpack(clip.origin, Float64Array), plots: clip.plots.map((plot) => ({ ...plot, values: Float64Array.from(unpack(plot.values), (v) => v + plot.base) })) }));
+const clips = DATA.clips.map((clip) => ({ ...clip, time: unpack(clip.time, Float64Array), poses: unpack(clip.poses), ruts: (clip.ruts || []).map((each) => each && unpack(each)), vectors: clip.vectors.map((each) => each && unpack(each)), forces: clip.forces.map((each) => each && unpack(each)), origin: clip.origin && unpack(clip.origin, Float64Array), plots: clip.plots.map((plot) => ({ ...plot, values: Float64Array.from(unpack(plot.values), (v) => v + plot.base) })) }));
 let clip = clips[0], now = 0, playing = false, rate = 1, follow = -1, dirty = true, arrowSize = 1;
-const COUNT = bodies.length, q0 = new THREE.Quaternion(), q1 = new THREE.Quaternion(), followed = new THREE.Vector3(), lastFollowed = new THREE.Vector3();
+const COUNT = bodies.length, q0 = new THREE.Quaternion(), q1 = new THREE.Quaternion(), followed = new THREE.Vector3(), lastFollowed = new THREE.Vector3(), homeFollowed = new THREE.Vector3(), homes = new Map();
 const begin = () => clip.time[0], finish = () => clip.time[clip.time.length - 1];
 function frameAt(t) { // index and part of the way to the next frame
   let low = 0, high = clip.time.length - 1;
@@ -34,6 +34,7 @@ function pose(t) {
     line.fit(length);
   });
   drawArrows(k);
+  drawRuts(k);
   paths.forEach((path) => {
     path.past.geometry.setDrawRange(0, k + 1);
     path.dot.visible = path.shown && shown.paths && !!place(path.body, path.point, path.dot.position);
@@ -46,6 +47,18 @@ function largest(kind) { // of all arrows of a kind, for a common scale
   arrows.forEach((each, k) => { if ((each.kind === "reaction") === (kind === "reactions") && clip.vectors[k]) for (let i = 0; i < clip.vectors[k].length; i += 3) take(clip.vectors[k][i], clip.vectors[k][i + 1], clip.vectors[k][i + 2]); });
   if (kind === "forces") DATA.lines.forEach((line, k) => clip.forces[k] && clip.forces[k].forEach((f) => take(f)));
   return most || 1;
+}
+const deepest = new Map();
+function drawRuts(k) { // the deeper the darker
+  tracks.forEach((strip, n) => {
+    const depths = clip.ruts[n], cells = strip.left.length, colours = strip.object.geometry.attributes.color;
+    strip.object.visible = !!depths && shown.floor;
+    if (!depths) return;
+    if (!deepest.has(depths)) deepest.set(depths, depths.reduce((most, each) => Math.max(most, each), 1e-9));
+    for (let c = 0; c < cells; c++) { const part = Math.sqrt(Math.max(depths[k * cells + c], 0) / deepest.get(depths)) * 0.85; colours.setW(2 * c, part); colours.setW(2 * c + 1, part); }
+    colours.needsUpdate = true;
+    if (clip.origin) strip.object.position.copy(origin).negate();
+  });
 }
 const scales = {};
 function drawArrows(k) {
@@ -96,15 +109,54 @@ function placeLabels() {
     body.label.style.transform = `translate(${((p.x + 1) / 2) * box.width + 8}px, ${((1 - p.y) / 2) * box.height - 8}px)`;
   });
 }
-function followBody() {
+const placeOf = (body, out) => out.set(...body.com).applyQuaternion(body.turn).add(body.position);
+function followBody() { // the eye goes with a body, and with it the lights and the ground under it
   const body = bodies[follow];
   if (!body || !body.there) return;
-  followed.set(...body.com).applyQuaternion(body.turn).add(body.position);
+  placeOf(body, followed);
   const step = followed.clone().sub(lastFollowed);
   camera.position.add(step); controls.target.add(step); lastFollowed.copy(followed);
+  carry(followed.clone().sub(homeFollowed));
+}
+function startFollowing(index) { // where a body is now is where the eye begins to go with it
+  const body = bodies[index];
+  follow = body ? index : -1;
+  if (body && body.there) { placeOf(body, lastFollowed); if (!homes.has(index)) { const t = now; pose(begin()); homes.set(index, placeOf(body, new THREE.Vector3()).clone()); pose(t); } homeFollowed.copy(homes.get(index)); }
+}
+const stills = () => clips.filter((each) => each.time.length === 1);
+let beside = false;
+function showBeside(on) { // states of rest one beside another, or one below another where the page is high
+  beside = on && stills().length > 1;
+  const names = document.getElementById("columns"), box = canvas.getBoundingClientRect(), across = box.width >= box.height;
+  names.hidden = !beside;
+  names.style.flexDirection = across ? "row" : "column";
+  names.replaceChildren(...(beside ? stills() : []).map((each) => { const name = document.createElement("span"); name.textContent = each.name; return name; }));
+  for (const kind of ["forces", "reactions"]) { const own = clip; scales[kind] = (0.2 * SIZE) / Math.max(...(beside ? stills() : [clip]).map((each) => { clip = each; return largest(kind); })); clip = own; }
+  labels.style.visibility = beside ? "hidden" : "";
+  dirty = true;
+}
+function renderBeside() {
+  const own = clip, still = stills(), size = renderer.getSize(new THREE.Vector2()), across = size.x >= size.y, w = across ? size.x / still.length : size.x, h = across ? size.y : size.y / still.length;
+  renderer.setScissorTest(true);
+  camera.aspect = w / h;
+  camera.updateProjectionMatrix();
+  still.forEach((each, k) => {
+    clip = each;
+    pose(each.time[0]);
+    const x = across ? k * w : 0, y = across ? 0 : size.y - (k + 1) * h;
+    renderer.setViewport(x, y, w, h); renderer.setScissor(x, y, w, h);
+    renderer.render(world, camera);
+  });
+  renderer.setScissorTest(false);
+  renderer.setViewport(0, 0, size.x, size.y);
+  camera.aspect = size.x / size.y;
+  camera.updateProjectionMatrix();
+  clip = own;
+  pose(now);
 }
 function render() {
   if (!renderer) return;
+  if (beside) return renderBeside();
   renderer.render(world, camera);
   placeLabels();
 }

@@ -73,11 +73,13 @@ function buildPage() {
     $("traces").append(label);
   });
   $("follow").append(new Option("nothing", -1), ...bodies.map((body, k) => new Option(body.name, k)));
-  $("follow").onchange = () => { follow = Number($("follow").value); if (follow >= 0 && bodies[follow].there) { const b = bodies[follow]; lastFollowed.set(...b.com).applyQuaternion(b.turn).add(b.position); } };
+  $("follow").onchange = () => { startFollowing(Number($("follow").value)); if (follow < 0) carry(origin.clone().set(0, 0, 0)); };
   $("arrow-size").oninput = () => { arrowSize = 10 ** Number($("arrow-size").value); setTime(now); };
   $("clip").hidden = clips.length < 2;
   $("clip").append(...clips.map((each, k) => new Option(each.name, k)));
-  $("clip").onchange = () => { useClip(Number($("clip").value)); play(true); };
+  $("clip").onchange = () => { if (beside) $("beside").click(); useClip(Number($("clip").value)); play(true); };
+  $("beside").hidden = stills().length < 2;
+  $("beside").onclick = () => { const on = $("beside").getAttribute("aria-pressed") !== "true"; $("beside").setAttribute("aria-pressed", on); showBeside(on); look(); };
   $("time").oninput = () => { play(false); setTime(Number($("time").value)); };
   $("play").onclick = () => play(!playing);
   $("speed").onchange = () => { rate = Number($("speed").value); };
@@ -89,11 +91,11 @@ function buildPage() {
   document.querySelectorAll("[data-view]").forEach((button) => { button.onclick = () => { look(button.dataset.view); dirty = true; }; });
   document.onkeydown = (event) => {
     if (event.target.closest("input[type=search], select, button") && event.key === " ") return;
-    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), v: () => toggle($("panel-view")), t: () => $("theme").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
+    const keys = { " ": () => play(!playing), p: () => toggle($("panel-plots")), v: () => toggle($("panel-view")), t: () => $("theme").click(), s: () => $("beside").click(), h: () => { look(); dirty = true; }, ArrowRight: () => setTime(now + (finish() - begin()) / 200), ArrowLeft: () => setTime(now - (finish() - begin()) / 200) };
     if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { keys[event.key](); event.preventDefault(); }
   };
   controls.addEventListener("change", () => { dirty = true; });
-  new ResizeObserver(() => { resize(); refreshPlots(); dirty = true; }).observe(main);
+  new ResizeObserver(() => { resize(); refreshPlots(); if (beside) showBeside(true); dirty = true; }).observe(main);
 }
 let last = 0, frames = 0;
 function tick(stamp) {
@@ -118,10 +120,10 @@ function start() {
   resize();
   useClip(0);
   look();
-  if (DATA.follow !== null && DATA.follow !== undefined) { follow = DATA.follow; $("follow").value = follow; }
+  if (DATA.follow !== null && DATA.follow !== undefined) { startFollowing(DATA.follow); $("follow").value = follow; }
   setTime(begin());
   play(!matchMedia("(prefers-reduced-motion: reduce)").matches && !DATA.paused);
   requestAnimationFrame(tick);
 }
 start();
-window.kinetree = { pose, seek: (t) => { play(false); setTime(t); render(); }, play, theme, useClip, look, get time() { return now; }, get span() { return [begin(), finish()]; }, get frames() { return frames; }, shown, visibility, render, bodies, redraw: () => { setTime(now); render(); } };
+window.kinetree = { pose, seek: (t) => { play(false); setTime(t); render(); }, play, theme, useClip, look, get time() { return now; }, get span() { return [begin(), finish()]; }, get frames() { return frames; }, shown, visibility, render, bodies, camera, redraw: () => { setTime(now); render(); } };

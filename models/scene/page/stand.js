@@ -36,6 +36,19 @@ const paths = DATA.traces.map((trace, k) => {
   return { ...trace, colour: PATHS[k % PATHS.length], past: make(1), whole: make(0.28), dot };
 });
 
+const tracks = (DATA.strips || []).map((strip) => { // a ribbon just above the ground, clear where there is no rut
+  const cells = strip.left.length, points = new Float32Array(6 * cells), colours = new Float32Array(8 * cells), faces = [], lift = 0.003 * SIZE;
+  for (let c = 0; c < cells; c++) {
+    [strip.left[c], strip.right[c]].forEach((at, side) => { points.set(at.map((x, i) => x + lift * strip.normal[i]), 6 * c + 3 * side); colours.set([0.2, 0.13, 0.07, 0], 8 * c + 4 * side); });
+    if (c) faces.push(2 * c - 2, 2 * c - 1, 2 * c, 2 * c, 2 * c - 1, 2 * c + 1);
+  }
+  const made = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(points, 3)).setAttribute("color", new THREE.BufferAttribute(colours, 4));
+  made.setIndex(faces);
+  const object = new THREE.Mesh(made, new THREE.MeshBasicMaterial({ vertexColors: true, transparent: true, side: THREE.DoubleSide, depthWrite: false }));
+  world.add(object);
+  return { ...strip, object };
+});
+
 const sky = new THREE.HemisphereLight("#ffffff", "#b9bec6", 1.9), sun = new THREE.DirectionalLight("#fff8ee", 1.7), fill = new THREE.DirectionalLight("#dfe8ff", 0.7);
 const middle = V(DATA.middle), reach = Math.max(DATA.reach, 0.3 * SIZE);
 { // the sun stands above and beside
@@ -67,6 +80,12 @@ if (DATA.ground !== null) {
   world.add(floor);
   world.fog = new THREE.Fog("#ffffff", 6 * reach, 17 * reach);
 }
+const stood = [sun.position, sun.target.position, fill.position, fill.target.position, floor.position].map((at) => [at, at.clone()]);
+function carry(way) { // lights go along; the ground in steps of its grid, which is seen to stand still
+  const cell = 10 ** Math.floor(Math.log10(Math.max(reach, SIZE))) / 2, flat = way.clone().applyQuaternion(floor.quaternion.clone().invert());
+  flat.set(Math.round(flat.x / cell) * cell, Math.round(flat.y / cell) * cell, 0).applyQuaternion(floor.quaternion);
+  stood.forEach(([at, home]) => at.copy(home).add(at === floor.position ? flat : way));
+}
 let renderer = null;
 try {
   renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
@@ -95,18 +114,20 @@ function look(which = "home") {
   }
   if (Math.abs(way.dot(UP)) > 0.999 * way.length()) way.addScaledVector(Math.abs(UP.x) > 0.9 ? new THREE.Vector3(0, 1e-3, 0) : new THREE.Vector3(0, -1e-3, 1e-3), 1);
   way.normalize();
-  const distance = which === "home" && DATA.outline.length ? fitting(way) : (1.06 * reach) / Math.sin((camera.fov * Math.PI) / 360) / Math.max(Math.min(1, camera.aspect), 0.35);
+  const distance = which === "home" && DATA.outline.length ? fitting(way) : (1.06 * reach) / Math.sin((camera.fov * Math.PI) / 360) / Math.max(Math.min(1, columnAspect()), 0.35);
   controls.target.copy(middle);
   if (world.fog) { world.fog.near = 1.1 * distance; world.fog.far = 3.6 * distance; }
   camera.position.copy(middle).addScaledVector(way.normalize(), distance);
+  if (follow >= 0 && bodies[follow].there) { const gone = lastFollowed.clone().sub(homeFollowed); camera.position.add(gone); controls.target.add(gone); }
   controls.update();
 }
+const columnAspect = () => { if (!beside) return camera.aspect; const count = stills().length; return camera.aspect >= 1 ? camera.aspect / count : camera.aspect * count; };
 function fitting(way) { // how far away the eye must be so that the outline fills the picture
   const right = new THREE.Vector3().crossVectors(UP, way).normalize(), above = new THREE.Vector3().crossVectors(way, right), tan = Math.tan((camera.fov * Math.PI) / 360);
   let most = 0.3 * SIZE;
   for (const place of DATA.outline) {
     const p = V(place).sub(middle);
-    most = Math.max(most, p.dot(way) + (1.12 * Math.max(Math.abs(p.dot(above)), Math.abs(p.dot(right)) / Math.max(camera.aspect, 0.35))) / tan);
+    most = Math.max(most, p.dot(way) + (1.12 * Math.max(Math.abs(p.dot(above)), Math.abs(p.dot(right)) / Math.max(columnAspect(), 0.35))) / tan);
   }
   return most;
 }

@@ -16,6 +16,7 @@ from random_mechanisms import STOP, random_mechanism
 from readers import numbered, patience, shrunk
 
 from kinetree.models import ModelError, load
+from kinetree.models.run.status import EvaluationError
 
 PATIENCE = 120  # seconds for one mechanism
 
@@ -81,23 +82,30 @@ RARELY = {"native": 6, "python": 12, "model exchange": 6, "dense motion": 6}  # 
 class Motions:
     """One mechanism per round, every second one without what the dense matrices do not know."""
 
+    checks = LONG
+    rarely = RARELY
+    name = "mechanisms"
+
+    def draw(self, seed: int) -> dict[str, Any]:
+        description = random_mechanism(seed)
+        return plain(description) if seed % 2 else description
+
     def round(self, draw: random.Random, out: Path) -> tuple[dict[str, int], list[str]]:
         seed = draw.randrange(2**31)
-        checks = {name: check for name, check in LONG.items() if draw.randrange(RARELY.get(name, 1)) == 0}
+        checks = {name: check for name, check in self.checks.items() if draw.randrange(self.rarely.get(name, 1)) == 0}
         told: list[str] = []
         try:
-            description = random_mechanism(seed)
-            description = plain(description) if seed % 2 else description
+            description = self.draw(seed)
             with patience(PATIENCE):
                 found = list(findings(description, seed, checks))
-        except ModelError:
-            return {"mechanisms that are refused": 1}, []
+        except (ModelError, EvaluationError):  # no mechanism, or one whose loops the start does not close
+            return {f"{self.name} that are refused": 1}, []
         for what, more in found:
             small = shrunk(description, lambda each, what=what: fails(each, seed, checks, what))
             path = numbered(out, "motion")
             path.write_text(json.dumps({"finding": what, "more": more, "seed": seed, "input": small}, indent=1))
             told.append(f"motion: {what}: {more}: {path}")
-        return {"mechanisms": 1, "comparisons": len(checks)}, told
+        return {self.name: 1, "comparisons": len(checks)}, told
 
 
 def fails(description: dict[str, Any], seed: int, checks: dict[str, Callable], what: str) -> bool:

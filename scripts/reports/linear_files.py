@@ -1,0 +1,50 @@
+"""A linear system in files: matrices and names as .npz, .mat or .json, or its responses over frequency as .csv."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kinetree.models.result.whole_file import opened
+from kinetree.scripts.terminal.as_json import keep_json
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.linearization import Linear
+
+
+def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, Any], path: Path) -> None:
+    """Matrices and names in the format of the ending."""
+    import numpy as np
+
+    part = linear.part(ins, outputs)
+    arrays = {key: getattr(part, key) for key in "ABCD"} | {"M": linear.mass, "F": linear.damping, "K": linear.stiffness}
+    names = {"states": linear.states, "inputs": tuple(ins), "outputs": tuple(outputs), "coordinates": linear.coordinates}
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        with opened(path, "wb") as stream:
+            np.savez(stream, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+    elif suffix == ".mat":
+        from scipy.io import savemat
+
+        with opened(path, "wb") as stream:
+            savemat(stream, arrays | {key: np.array(value, dtype=object) for key, value in names.items()})
+    elif suffix == ".json":
+        keep_json(plain, path)
+    else:
+        write_responses(linear, ins, outputs, path)
+
+
+def write_responses(linear: Linear, ins: list[str], outputs: list[str], path: Path) -> None:
+    """Frequency responses as columns: gain and phase of every pair."""
+    import csv
+
+    import numpy as np
+
+    part = linear.part(ins, outputs)
+    omega = part.frequencies()
+    values = part.response(omega)
+    pairs = [(i, o) for i in range(len(ins)) for o in range(len(outputs))]
+    heads = [text for i, o in pairs for text in (f"|{outputs[o]}/{ins[i]}|", f"phase {outputs[o]}/{ins[i]} [deg]")]
+    columns = [column for i, o in pairs for column in (np.abs(values[:, o, i]), np.degrees(np.unwrap(np.angle(values[:, o, i]))))]
+    with opened(path) as stream:
+        csv.writer(stream).writerows([["frequency [Hz]", *heads], *np.column_stack((omega / (2 * np.pi), *columns)).tolist()])
