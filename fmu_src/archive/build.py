@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from kinetree.fmu.archive.binaries import Binaries, binaries, place_of, platform
 from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2
 from kinetree.fmu.archive.container import write_archive
 from kinetree.fmu.archive.documentation import index_html
+from kinetree.fmu.archive.licences import licences
 from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
@@ -196,17 +196,6 @@ def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, byte
     return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
 
 
-def licence_text() -> bytes:
-    """The licence of what the archive carries besides the model."""
-    for name in ("LICENSE",):
-        found = [path for path in files("kinetree") or [] if path.name == name]
-        candidates = [Path(str(path.locate())) for path in found] + [HERE.parents[1] / name]
-        for path in candidates:
-            if path.exists():
-                return path.read_bytes()
-    return b"Kinetree, BSD-3-Clause\n"
-
-
 def binaries_for(path: Path, backend: str, fmi: int | str, platforms: str | Sequence[str] | None, say: Callable[[str], None] = silent) -> Binaries:
     """The binaries of an archive; the Python back end can do without one for this machine."""
     check_request(path, backend, int(float(fmi)))
@@ -223,12 +212,12 @@ def pack_slave(path: Path, identifier: str, resources: dict[str, bytes], carried
     """The archive of the Python back end; pythonfmu writes it, documentation and icon are added."""
     from kinetree.fmu.slave.pack import python_entries
 
-    write_archive(path, python_entries(identifier, resources, carried) | about(page) | {"model.png": ICON.read_bytes()})
+    write_archive(path, python_entries(identifier, resources, carried) | about(page, "python", carried) | {"model.png": ICON.read_bytes()})
 
 
-def about(page: str) -> dict[str, bytes | str | Path]:
-    """Documentation and licence."""
-    return {"documentation/index.html": page, "documentation/licenses/license.txt": licence_text()}
+def about(page: str, backend: str, carried: Binaries) -> dict[str, bytes | str | Path]:
+    """Documentation and licences."""
+    return {"documentation/index.html": page, **licences(backend, carried)}
 
 
 def pack_native(
@@ -246,7 +235,7 @@ def pack_native(
         raise FmuError("there is no engine library for this machine")
     content: dict[str, bytes | str | Path] = {"modelDescription.xml": xml}
     content |= {place_of(target, identifier, version): binary for target, binary in carried.items()}
-    content |= {f"resources/{name}": data for name, data in resources.items()} | about(page)
+    content |= {f"resources/{name}": data for name, data in resources.items()} | about(page, "native", carried)
     write_archive(path, content | dict(pictures))
 
 
@@ -267,7 +256,7 @@ def pack_source(unit: Any, path: Path, version: int, table: Table, facts: Facts,
         facts.identifier, payload(unit, table, facts.token), version, getattr(unit, "motions", ()) or ("",) * len(unit.stage_names)
     )
     content |= {f"resources/{name}": data for name, data in files.items()}
-    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts))) | icons(version, table))
+    return write_archive(path, content | about(index_html(unit, table, notes(unit, "source", version, facts)), "source", {}) | icons(version, table))
 
 
 __all__ = ["BACKENDS", "FmuError", "Table", "build_fmu", "pack_unit"]

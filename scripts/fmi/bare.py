@@ -15,7 +15,7 @@ from kinetree.scripts.fmi.host import Archive
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.platforms import Platform, this_platform
 from kinetree.solvers.library.store import sound, written
-from kinetree.solvers.library.tools import compiler, cross_compiler, has_zig, run
+from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, has_zig, run
 
 ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")
 WINE = ("wine64", "wine", "/usr/lib/wine/wine64")
@@ -43,6 +43,15 @@ def why_not(target: Platform) -> str:
             return "QEMU is missing: apt-get install qemu-user-static"
         return "" if ARM_LIBRARIES.exists() else "the C library of ARM is missing: apt-get install libc6-arm64-cross"
     return f"nothing here runs programs for {target.name}"
+
+
+def no_compiler() -> str:
+    """Why the hosts in C cannot be built for this machine."""
+    try:
+        compiler()
+    except LibraryError as error:
+        return str(error)
+    return ""
 
 
 def launcher(target: Platform) -> tuple[list[str], dict[str, str]]:

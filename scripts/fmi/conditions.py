@@ -1,23 +1,26 @@
 """What hosts do with an instance besides stepping it evenly: reset it, interleave two of them, go back and forth, grow the steps, change parameters,
-run in a process with an empty environment out of a folder with an awkward name.
+hold an FMU of another model beside it, run in a process with an empty environment out of a folder with an awkward name.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
+import math
+import shutil
 import tempfile
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.fmu.variables import Access
+from kinetree.scripts.fmi.bare import HostError
 from kinetree.scripts.fmi.host import Archive, Host
+from kinetree.scripts.fmi.hosts import FOREIGN, Task
 from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.solvers.library.tools import LibraryError
 
 if TYPE_CHECKING:
     from kinetree.scripts.fmi.verify import Report
@@ -25,22 +28,9 @@ if TYPE_CHECKING:
 AWKWARD = "Ünterlagen %23 + #1"
 STEPS, REWINDS, GROWTH, CHANGE = 20, 4, 1.3, 1.02
 SWEEP = 1e-4  # other communication steps move the steps of the integrator
-PLAIN = """
-import ctypes, json, sys
-library, folder, guid, references, steps = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4]), json.loads(sys.argv[5])
-fmu = ctypes.CDLL(library)
-fmu.fmi2Instantiate.restype = ctypes.c_void_p
-class Callbacks(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_void_p) for name in ("logger", "allocate", "free", "finished", "environment")]
-instance = ctypes.c_void_p(fmu.fmi2Instantiate(b"a", 1, guid.encode(), folder.encode(), ctypes.byref(Callbacks()), 0, 0))
-assert instance.value and fmu.fmi2SetupExperiment(instance, 0, ctypes.c_double(0), ctypes.c_double(0), 0, ctypes.c_double(0)) == 0
-assert fmu.fmi2EnterInitializationMode(instance) == 0 and fmu.fmi2ExitInitializationMode(instance) == 0
-for t, h in steps:
-    assert fmu.fmi2DoStep(instance, ctypes.c_double(t), ctypes.c_double(h), 1) == 0
-values = (ctypes.c_double * len(references))()
-assert fmu.fmi2GetReal(instance, (ctypes.c_uint * len(references))(*references), ctypes.c_size_t(len(references)), values) == 0
-print(json.dumps(list(values)))
-"""
+# another model for the same process, whose solution is known
+DECAY = {"format": "kinetree/1", "name": "decay", "states": {"x": {"rate": "-x", "start": 1.0}}, "outputs": {"y": {"value": "x"}}}
+NEAR = 1e-5  # of its solution, in steps of any length
 
 
 def conditions(report: Report, archive: Archive, twin: InProcess, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
@@ -54,6 +44,7 @@ def conditions(report: Report, archive: Archive, twin: InProcess, grid: Sequence
         rewinds(report, archive, grid, names)
     growing(report, archive, grid, names, expected)
     parameters(report, archive, twin, few, names)
+    beside_another(report, archive, few, names, first)
     bare_process(report, archive, few, names, first[-1])
 
 
@@ -122,41 +113,78 @@ def growing(report: Report, archive: Archive, grid: Sequence[float], names: list
 
 
 def parameters(report: Report, archive: Archive, twin: InProcess, grid: Sequence[float], names: list[str]) -> None:
-    """A tunable parameter changes in the middle, in the FMU and in this process."""
+    """A tunable parameter changes in the middle, in the FMU and in this process; FMI 3.0 allows that in event mode."""
     tunable = [v for v in twin.table.variables if v.access == Access.TUNABLE and v.start]
     chosen = next((v for v in tunable if v.minimum <= CHANGE * (v.start or 0.0) <= v.maximum), None)
-    if chosen is None or archive.version != 2:
-        report.add("parameter changed at run time", "no tunable parameter" if chosen is None else "FMI 3.0: in event mode only")
+    if chosen is None:
+        report.add("parameter changed at run time", "no tunable parameter")
         return
     half, found = len(grid) // 2, []
     twin.reset()
-    for each in (Host(archive).start(), twin.start()):
+    modes = archive.version == 3
+    host = Host(archive, **({"event_mode_used": True} if modes else {})).start()
+    if modes:
+        leave_event_mode(host)
+    for each in (host, twin.start()):
         for k, t in enumerate(grid[1:], 1):
             if k == half:
+                if modes and each is host:
+                    host.fmu.enterEventMode()
                 each.set({chosen.name: CHANGE * (chosen.start or 0.0)})
+                if modes and each is host:
+                    leave_event_mode(host)
             each.step(t)
         found.append(np.array(each.get(names)))
+    host.close()
     report.compare(f"{chosen.name} changed at run time", largest(found[0], found[1]), 1e-12)
 
 
+def leave_event_mode(host: Host) -> None:
+    """Until nothing changes any more, and on to steps."""
+    while host.fmu.updateDiscreteStates()[0]:
+        pass
+    host.fmu.enterStepMode()
+
+
+def beside_another(report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray) -> None:
+    """An FMU of another model in the same process, a step of one and then one of the other: both move as if they were alone."""
+    from kinetree.fmu.archive.build import FmuError, build_fmu
+    from kinetree.models import load
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            path = build_fmu(load(DECAY), Path(folder) / "decay.fmu", "native", archive.version)
+        except FmuError as error:
+            report.add("beside another FMU", f"not run: {error}")
+            return
+        with Archive(path) as other:
+            host, guest, worst = Host(archive).start(), Host(other).start(), 0.0
+            found = [host.get(names)]
+            for t in grid[1:]:
+                host.step(t)
+                guest.step(t)
+                found.append(host.get(names))
+                worst = max(worst, abs(guest.get(["y"])[0] - math.exp(-t)))
+            host.close()
+            guest.close()
+    report.compare("beside another FMU", largest(np.array(found), first), 0.0)
+    report.compare("the other FMU", worst, NEAR)
+
+
 def bare_process(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
-    """A process with an empty environment and a home that cannot be written; signs of URLs and letters beyond ASCII in the folder's name."""
-    library = next((Path(archive.folder) / "binaries" / "linux64").glob("*.so"), None) if archive.version == 2 else None
-    if library is None or archive.needs_python:
-        report.add("empty environment, awkward folder", "not run: for native FMUs of FMI 2.0 on Linux")
+    """A C program with an empty environment and no home; signs of URLs and letters beyond ASCII in the folder's name."""
+    title, host = "empty environment, awkward folder", FOREIGN["bare"]
+    task = Task(archive, False, names, grid[1] - grid[0], len(grid) - 1)
+    if reason := host.cannot(task):
+        report.add(title, f"not run: {reason}")
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / AWKWARD
-        folder.mkdir()
-        for name in ("binaries", "resources"):
-            (folder / name).symlink_to(Path(archive.folder) / name)
-        steps = [[a, b - a] for a, b in zip(grid, grid[1:])]
-        there = folder / "binaries" / "linux64" / library.name
-        place = (folder / "resources").as_uri()
-        references = json.dumps([archive.references[name] for name in names])
-        line = [sys.executable, "-I", "-c", PLAIN, str(there), place, archive.description.guid, references, json.dumps(steps)]
-        done = subprocess.run(line, capture_output=True, text=True, cwd=os.sep, env={"HOME": "/proc"}, timeout=600)
-    if done.returncode:
-        report.add("empty environment, awkward folder", done.stderr.strip()[-300:] or f"ended with {done.returncode}", False)
-        return
-    report.compare("empty environment, awkward folder", largest(np.array(json.loads(done.stdout)), expected), 1e-12)
+        there = copy(archive)
+        there.folder = str(Path(scratch) / AWKWARD)
+        shutil.copytree(archive.folder, there.folder)
+        try:
+            found = host.run(replace(task, archive=there), host.platform)
+        except (HostError, LibraryError) as error:
+            report.add(title, str(error), False)
+            return
+    report.compare(title, largest(np.array(found), expected), 1e-12)

@@ -2,6 +2,7 @@
 
 import math
 import zipfile
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +11,9 @@ from fmpy.validation import validate_fmu
 from stub_unit import stub_shell, stub_unit
 
 from kinetree.fmu.archive.build import FmuError, identifier_of, pack_unit
+from kinetree.fmu.archive.licences import licences
 from kinetree.fmu.variables import Access, fmi_name, is_structured, variable_table
+from kinetree.solvers.library.platforms import PLATFORMS
 
 ARCHIVES = [("native", 2), ("native", 3), ("python", 2)]
 
@@ -142,3 +145,19 @@ def test_plain_names_have_no_commas(tmp_path):
     assert "der(der(x))" in names and not [name for name in names if "," in name]
     assert description.variableNamingConvention == "flat"
     assert validate_fmu(str(archive)) == []
+
+
+@pytest.mark.parametrize("backend", ["native", "python"])
+def test_licences_of_what_is_inside(backend, tmp_path):
+    """pythonfmu's library and scripts travelled without their licence."""
+    path = pack_unit(stub_unit(), tmp_path / "x.fmu", backend, shell=stub_shell())
+    with zipfile.ZipFile(path) as archive:
+        texts = {name.rpartition("/")[2]: archive.read(name).decode() for name in archive.namelist() if name.startswith("documentation/licenses/")}
+    assert "BSD 3-Clause" in texts["license.txt"] and "compiler-rt" in texts["linked.txt"]
+    assert ("MIT License" in texts["pythonfmu.txt"]) if backend == "python" else "pythonfmu.txt" not in texts
+    assert "mingw" not in texts["linked.txt"]
+
+
+def test_licences_of_sources_and_of_windows():
+    assert "Modelica Association" in str(licences("source", {})["documentation/licenses/fmi-headers.txt"])
+    assert "mingw-w64" in str(licences("native", {PLATFORMS["win64"]: Path("x.dll")})["documentation/licenses/linked.txt"])

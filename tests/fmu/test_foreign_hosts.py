@@ -8,10 +8,13 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.cli import main
+from kinetree.scripts.fmi import bare, conditions
 from kinetree.scripts.fmi.bare import HostError, why_not
-from kinetree.scripts.fmi.host import Archive
+from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
+from kinetree.scripts.fmi.verify import Report, twin_of
 from kinetree.solvers.library.platforms import PLATFORMS
+from kinetree.solvers.library.tools import LibraryError
 
 # falls from 1 m, keeps 0.7 of its speed, g = 9.81: the third bounce is after 1.47 s
 G, E = 9.81, 0.7
@@ -36,7 +39,8 @@ BALL = {
     "bodies": {"ball": {"mass": 1.0}},
     "joints": {"j": {"child": "ball", "transforms": [{"shift": "z", "coordinate": "h", "start": 1.0}]}},
     "events": {"bounce": {"when": "h < 0 and der(h) < 0", "set": {"h": 0.0, "der(h)": f"-{E}*der(h)"}}},
-    "outputs": {"height": {"value": "h"}},
+    "parameters": {"scale": {"value": 1.0, "tunable": True}},
+    "outputs": {"height": {"value": "scale*h"}},
     "run": {"stop_time": 1.3, "output_step": 0.01},
 }
 
@@ -68,6 +72,36 @@ def test_a_host_that_cannot_says_why(archive):
     only_here = not (Path(archive.folder) / "binaries" / "win64").exists() and not why_not(PLATFORMS["win64"])
     if only_here and archive.version == 2:
         assert "no binary for win64" in FOREIGN["wine"].cannot(task)
+
+
+def test_without_a_compiler_the_c_host_is_not_run(archive, monkeypatch):
+    """Somebody who installed the wheel has none: verify passes and says so."""
+
+    def none() -> list[str]:
+        raise LibraryError("no C compiler found")
+
+    monkeypatch.setattr(bare, "compiler", none)
+    assert FOREIGN["bare"].cannot(tasks(archive, 0.01, 1)[0]) == "no C compiler found"
+
+
+def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive):
+    """Both checks run for every kind of archive; a motion that differs is told."""
+    report, names, grid = Report(archive.path), ["height"], [0.01 * k for k in range(21)]
+    first = conditions.rows(Host(archive).start(), grid, names)
+    conditions.beside_another(report, archive, grid, names, first)
+    conditions.bare_process(report, archive, grid, names, first[-1])
+    assert [check.what for check in report.checks] == ["beside another FMU", "the other FMU", "empty environment, awkward folder"]
+    assert report.good and not any("not run" in check.result for check in report.checks)
+    conditions.beside_another(report, archive, grid, names, first + 1e-9)
+    conditions.bare_process(report, archive, grid, names, first[-1] + 1e-9)
+    assert [check.good for check in report.checks[3:]] == [False, True, False]
+
+
+def test_verify_changes_a_parameter_during_the_run(archive):
+    """FMI 3.0 only allows it in event mode."""
+    report, grid = Report(archive.path), [0.01 * k for k in range(21)]
+    conditions.parameters(report, archive, twin_of(archive), grid, ["height"])
+    assert [(check.what, check.good) for check in report.checks] == [("scale changed at run time", True)]
 
 
 def test_a_failed_run_says_what_the_host_said(archive):

@@ -1,0 +1,73 @@
+"""Licences of what an archive carries: ours, pythonfmu's, the standard's headers, and what the linker adds to binaries."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, distribution, files
+from pathlib import Path
+
+from kinetree.fmu.archive.binaries import Binaries
+
+FOLDER = "documentation/licenses"
+TREE = Path(__file__).parents[2]
+BSD_2 = """Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following conditions are
+met:
+
+1. Redistributions of source code must retain the above copyright notice, this list of conditions and the following disclaimer.
+
+2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer in the
+   documentation and/or other materials provided with the distribution.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE
+IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE
+LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE
+GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT
+LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH
+DAMAGE.
+"""
+HEADERS = f"""sources/fmi2*.h, sources/fmi3*.h: headers of the FMI standard
+
+Copyright (C) 2008-2011 MODELISAR consortium, 2012-2024 Modelica Association Project "FMI". All rights reserved.
+
+{BSD_2}"""
+LINKED = """What is linked into the binaries besides the code of this archive, as far as it is used:
+
+helpers of the compiler: where zig linked, compiler-rt of the LLVM project (Apache License 2.0 with LLVM exceptions, https://llvm.org/LICENSE.txt);
+where gcc did, libgcc (GPL 3 with the GCC Runtime Library Exception, https://www.gnu.org/licenses/gcc-exception-3.1.html)
+"""
+WINDOWS = """
+start-up code of mingw-w64 in the binary for Windows: copyright (c) the mingw-w64 project, https://www.mingw-w64.org; in the public domain or under
+the licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/master/tree/COPYING
+"""
+
+
+def licences(backend: str, carried: Binaries) -> dict[str, bytes | str | Path]:
+    """Files of the folder of licences; FMI names the first one."""
+    found: dict[str, bytes | str | Path] = {f"{FOLDER}/license.txt": own()}
+    if backend == "source":
+        found[f"{FOLDER}/fmi-headers.txt"] = HEADERS
+    if backend == "python":
+        found[f"{FOLDER}/pythonfmu.txt"] = of_package("pythonfmu")
+    if carried:
+        windows = any(target.system == "Windows" for target in carried)
+        found[f"{FOLDER}/linked.txt"] = LINKED + (WINDOWS if windows else "")
+    return found
+
+
+def own() -> bytes:
+    """The licence of Kinetree."""
+    listed = [path for path in files("kinetree") or [] if path.name == "LICENSE"]
+    for path in (*(Path(str(each.locate())) for each in listed), TREE / "LICENSE"):
+        if path.exists():
+            return path.read_bytes()
+    return b"Kinetree, BSD-3-Clause\n"
+
+
+def of_package(name: str) -> bytes:
+    """The licence file that a package was installed with."""
+    try:
+        package = distribution(name)
+    except PackageNotFoundError:
+        return f"{name}: https://pypi.org/project/{name}\n".encode()
+    listed = [path for path in package.files or [] if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))]
+    texts = [Path(str(path.locate())).read_bytes() for path in listed]
+    return b"\n".join(texts) or f"{name} {package.version}: {package.metadata.get('License', '')} https://pypi.org/project/{name}\n".encode()
