@@ -7,6 +7,8 @@ slopes.
 from collections.abc import Callable
 from importlib import import_module
 
+from kinetree.solvers.literal.kinds import LITERAL
+
 LIBRARIES = {
     "core": {
         "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
@@ -32,18 +34,7 @@ LIBRARIES = {
             "momenta",
             "mass_matrix",
             "inverse_dynamics",
-            "drt",
-            "cbm",
-            "lgr",
-            "itr_m",
-            "itr_g",
-            "itr_direct",
-            "abm",
-            "dec_h",
-            "cbm_h",
-            "lgr_h",
-            "itr_h",
-            "abm_h",
+            *(form.entry for form in LITERAL),
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
