@@ -14,7 +14,7 @@ def backwards(I, W):
         k = int(W.highest) - 1 - m
         at, anchor = I.at_path + SLOTS * n * k, W[I.at_anchors + k]
         t, t_end = W[I.at_times + k], W[I.at_times + k + 1]
-        by_end = 0.0
+        by_begin, by_size, by_end = 0.0, 0.0, 0.0
         if I.close != 0:
             copy(part(W, I.at_pair, 1, n), part(W, I.at_adjoint, 0, n))
             status, by_end = back(I, W, I.open, t_end, part(W, at, 4, n))

@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
-from kinetree.models.gradients.path import Piece, Recorder, Stages, started
+from kinetree.models.gradients.path import Piece, Recorder, Stages, origin, started
 from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
@@ -34,12 +34,9 @@ GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the 
 
 def refused(result: Result) -> str:
     """Why a run has no gradient here; empty when it has."""
-    options, replay = result.options, result.replay
-    if options is None or replay is None:
-        return "the result was read from a file"
+    unit, options = origin(result)
     if options.integrator not in METHODS:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
-    unit = replay.unit
     if unit.method not in ("auto", "DEC"):
         return f"the run was made by the form '{unit.method}', adjoints are those of the default engine"
     if unit.description.actuators:
@@ -49,11 +46,11 @@ def refused(result: Result) -> str:
 
 def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequence[str] | None) -> np.ndarray:
     """∂(output at the end)/∂parameters; of several outputs a row for each. Parameters that follow from others move with those alone."""
-    problem = refused(result)
+    problem = refused(result) if result.replay and result.options else "the result was read from a file"
     if problem:
         raise ValueError(f"no gradient of '{output}': {problem}")
-    known = result.replay.unit.compiled[0].parameters
-    follow = followers(result.replay.unit)
+    unit = origin(result)[0]
+    known, follow = unit.compiled[0].parameters, followers(unit)
     chosen = list(known if parameters is None else parameters)
     unknown = [name for name in chosen if name not in known]
     if unknown:
@@ -95,7 +92,8 @@ class Way:
     def __init__(self, result: Result, chosen: Sequence[str]):
         self.result = result
         self.chosen = list(dict.fromkeys(chosen))
-        self.unit = unit = numbered(result.replay.unit, self.chosen)
+        own, self.options = origin(result)
+        self.unit = unit = numbered(own, self.chosen)
         self.stages = Stages(unit, self.chosen)
         recorder = Recorder(result, self.stages)
         self.pieces = recorder.whole()
@@ -105,14 +103,14 @@ class Way:
             self.stages = Stages(unit, self.chosen)
             self.pieces = Recorder(result, self.stages).whole()
         self.codes: dict[int, Codes] = {}
-        implicit = result.options.integrator != "rk4"
+        implicit = self.options.integrator != "rk4"
         for stage in {piece.stage for piece in self.pieces}:
             try:
                 self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
             except (ValueError, ArithmeticError) as error:
                 raise ValueError(f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}") from None
         self.jumps: dict[float, Jump] = {}
-        self.blocks = {stage: Blocks(code, result.options) for stage, code in self.codes.items()}
+        self.blocks = {stage: Blocks(code, self.options) for stage, code in self.codes.items()}
 
     def gradients(self, outputs: Sequence[str]) -> np.ndarray:
         """Slopes of outputs by the parameters that are followed, a row for each."""
@@ -168,7 +166,7 @@ class Way:
         everything[[c.parameters.index(name) for name in self.chosen]] = parameters
         q, u, x = np.split(self.blocks[piece.stage].end, np.cumsum([len(c.coordinates), len(c.speeds)]))
         found = trace.evaluate(self.result.time[-1], q, u, x, inputs, parameters=everything, held=rest)
-        return Slopes(*np.split(found, [len(names)]))
+        return Slopes(found[: len(names)], found[len(names) :])
 
     def backwards(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
         """Over one piece."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import AT_WORK, fields_of
 from kinetree.models.run.inputs import Sampled, steps
-from kinetree.models.run.simulation import check, give, set_options
+from kinetree.models.run.simulation import Options, check, give, set_options
 from kinetree.models.run.unit import Run, Unit
 from kinetree.models.specialised.motion import of_stage
 from kinetree.models.system.system import System
@@ -80,16 +80,23 @@ class Stages:
         return stage, np.concatenate([ws.q, ws.u, ws.x]), ws.val[self.registers[stage]]
 
 
+def origin(result: Result) -> tuple[Unit, Options]:
+    """The unit and the options of a run."""
+    if result.replay is None or result.options is None:
+        raise ValueError("the result was read from a file")
+    return result.replay.unit, result.options
+
+
 def started(result: Result, parameters: dict[str, float] | None = None, unit: Unit | None = None) -> Run:
     """A new instance at the beginning of the run, with other parameters or by another unit if they are given."""
-    unit, options = unit or result.replay.unit, result.options
-    run = Run(unit)
+    own, options = origin(result)
+    run = Run(unit or own)
     set_options(run, options, any(callable(value) for value in result.inputs.values()))
     for name, value in (parameters or {}).items():
-        run.work[unit.register(name)] = value
+        run.work[run.unit.register(name)] = value
     check(run, run.call("unit_start", 0, options.start_time))
     for name, value in result.inputs.items():
-        run.set_input(name, float(value(options.start_time)) if callable(value) else float(value))
+        run.set_input(name, float(value if isinstance(value, float | int) else value(options.start_time)))
     if result.inputs:
         check(run, run.call("unit_refresh", 0, options.start_time))
     return run
@@ -101,7 +108,7 @@ class Recorder:
     def __init__(self, result: Result, stages: Stages):
         self.run, self.result, self.stages = started(result, None, stages.unit), result, stages
         self.pieces: list[Piece] = []
-        self.moving = {name: Sampled(name, value, result.options.relative) for name, value in result.inputs.items() if callable(value)}
+        self.moving = {name: Sampled(name, value, origin(result)[1].relative) for name, value in result.inputs.items() if callable(value)}
         self.changed: set[str] = set()  # parameters that events have set
         self.begin(True, False)
 

@@ -94,13 +94,15 @@ def below_selections(tape: Tape, live: Sequence[int]) -> set[int]:
 
 def sweep(tape: Tape, seeds: dict[int, int], wanted: Iterable[int]) -> dict[int, int]:
     """Σ seed ∂node/∂wanted over the seeded nodes: one sweep back through the tape."""
-    wanted, zero = set(wanted), tape.constant(0.0)
+    wanted = set(wanted)
+    zero: int = tape.constant(0.0)
     live = alive(tape, seeds)
     depends = set(wanted)
     for i in live:
         if not depends.isdisjoint(arguments(tape.nodes[i])):
             depends.add(i)
-    adjoint, chosen = dict(seeds), below_selections(tape, live)
+    adjoint: dict[int, int] = dict(seeds)
+    chosen = below_selections(tape, live)
     for i in reversed(live):
         if i not in adjoint or i not in depends or i in wanted:
             continue

@@ -18,11 +18,14 @@ def expanded(tape: Tape, i: int) -> Sum | None:
         return {(): rest[0]} if rest[0] != 0.0 else {}
     if kind not in ("+", "-", "*", "neg"):
         return {(i,): 1.0}
-    parts = [expanded(tape, each) for each in rest]
-    if any(part is None for part in parts):
-        return None
+    parts: list[Sum] = []
+    for each in rest:
+        part = expanded(tape, each)
+        if part is None:
+            return None
+        parts.append(part)
     found: Sum = {}
-    for product, factor in multiplied(*parts) if kind == "*" else added(parts, kind):
+    for product, factor in multiplied(parts[0], parts[1]) if kind == "*" else added(parts, kind):
         found[product] = found.get(product, 0.0) + factor
     return {product: factor for product, factor in found.items() if factor != 0.0} if len(found) <= MOST else None
 
