@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -200,7 +200,7 @@ class Fitting:
         count = t.size - 1 if even else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
         step = float(t[-1] - t[0]) / count
         given = {name: held(t, values) for name, values in data.drives.items()}
-        span = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
+        span: dict[str, Any] = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
         options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
         system = built(self.mechanism, **settings, **self.values(x))
         result = system.simulate(**span) if isinstance(system, ChainSystem) else system.simulate(**span, **options)
@@ -254,7 +254,9 @@ class Fitting:
         x = np.clip(self.x0, self.low, self.high)
         bounds = (self.low, self.high)
         for _ in range(ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1):  # one column: its weight changes nothing
-            found = least_squares(self.residuals, x, jac=self.jacobian, bounds=bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100)
+            found = least_squares(
+                self.residuals, x, jac=cast(Any, self.jacobian), bounds=bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100
+            )
             x = found.x
             fitted = self.simulated(x)
             self.sigma = {name: self.noise(name, fitted) for name in self.sigma}

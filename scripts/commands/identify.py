@@ -11,6 +11,8 @@ from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from kinetree.models.analysis.decay import Decay
     from kinetree.models.analysis.identified import Identification
     from kinetree.models.analysis.mode_matching import Matched
@@ -157,21 +159,26 @@ def plan(files: list[str], path: Path, wanted: list[str], settings: dict[str, fl
         show_plan(content)
 
 
-def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool) -> None:
-    """Tables of parameters and of columns."""
-    content = found.to_dict()
+def kept(found: "Identification | Decay", content: dict, output: Path | None, plot: Path | None, quiet: bool, json: bool) -> "Console | None":
+    """Files and JSON that are wanted; where the tables go, if anywhere."""
+    from rich.console import Console
+
     keep_json(content, output)
     if plot:
         found.plot(plot)
     if json:
-        return show_json(content)
-    if quiet:
-        return None
-    from rich.console import Console
+        show_json(content)
+    return None if json or quiet else Console(highlight=False, soft_wrap=True)
 
+
+def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool) -> None:
+    """Tables of parameters and of columns."""
+    content = found.to_dict()
+    console = kept(found, content, output, plot, quiet, json)
+    if console is None:
+        return
     from kinetree.scripts.reports.summary import show_table
 
-    console = Console(highlight=False, soft_wrap=True)
     rows = [
         (
             e.name,
@@ -210,18 +217,11 @@ def tell_decay(
     matched = {} if values is None else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
     notes = [*found.notes, *(values.notes if values is not None else ())]
     content = {"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched
-    keep_json(content, output)
-    if plot:
-        found.plot(plot)
-    if json:
-        return show_json(content)
-    if quiet:
-        return None
-    from rich.console import Console
-
+    console = kept(found, content, output, plot, quiet, json)
+    if console is None:
+        return
     from kinetree.scripts.reports.summary import show_table
 
-    console = Console(highlight=False, soft_wrap=True)
     lines = []
     for mode in found.modes:
         sizes = ", ".join(f"{name} {size:.4g} at {mode.phases[name]:.2f}" for name, size in mode.amplitudes.items())
