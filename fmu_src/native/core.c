@@ -123,15 +123,28 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
+enum { FRESH = 2 }; /* a guard that has become negative at this very instant, FRESH_AT */
+
 /* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
 static const double BAND = 1e-13;
 
 /* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
 static void arm(Instance *in) {
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS], t = in->work[V_TIME], below = in->exchange ? -BAND : 0;
+    double *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) {
+        if (armed[k] == FRESH && t != in->fresh_at) armed[k] = 1;
+        if (guards[k] < below && armed[k] == 0) armed[k] = FRESH;
+    }
+    in->fresh_at = t;
+}
+
+/* A guard that fell below its bound just now, and that the closing of loops took back over it, has not come true by that. */
+static void forget_fresh(Instance *in) {
     const double *guards = in->work + in->model.ints[U_AT_GUARDS];
     double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (guards[k] < (in->exchange ? -BAND : 0)) armed[k] = 1;
+        if (armed[k] == FRESH) armed[k] = guards[k] < 0 || in->work[V_TIME] != in->fresh_at;
 }
 
 /* What has happened and is not clearly over stays what happened: armed again by roundings it would happen without end in hosts that look at signs. */
@@ -317,6 +330,7 @@ int handle_event(Instance *in, int *changed) {
     }
     int closed = open_loops(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
     closed |= in->work[V_TURNED] != turned;
+    forget_fresh(in);
     double before = in->work[V_EVENTS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
         in->happened[k] = in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0;

@@ -69,7 +69,9 @@ def describe(path: Path, floating: bool = False, limits: bool = False, torques: 
     if len(roots) != 1 or len(into) != len(robot.joints):
         raise refuse(str(path), f"{len(roots)} links without a parent" if len(roots) != 1 else "a link with two parents", hint="a tree with one root")
     order = in_order(robot, roots[0], len(links), str(path))
-    carriers = carried(order, into, keep_fixed)
+    empty = without_mass(order, links, into)
+    sheet.left_out += [f"joint '{into[link].name}' moves nothing that has mass: it is held" for link in order if link in empty]
+    carriers = carried(order, into, keep_fixed, empty)
     add_bodies(sheet, order, links, carriers, roots[0], floating)
     names = dict(zip(order, body_names(sheet, order, carriers), strict=True))
     add_looks(sheet, robot, order, carriers, names, path.parent)
@@ -97,12 +99,28 @@ def in_order(robot: Any, root: str, count: int, file: str) -> list[str]:
     return order
 
 
-def carried(order: list[str], into: dict[str, Any], keep_fixed: bool) -> dict[str, tuple[str, np.ndarray]]:
+def without_mass(order: list[str], links: dict[str, Any], into: dict[str, Any]) -> set[str]:
+    """Links on moving joints with neither mass nor inertia in them and in all that hangs on them, which follow nothing that moves."""
+    heavy = set()
+    for link in reversed(order):
+        lump = lump_of(links[link])
+        if link in heavy or lump.mass != 0.0 or np.any(lump.tensor != 0.0):
+            heavy.add(link)
+            if link in into:
+                heavy.add(into[link].parent)
+    found = {link for link in order[1:] if link not in heavy and into[link].type != "fixed"}
+    follows = {link: into[link].mimic.joint for link in found if into[link].mimic is not None}
+    while led := {link for link in found & follows.keys() if follows[link] not in {into[each].name for each in found}}:
+        found -= led  # a coupling to what moves holds them
+    return found
+
+
+def carried(order: list[str], into: dict[str, Any], keep_fixed: bool, empty: set[str]) -> dict[str, tuple[str, np.ndarray]]:
     """For every link the link that carries it without a joint between them, itself at most, and its pose there."""
     found: dict[str, tuple[str, np.ndarray]] = {}
     for link in order:
         joint = into.get(link)
-        if joint is None or joint.type != "fixed" or keep_fixed:
+        if joint is None or link not in empty and (joint.type != "fixed" or keep_fixed):
             found[link] = link, np.eye(4)
         else:
             carrier, pose = found[joint.parent]
@@ -149,6 +167,9 @@ def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, An
         _, pose = carriers[link]
         for visual in links[link].visuals if names[link] in sheet.bodies else ():
             shapes = sheet.bodies[names[link]].setdefault("shapes", [])
+            if not drawn(visual):
+                sheet.left_out.append(f"a mirrored or stretched mesh of link '{link}': it is not drawn")
+                continue
             shape = visual_shape(visual, materials, folder)
             if shape is not None and len(shapes) < MOST_SHAPES:
                 own = pose @ (np.eye(4) if visual.origin is None else visual.origin)
@@ -156,6 +177,13 @@ def add_looks(sheet: Sheet, robot: Any, order: list[str], carriers: dict[str, An
     for body in sheet.bodies.values():
         if not body.get("shapes", True):
             del body["shapes"]
+
+
+def drawn(visual: Any) -> bool:
+    """Whether a mesh keeps its proportions: others are not drawn."""
+    mesh = None if visual.geometry is None else visual.geometry.mesh
+    scale = np.ravel(1.0 if mesh is None or mesh.scale is None else mesh.scale).astype(float)
+    return bool(scale.min() > 0.0 and np.ptp(scale) <= 1e-9 * scale.max())
 
 
 def add_joint(sheet: Sheet, joint: Any, carriers: dict[str, Any], names: dict[str, str], limits: bool, torques: bool) -> None:

@@ -188,3 +188,17 @@ def test_written_file_is_the_same_robot(tmp_path: Path):
     q, u = np.array([0.3, 0.05]), np.array([0.5, -0.2])
     both = [load(each).compile().accelerations(0.0, q, u) for each in (path, str(tmp_path / "arm.toml"))]
     assert (both[0] == both[1]).all()
+
+
+def test_joints_that_move_no_mass_are_held_and_said(tmp_path):
+    """A massless finger stays where it is; one that follows a joint with mass behind it moves; a mirrored mesh is left out of pictures."""
+    more = """<link name="tip"><visual><geometry><mesh filename="x.stl" scale="1 -1 1"/></geometry></visual></link>
+<link name="led"/>
+<joint name="idle" type="revolute"><parent link="finger"/><child link="tip"/><axis xyz="0 0 1"/>
+ <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+<joint name="led" type="revolute"><parent link="finger"/><child link="led"/><axis xyz="0 0 1"/><mimic joint="j-1" multiplier="2"/>
+ <limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    mechanism = load(written(tmp_path, ARM.replace("</robot>", more)))
+    assert "led" in mechanism.compile().coordinates and "idle" not in mechanism.compile().coordinates
+    said = " ".join(mechanism.description.left_out)
+    assert "joint 'idle' moves nothing that has mass" in said and "mesh of link 'tip'" in said
