@@ -115,8 +115,9 @@ def called(function: Callable[..., int], q: np.ndarray, u: np.ndarray, out: np.n
 def mujoco_call(text: str, q: np.ndarray, u: np.ndarray) -> Callable[[int], object] | None:
     """mj_forward of the same text without contacts and limits; None where MuJoCo does not take it."""
     try:
-        import mujoco as mj
+        import mujoco as module
 
+        mj: Any = module  # what it offers is known at run time alone
         model = mj.MjModel.from_xml_string(text)
     except (ImportError, ValueError):
         return None
