@@ -83,7 +83,7 @@ def stage_masks(unit: Any, record: Named, inputs: dict[int, int]) -> tuple[list[
     loads = everything(model, masks, ints)
     whole = (loads[0], loads[1] | q_bits | u_bits)
     for sensor in sensors:
-        if sensor.kind >= L.Sensor.ACCELERATION:
+        if L.Sensor(sensor.kind).late:
             masks[sensor.register] = whole
     for probe in PROBE.rows(model.probes.tolist()):
         masks[probe.mass] = (0, q_bits)

@@ -97,7 +97,7 @@ def make_environment() -> None:
 
 def link_for_types() -> None:
     """Links under the import names, for type checkers, which cannot see the import hook of an editable install."""
-    folder = VENV / "typing" / "kinetree"
+    folder = ROOT / "build" / "types" / "kinetree"
     folder.mkdir(parents=True, exist_ok=True)
     for name, target in FOLDERS.items():
         link = folder / name
@@ -190,6 +190,7 @@ def run(*command: str | Path) -> int:
 def lint(options: argparse.Namespace) -> int:
     if not installed():
         setup()
+    link_for_types()
     failed = [name for name, command in CHECKS.items() if run(program(command[0]), *command[1:])]
     if failed:
         print(f"Not clean: {', '.join(failed)}")

@@ -22,7 +22,7 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 
 from numba import config, njit  # noqa: E402  (the cache folder should be known before numba is imported)
 
-config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # others may have imported numba first: beside the sources lies code of other engines
+config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # where numba was imported before, it would look beside the sources, at the code of other engines
 
 
 def kernel(function: F) -> F:

@@ -16,6 +16,7 @@ from kinetree.solvers.fields import MODEL_INTS as MODEL_INTS
 from kinetree.solvers.fields import PLAIN as PLAIN
 from kinetree.solvers.fields import WORK as WORK
 from kinetree.solvers.fields import Field as Field
+from kinetree.solvers.literal.kinds import FORMS
 from kinetree.solvers.opcodes import PHASES as PHASES
 from kinetree.solvers.opcodes import Op as Op
 
@@ -42,22 +43,8 @@ class Status(IntEnum):
     CANCELLED = 18  # the caller asked to stop between two steps; another call goes on
 
 
-class Method(IntEnum):
-    """Forms of the equations of motion: Lagrangian, then Hamiltonian."""
-
-    DEC = 0
-    DRT = 1
-    CBM = 2
-    LGR = 3
-    ITR_M = 4
-    ITR_G = 5
-    ITR_DIRECT = 6
-    ABM = 7
-    DEC_H = 8
-    CBM_H = 9
-    LGR_H = 10
-    ITR_H = 11
-    ABM_H = 12
+# forms of the equations of motion by name, with _ for -: literal/kinds says what they are
+Method = IntEnum("Method", {form.name.replace("-", "_"): form.code for form in FORMS})
 
 
 class Knot(IntEnum):
@@ -81,6 +68,19 @@ class Element(IntEnum):
     BALL = 6  # unit quaternion (child axes to parent axes), speeds = relative angular velocity in child axes
     FREE = 7  # x, y, z in parent axes and quaternion; speeds = relative velocity and angular velocity in child axes
     BALL_BACK = 8  # BALL used from its child to its parent: coordinates and speeds keep their meaning
+
+    @property
+    def constant(self) -> bool:
+        """Neither moved by a coordinate nor by a given function."""
+        return self in (Element.SHIFT, Element.ROTATE)
+
+    @property
+    def given(self) -> bool:
+        return self in (Element.SHIFT_T, Element.ROTATE_T)
+
+    @property
+    def quaternion(self) -> bool:
+        return self in (Element.BALL, Element.FREE, Element.BALL_BACK)
 
 
 class Joint(IntEnum):
@@ -140,7 +140,7 @@ class Sensor(IntEnum):
     ANGULAR_VELOCITY = 3
     DISTANCE = 4
     DISTANCE_RATE = 5
-    ACCELERATION = 6  # phase 3 from here on
+    ACCELERATION = 6
     ANGULAR_ACCELERATION = 7
     REACTION_FORCE = 8
     REACTION_MOMENT = 9
@@ -151,6 +151,14 @@ class Sensor(IntEnum):
     SPEED_RATE = 14  # u̇ of one speed
     MULTIPLIER = 15  # generalised force of a coupling
     CONTACT = 16  # of contact a what `axis` says: normal force, friction, normal impulse of its last impact, state
+
+    @property
+    def late(self) -> bool:
+        """Needs the accelerations."""
+        return self not in EARLY
+
+
+EARLY = (Sensor.POSITION, Sensor.VELOCITY, Sensor.ORIENTATION, Sensor.ANGULAR_VELOCITY, Sensor.DISTANCE, Sensor.DISTANCE_RATE)
 
 
 class Force(IntEnum):

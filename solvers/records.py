@@ -32,6 +32,12 @@ class Record:
             at += entry.count
         self.size = at
 
+    def place(self, name: str) -> tuple[int, int]:
+        """First place and count of an entry."""
+        if name not in self.places:
+            raise AttributeError(f"record '{self.name}' has no entry '{name}'")
+        return self.places[name]
+
     def at(self, name: str) -> int:
         """Place of an entry."""
         return self.places[name][0]
@@ -51,10 +57,11 @@ class Record:
 
     def filled(self, **values: int | Sequence[int]) -> list[int]:
         """The numbers of a record of integers; what is not given is 0."""
-        found = self.of([0] * self.size)
+        found = [0] * self.size
         for name, value in values.items():
-            setattr(found, name, [int(each) for each in value] if isinstance(value, Sequence) else int(value))
-        return found.block
+            at, count = self.place(name)
+            found[at : at + count] = [int(each) for each in value] if isinstance(value, Sequence) else [int(value)]
+        return found
 
     def constants(self, prefix: str) -> dict[str, int]:
         """Places under names for C."""
@@ -75,9 +82,7 @@ class Named:
 
     def place(self, name: str) -> int | slice:
         """Where an entry stands in the block."""
-        if name not in self.record.places:
-            raise AttributeError(f"record '{self.record.name}' has no entry '{name}'")
-        at, count = self.record.places[name]
+        at, count = self.record.place(name)
         return self.first + at if count == 1 else slice(self.first + at, self.first + at + count)
 
     def __getattr__(self, name: str) -> Any:

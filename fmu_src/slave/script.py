@@ -5,6 +5,7 @@ import struct
 import zlib
 from array import array
 from math import isfinite
+from typing import Any
 from xml.etree.ElementTree import parse
 
 from pythonfmu import Fmi2Slave
@@ -42,7 +43,7 @@ class KinetreeSlave(Fmi2Slave):
                 self.work[model.write[vr]] = self.work[model.start[vr]] = model.starts[vr]
 
     def to_xml(self, model_options=None):
-        return parse(os.path.join(self.resources, "description.xml")).getroot()
+        return parse(os.path.join(str(self.resources), "description.xml")).getroot()
 
     # -- messages -------------------------------------------------------------------------------------------------------------------------
     def tell(self, text, status=Fmi2Status.error, category=None):
@@ -223,7 +224,7 @@ class KinetreeSlave(Fmi2Slave):
         head = struct.pack("<qqqd", self.model.hash, MODES.index(self.mode), self.stale, self.start_time)
         return head + self.work.tobytes()
 
-    def _set_fmu_state(self, state):
+    def _set_fmu_state(self, state: Any):
         try:
             if len(state) < 32:
                 raise ValueError("this state is damaged")
@@ -239,7 +240,7 @@ class KinetreeSlave(Fmi2Slave):
             self.tell(str(error))
 
     @staticmethod
-    def _fmu_state_to_bytes(state):
+    def _fmu_state_to_bytes(state: Any):
         return state + struct.pack("<q", zlib.crc32(state))
 
     @staticmethod

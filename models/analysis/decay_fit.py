@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -113,7 +114,15 @@ def refined(start: Poles, t: np.ndarray, channels: np.ndarray, rounds: int = 3) 
             low, high = (limit / task.scale for limit in limits(poles, len(t)))
             inside = np.clip(x0, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
             found = least_squares(
-                task.residuals, inside, jac=task.jacobian, bounds=(low, high), x_scale="jac", xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=ITERATIONS
+                task.residuals,
+                inside,
+                jac=cast(Any, task.jacobian),
+                bounds=(low, high),
+                x_scale="jac",
+                xtol=1e-14,
+                ftol=1e-14,
+                gtol=1e-14,
+                max_nfev=ITERATIONS,
             )
             poles = task.poles(found.x)
         left = channels - poles.columns(t) @ amplitudes(poles, t, channels)

@@ -27,6 +27,9 @@ class Derivatives(NamedTuple):
 def derivatives(system: System, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, tau, loads) -> Derivatives:
     """See `System.derivatives`."""
     instance = system._fast
-    instance.set_state(q, u, inputs, loads, tau)
-    instance.call("accelerations", 0, t)  # names the body if there is no solution
-    return Derivatives(**derivatives_of(instance, t))
+    if loads is None:
+        instance.solve(t, q, u, inputs, tau)  # names the body if there is no solution
+    else:
+        instance.set_state(q, u, inputs, loads, tau)
+        instance.call("accelerations", 0, t)
+    return Derivatives(*derivatives_of(instance, t))

@@ -64,7 +64,7 @@ def limit_cycles(loop: StateSpace, part: str, width: float, delay: float = 0.0) 
     gains = np.array([function(a, width) for a in amplitudes])
     found = []
     if part != "backlash":  # N is real: only where L is
-        for w in crossings(at(loop, omega, delay).imag, omega, lambda w: complex(at(loop, w, delay)[0]).imag):
+        for w in crossings(np.imag(at(loop, omega, delay)), omega, lambda w: complex(at(loop, w, delay)[0]).imag):
             wanted = -1.0 / complex(at(loop, w, delay)[0]).real
             if np.isfinite(wanted) and wanted > 0.0:
                 found += [(w, a) for a in levels(lambda a, wanted=wanted: np.real(function(a, width)) - wanted, amplitudes, np.real(gains) - wanted)]
@@ -95,7 +95,7 @@ def turned(
         def angle(w: float) -> float:
             return float(np.angle(-1.0 / complex(at(loop, w, delay)[0]) / function(a)))
 
-        w = brentq(angle, low, high, xtol=1e-12 * high)
+        w = float(brentq(angle, low, high, xtol=1e-12 * high))  # type: ignore[arg-type]
         return w, float(np.log(abs(at(loop, w, delay)[0]) * abs(function(a))))
 
     for k in range(len(omega) - 1):
@@ -104,7 +104,7 @@ def turned(
         for j in np.flatnonzero(here[:-1] & here[1:]):
             ends = [mismatch(amplitudes[i], omega[k], omega[k + 1])[1] for i in (j, j + 1)]
             if ends[0] * ends[1] < 0.0:
-                a = float(brentq(lambda a: mismatch(a, omega[k], omega[k + 1])[1], amplitudes[j], amplitudes[j + 1]))  # noqa: B023
+                a = float(brentq(lambda a: mismatch(a, omega[k], omega[k + 1])[1], amplitudes[j], amplitudes[j + 1]))  # type: ignore[arg-type]  # noqa: B023
                 found.append((mismatch(a, omega[k], omega[k + 1])[0], a))
     return found
 

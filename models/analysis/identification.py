@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,9 +52,10 @@ class Data:
 
 def identify(
     source: Mechanism | str | Path | dict[str, Any],
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     parameters: Sequence[str],
     *,
+    settings: Sequence[Mapping[str, float]] | None = None,
     time: Sequence[float] | np.ndarray | None = None,
     columns: Sequence[str] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -65,16 +66,25 @@ def identify(
 ) -> Identification:
     """Values and standard deviations of `parameters` from measured columns.
 
-    `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column "time". `columns`: those that count (default: all).
+    `data`: columns by name (a dict of arrays, a Result), the times as `time` or as the column "time"; or a list of such records, each with its own
+    times, and in `settings` with values of other parameters that hold in it (starts, loads). `columns`: those that count (default: all).
     `loss`: "linear", or "soft_l1" where the data hold outliers. `run`: further arguments of `System.simulate` such as method or integrator.
     """
     mechanism = source if isinstance(source, Mechanism) else load(source)
     names = checked_parameters(mechanism, parameters)
-    measured = checked_data(mechanism, data, time, columns)
-    count = sum(int(np.isfinite(values).sum()) for values in measured.columns.values())
+    records = [data] if isinstance(data, (Mapping, Result)) else list(data)
+    others = [dict(each) for each in settings] if settings is not None else [{} for _ in records]
+    if not records or len(others) != len(records):
+        raise IdentificationError(f"{len(records)} records with settings for {len(others)}; expected as many")
+    for name in (name for each in others for name in each):
+        if name not in mechanism.description.parameters or name in names:
+            raise IdentificationError(f"settings of '{name}': expected another parameter than those that are identified")
+    measured = [checked_data(mechanism, each, time if len(records) == 1 else None, columns) for each in records]
+    count = sum(int(np.isfinite(values).sum()) for each in measured for values in each.columns.values())
     if count <= len(names):
         raise IdentificationError(f"{count} measured values are too few for {len(names)} parameters; expected more of them than parameters")
-    return Fitting(mechanism, names, measured, checked_bounds(mechanism, names, bounds or {}), inputs or {}, run, progress).solve(loss)
+    limits = checked_bounds(mechanism, names, bounds or {})
+    return Fitting(mechanism, names, measured, others, limits, inputs or {}, run, progress).solve(loss)
 
 
 def checked_parameters(mechanism: Mechanism, parameters: Sequence[str]) -> dict[str, float]:
@@ -152,12 +162,18 @@ def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
 class Fitting:
     """Residuals, their derivatives and the fit; x are parameters in units of their start values."""
 
-    def __init__(self, mechanism: Mechanism, start: dict[str, float], data: Data, bounds: dict, inputs: Mapping, run: dict, progress: Any):
-        self.mechanism, self.start, self.data, self.inputs, self.run, self.progress = mechanism, start, data, inputs, run, progress
+    def __init__(
+        self, mechanism: Mechanism, start: dict[str, float], data: list[Data], settings: list[dict[str, float]], bounds: dict, inputs: Mapping,
+        run: dict, progress: Any,
+    ):  # fmt: skip
+        self.mechanism, self.start, self.data, self.settings = mechanism, start, data, settings
+        self.inputs, self.run, self.progress = inputs, run, progress
         self.unit = np.array([abs(value) or self.size(bounds[name]) for name, value in start.items()])
         self.x0 = np.array(list(start.values())) / self.unit
         self.low, self.high = (np.array([bounds[name][side] for name in start]) / self.unit for side in (0, 1))
-        self.sigma = data.spreads
+        spreads = [each.spreads for each in data]
+        self.spreads = {name: max(each.get(name, 0.0) for each in spreads) for each in spreads for name in each}
+        self.sigma = dict(self.spreads)
         self.runs = 0
 
     @staticmethod
@@ -169,26 +185,30 @@ class Fitting:
     def values(self, x: np.ndarray) -> dict[str, float]:
         return {name: float(value) for name, value in zip(self.start, x * self.unit, strict=True)}
 
-    def simulated(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Columns of the mechanism at the measured times."""
+    def simulated(self, x: np.ndarray) -> list[dict[str, np.ndarray]]:
+        """Columns of the mechanism at the measured times, record by record."""
+        return [self.run_of(x, data, settings) for data, settings in zip(self.data, self.settings, strict=True)]
+
+    def run_of(self, x: np.ndarray, data: Data, settings: dict[str, float]) -> dict[str, np.ndarray]:
+        """One record."""
         self.runs += 1
         if self.progress:
             self.progress(self.runs)
-        t = self.data.time
+        t = data.time
         step = float(np.diff(t).min())
         even = bool(np.ptp(np.diff(t)) <= 1e-6 * step)
         count = t.size - 1 if even else int(np.clip(2.0 * (t[-1] - t[0]) / step, 4 * t.size, FINER * t.size))
         step = float(t[-1] - t[0]) / count
-        given = {name: held(t, values) for name, values in self.data.drives.items()}
-        span = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
+        given = {name: held(t, values) for name, values in data.drives.items()}
+        span: dict[str, Any] = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
         options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
-        system = built(self.mechanism, **self.values(x))
+        system = built(self.mechanism, **settings, **self.values(x))
         result = system.simulate(**span) if isinstance(system, ChainSystem) else system.simulate(**span, **options)
         if even and result.time.size == t.size:
-            return {name: result[name] for name in self.data.columns}
+            return {name: result[name] for name in data.columns}
         from scipy.interpolate import CubicSpline
 
-        return {name: CubicSpline(result.time, result[name])(t) for name in self.data.columns}
+        return {name: CubicSpline(result.time, result[name])(t) for name in data.columns}
 
     def residuals(self, x: np.ndarray, trial: bool = True) -> np.ndarray:
         """Weighted differences; a trial whose run fails is a bad one."""
@@ -197,11 +217,12 @@ class Fitting:
         except ArithmeticError:
             if not trial:
                 raise
-            return np.full(sum(int(np.isfinite(values).sum()) for values in self.data.columns.values()), BAD)
+            return np.full(sum(int(np.isfinite(values).sum()) for each in self.data for values in each.columns.values()), BAD)
         parts = []
-        for name, values in self.data.columns.items():
-            there = np.isfinite(values)
-            parts.append((found[name][there] - values[there]) / self.sigma[name])
+        for data, columns in zip(self.data, found, strict=True):
+            for name, values in data.columns.items():
+                there = np.isfinite(values)
+                parts.append((columns[name][there] - values[there]) / self.sigma[name])
         together = np.concatenate(parts)
         return np.where(np.isfinite(together), together, BAD)
 
@@ -216,7 +237,7 @@ class Fitting:
         changes = np.abs(J).max(axis=0)
         for name, change in zip(self.start, changes, strict=True):
             if change < LEAST_INFLUENCE:
-                raise IdentificationError(f"parameter '{name}' has no influence on {', '.join(self.data.columns)}; leave it out or measure more")
+                raise IdentificationError(f"parameter '{name}' has no influence on {', '.join(self.sigma)}; leave it out or measure more")
         self.check_rank(J)
 
     def check_rank(self, J: np.ndarray) -> None:
@@ -233,10 +254,12 @@ class Fitting:
         x = np.clip(self.x0, self.low, self.high)
         bounds = (self.low, self.high)
         for _ in range(ROUNDS if len(self.sigma) > 1 or loss != "linear" else 1):  # one column: its weight changes nothing
-            found = least_squares(self.residuals, x, jac=self.jacobian, bounds=bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100)
+            found = least_squares(
+                self.residuals, x, jac=cast(Any, self.jacobian), bounds=bounds, loss=loss, xtol=1e-10, ftol=1e-12, gtol=1e-12, max_nfev=100
+            )
             x = found.x
             fitted = self.simulated(x)
-            self.sigma = {name: self.noise(name, fitted[name]) for name in self.data.columns}
+            self.sigma = {name: self.noise(name, fitted) for name in self.sigma}
         J, r = self.jacobian(x), self.residuals(x)
         self.check_rank(J)
         freedom = r.size - x.size
@@ -246,14 +269,19 @@ class Fitting:
             bound = "at its lower bound" if x[k] <= self.low[k] + 1e-9 else "at its upper bound" if x[k] >= self.high[k] - 1e-9 else ""
             unit = self.mechanism.description.parameters[name].unit
             estimates.append(Estimate(name, start, float(x[k] * self.unit[k]), float(np.sqrt(covariance[k, k])), unit, bound))
-        fits = [Fit.of(name, values, fitted[name]) for name, values in self.data.columns.items()]
-        name, d = self.mechanism.description.name, self.data
-        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted, self.runs, found.status > 0)
+        several = len(self.data) > 1
+        fits = [
+            Fit.of(name + f" (record {k})" * several, values, columns[name])
+            for k, (data, columns) in enumerate(zip(self.data, fitted, strict=True), 1)
+            for name, values in data.columns.items()
+        ]
+        name, d = self.mechanism.description.name, self.data[0]
+        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted[0], self.runs, found.status > 0)
 
-    def noise(self, name: str, fitted: np.ndarray) -> float:
-        """Root mean square of what a fit leaves of a column."""
-        left = self.data.columns[name] - fitted
-        return max(float(np.sqrt(np.nanmean(left**2))), FINEST * self.data.spreads[name])
+    def noise(self, name: str, fitted: list[dict[str, np.ndarray]]) -> float:
+        """Root mean square of what a fit leaves of a column in all records that have it."""
+        left = [data.columns[name] - columns[name] for data, columns in zip(self.data, fitted, strict=True) if name in data.columns]
+        return max(float(np.sqrt(np.nanmean(np.concatenate(left) ** 2))), FINEST * self.spreads[name])
 
 
 def held(t: np.ndarray, values: np.ndarray) -> Callable[[float], float]:

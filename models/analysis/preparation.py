@@ -97,7 +97,7 @@ def settled(system: System, q: np.ndarray, x: np.ndarray) -> Search:
 
 def evaluated(texts: Mapping[str, float | str], values: Mapping[str, float]) -> dict[str, float]:
     """Numbers of a table of a step."""
-    return {name: evaluate_constant(text, values) for name, text in texts.items()}
+    return {name: evaluate_constant(text, dict(values)) for name, text in texts.items()}
 
 
 def watched(system: System, step: Preparation) -> Structure:

@@ -8,11 +8,14 @@ steep), or kernels run in plain Python, differences of fourth order stand in, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.engine import pointer_entry
 from kinetree.models.run.status import check_status
 from kinetree.models.system.chart import Chart, Evaluation
@@ -27,27 +30,61 @@ FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
 AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
 
 
+class SlopeCall:
+    """The entry `slopes` on the blocks of an instance, prepared once."""
+
+    def __init__(self, instance: Instance, entry: Callable[..., int]):
+        c, ws = instance.compiled, instance.ws
+        self.compiled, self.head = c, ws.head
+        self.n, self.nx = ws.u.size, ws.x.size
+        self.plan, wide = plan_of(instance), instance.wide(DUAL_STRIDE)
+        self.blocks = instance.ints, c.floats, instance.work, wide  # addresses alone would not keep them alive
+        self.call = partial(entry, *(block.ctypes.data for block in self.blocks))
+        self.plan_at = self.plan.ctypes.data
+        ends = np.cumsum([0, ws.q.size, self.n, self.n, self.nx, len(c.inputs)]).tolist()
+        self.parts = [slice(*pair) for pair in pairwise(ends)]
+
+    def __call__(self, t: float, registers: Sequence[int] | None) -> np.ndarray:
+        if registers is None:
+            chosen, count, width = 0, -1, self.n
+        else:
+            wanted = np.asarray(registers, dtype=np.int64)
+            chosen, count, width = wanted.ctypes.data, wanted.size, self.n + self.nx + wanted.size
+        found = np.empty((len(self.plan), width))
+        if found.size:
+            status = self.call(t, self.plan_at, chosen, count, found.ctypes.data)
+            if status != 0:
+                check_status(status, self.head, self.compiled)
+        return found.T
+
+
+def slope_call(instance: Instance) -> SlopeCall | None:
+    """The prepared call of an instance; None where kernels run in plain Python."""
+    if instance.slope_call is None:
+        entry = pointer_entry("slopes")
+        instance.slope_call = None if entry is None else SlopeCall(instance, entry)
+    return instance.slope_call
+
+
 def dual_slopes(instance: Instance, t: float, registers: Sequence[int] | None = None) -> np.ndarray | None:
     """Rows u̇ (and, unless `registers` is None, ẋ and registers) by columns q, u, forces along u, x, inputs at the state an instance holds.
 
-    None where kernels run in plain Python.
+    Its accelerations must have been asked for just before. None where kernels run in plain Python.
     """
-    entry = pointer_entry("slopes")
-    if entry is None:
-        return None
-    c, ws = instance.compiled, instance.ws
-    chosen = np.asarray(registers if registers is not None else (), dtype=np.int64)
-    directions = ws.q.size + 2 * ws.u.size + ws.x.size + len(c.inputs)
-    width = ws.u.size + (ws.x.size + chosen.size if registers is not None else 0)
-    found = np.empty((directions, width))
-    if not found.size:
-        return found.T
-    wide = instance.wide(DUAL_STRIDE)
-    blocks = (instance.ints.ctypes.data, c.floats.ctypes.data, instance.work.ctypes.data, wide.ctypes.data)
-    status = entry(*blocks, t, chosen.ctypes.data, -1 if registers is None else chosen.size, found.ctypes.data)
-    instance.keep(DUAL_STRIDE, wide)
-    check_status(status, ws.head, c)
-    return found.T
+    call = slope_call(instance)
+    return None if call is None else call(t, registers)
+
+
+def plan_of(instance: Instance) -> np.ndarray:
+    """The plan of `solvers/numbers/seeds.py`: all directions, each with the first body that moves; joint by joint, what moves late comes late."""
+    ws, model = instance.ws, model_fields(instance.ints, instance.compiled.floats)
+    nq, nu, bodies = ws.q.size, ws.u.size, model.parent.size
+    places = [(k, 1) for k in range(nq + 2 * nu, nq + 2 * nu + ws.x.size + len(instance.compiled.inputs))]
+    for i in range(1, bodies):
+        places += [(k, i) for k in range(model.q_at[i], model.q_at[i + 1])]
+        places += [(nq + j, i) for j in range(model.u_at[i], model.u_at[i + 1])]
+    places += [(nq + nu + j, bodies) for j in range(nu)]
+    return np.array(places, dtype=np.int64).reshape(-1, 2)
 
 
 class Slopes:
@@ -144,11 +181,10 @@ def bounded_differences(
     return np.column_stack(columns)
 
 
-def derivatives_of(instance: Instance, t: float) -> Mapping[str, np.ndarray]:
-    """∂u̇ by name of what it depends on, at the state an instance holds."""
-    raw = dual_slopes(instance, t)
-    if raw is None:
+def derivatives_of(instance: Instance, t: float) -> list[np.ndarray]:
+    """∂u̇ by q, u, forces along u, states and inputs, at the state of which an instance holds the accelerations."""
+    call = slope_call(instance)
+    if call is None:
         raise RuntimeError("derivatives need compiled kernels: unset NUMBA_DISABLE_JIT")
-    ws = instance.ws
-    parts = np.split(raw, np.cumsum([ws.q.size, ws.u.size, ws.u.size, ws.x.size]), axis=1)
-    return dict(zip(("q", "u", "tau", "states", "inputs"), (part.copy() for part in parts), strict=True))
+    raw = call(t, None)
+    return [raw[:, part] for part in call.parts]

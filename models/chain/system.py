@@ -82,8 +82,17 @@ class ChainSystem:
         for name in given or {}:
             if name not in self.description.inputs:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self.description.inputs) or 'none'}")
-        ways: dict[str, Any] = {name: self.number(each.start) for name, each in self.description.inputs.items()} | dict(given or {})
-        return lambda t: {name: float(way(t)) if callable(way) else float(way) for name, way in ways.items()}
+        starts = {name: self.number(each.start) for name, each in self.description.inputs.items()}
+        ways: dict[str, Any] = {**starts, **(given or {})}
+
+        def value(way: Any, t: float) -> float:
+            given: Any = way(t) if callable(way) else way
+            return float(given)
+
+        def values(t: float) -> dict[str, float]:
+            return {name: value(way, t) for name, way in ways.items()}
+
+        return values
 
     def frequencies(self) -> np.ndarray:
         """Natural frequencies of the undamped chain in Hz, slowest first."""

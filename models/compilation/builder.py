@@ -244,7 +244,7 @@ class Builder:
     # -- sensors and forces -------------------------------------------------------------------------------------------------------------
     def add_sensor(self, name: str, kind: L.Sensor, a: int = 0, point_a: int = NONE, b: int = 0, point_b: int = NONE, axis: int = 0, frame: int = 0):
         """A measured value under a name; late ones need accelerations."""
-        late = kind >= L.Sensor.ACCELERATION
+        late = kind.late
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
         record = SENSOR.filled(kind=kind, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
         (self.late if late else self.early).append(tuple(record))

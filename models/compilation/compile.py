@@ -32,6 +32,9 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Element, Sensor
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
 
+TURNING = tuple(int(kind) for kind in Element if kind.quaternion)
+Starts = tuple[int, int, int, int, int]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
+
 
 def compile_structure(
     description: Description,
@@ -92,7 +95,7 @@ def assemble(builder: Builder) -> Compiled:
     return settled(builder, compiled, parts, starts, joints) if builder.groups else compiled
 
 
-def settled(builder: Builder, compiled: Compiled, parts: dict, starts: tuple[int, ...], joints: dict) -> Compiled:
+def settled(builder: Builder, compiled: Compiled, parts: dict, starts: Starts, joints: dict) -> Compiled:
     """With the ranks of the constraint rows in general position and without rows of zeros; guesses that do not close leave every row."""
     found = survey(compiled)
     if found is not None:
@@ -148,7 +151,7 @@ def evaluated(given: tuple[tuple[str, float | str], ...]) -> tuple[dict[str, flo
     return evaluate_parameters(dict(given))
 
 
-def add_starts(builder: Builder) -> tuple[int, ...]:
+def add_starts(builder: Builder) -> Starts:
     """Registers start(NAME) of coordinates, speeds, states and inputs, each group without gaps; a host may overwrite them before the start.
 
     What an expression gives counts until a host has given a number: coordinates, speeds and states have a register given(NAME) for that; inputs have
@@ -162,7 +165,8 @@ def add_starts(builder: Builder) -> tuple[int, ...]:
         [(name, given.start) for name, given in builder.inputs.items()],
     )
     given = [(name, float("nan") if isinstance(start, str) else start) for name, start in groups[3]]
-    firsts = *(add_start_group(builder, group) for group in (*groups[:3], given)), add_start_group(builder, groups[3], "preset")
+    q, u, x, inputs = (add_start_group(builder, group) for group in (*groups[:3], given))
+    firsts = q, u, x, inputs, add_start_group(builder, groups[3], "preset")
     for name, start in (pair for group in groups[:3] for pair in group):
         if isinstance(builder.starts.get(name, start), str):
             follow(builder, name, start)
@@ -188,7 +192,7 @@ def add_start_group(builder: Builder, group: list[tuple[str, float | str]], word
     return first
 
 
-def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
+def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
     """Header, sizes and names."""
     program, ints, d = parts["program"], parts["ints"], builder.description
     names = program.names
@@ -221,11 +225,12 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
         "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
     }  # fmt: skip
     blocks = pack(header, ints, parts["floats"], work_sizes(counts, frozenset()))
+    q, u, x, inputs, presets = starts
     tree = tree_of(builder.topology)
     twins = builder.topology.order[len(tree.order) :]
     return Compiled(
-        *blocks, counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
-        tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, *starts, quaternions(ints), tree,
+        blocks[0], blocks[1], counts, tree.order, tree.parent, tree.joint, coordinates, speeds, tuple(builder.states),
+        tuple(builder.inputs), tuple(d.parameters), tuple(builder.columns), names, q, u, x, inputs, presets, quaternions(ints), tree,
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
         guards=tuple(builder.guard_names), contacts=tuple(builder.contacts.names), followed=tuple(sorted(builder.leaves.followed)),
@@ -235,5 +240,5 @@ def packed(builder: Builder, parts: dict, starts: tuple[int, ...]) -> Compiled:
 def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
     kinds, q = ints["e_kind"], ints["e_q"]
-    turning = kinds >= int(Element.BALL)
+    turning = np.isin(kinds, TURNING)
     return tuple((q[turning] + np.where(kinds[turning] == int(Element.FREE), 3, 0)).tolist())

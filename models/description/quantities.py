@@ -89,7 +89,7 @@ def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
         raise problem(text, f"a unit: {error}") from None
     except ExpressionError:
         raise problem(value, "a number: an expression over names is in SI and takes no unit") from None
-    return Measured(as_number(unit.to_si(number), kind), text)
+    return Measured(float(as_number(unit.to_si(number), kind)), text)
 
 
 def as_vector(value: Any, kind: type[Expression], length: int) -> tuple[float | Expression, ...]:
@@ -117,8 +117,8 @@ def as_axis(value: Any) -> tuple[float | Expression, ...]:
 
 
 def as_axes(value: Any) -> tuple[tuple[float | Expression, ...], ...]:
-    """One axis, or the two axes of a universal joint."""
-    if isinstance(value, (list, tuple)) and len(value) == 2:
+    """One axis, or a list of axes: two, or lists of numbers."""
+    if isinstance(value, (list, tuple)) and value and (len(value) == 2 or all(isinstance(item, (list, tuple)) for item in value)):
         return tuple(as_axis(item) for item in value)
     return (as_axis(value),)
 

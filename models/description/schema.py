@@ -24,9 +24,10 @@ from kinetree.models.description.value_parts import InputTable, OrBare, OutputTa
 from kinetree.models.forces.kinds import Force
 from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
 from kinetree.solvers.integrate.kinds import NAMES
+from kinetree.solvers.literal.kinds import FORMS
 
 FORMAT = "kinetree/1"
-METHODS = ("auto", "DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
+METHODS = ("auto", *(form.name for form in FORMS))
 INTEGRATORS = NAMES
 
 

@@ -16,8 +16,9 @@ KEYS = ("file", "columns", "units")
 def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
     """Put the points of files in the place of their names; what cannot be read is a problem of that table."""
     problems = []
-    tables = raw.get("tables")
-    for name, table in list(tables.items()) if isinstance(tables, dict) else ():
+    given = raw.get("tables")
+    tables: dict[str, Any] = given if isinstance(given, dict) else {}
+    for name, table in list(tables.items()):
         if isinstance(table, dict) and "file" in table:
             try:
                 x, y = points(table, Path(origin.file).parent)

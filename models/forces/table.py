@@ -35,8 +35,8 @@ class ForceTable(Named):
 
     def coordinates(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """The coordinates it acts along, with the keys that name them."""
-        if hasattr(self, "coordinate"):
-            yield ("coordinate",), self.coordinate
+        if (coordinate := getattr(self, "coordinate", None)) is not None:
+            yield ("coordinate",), coordinate
 
 
 class Elastic(ForceTable):

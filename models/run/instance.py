@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Dire
 from kinetree.models.run.engine import Call, bind, held_address, quick
 from kinetree.models.run.status import check_status
 from kinetree.solvers.model_records import HEAD, HEADER
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.slopes import SlopeCall
 
 FINITE = 1  # option of `accelerations`: refuse states that are not finite
 OFTEN = 16  # calls after which the direct way, which takes a tenth of a second to make, is wanted
@@ -29,6 +33,7 @@ class Instance:
         self.work, self.ws = allocate(self.ints, compiled.floats)
         self._calls: dict[str, Call] = {}
         self._wide: dict[int, list[np.ndarray]] = {}
+        self.slope_call: SlopeCall | None = None  # made when slopes are first asked for
         self.ws.added[:] = 0.0
         self._direct: Direct | None = None
         self._pushed: Direct | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts import ORIGIN
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
@@ -123,7 +124,7 @@ def held_points(description: Description, numbers: Numbers) -> dict[str, list[np
         for end in getattr(part, "between", None) or ():
             found.setdefault(end.body, []).append(numbers.vector(end.point))
     for force in description.forces.values():
-        body, point = getattr(force, "body", None), getattr(force, "point", None)
+        body, point = getattr(force, "body", None), getattr(force, "point", ORIGIN)
         if body is not None and KINDS[force.kind].parts is None:  # others draw what stands there
             found.setdefault(body, []).append(numbers.vector(point))
     for output in description.outputs.values():

@@ -217,19 +217,20 @@ def lanes_text(trace: Trace, width: int = 8) -> str:
     code = Code(trace, width)
     lines = list(code.body())
     head = "define internal i32 @block(i64 %stride, ptr noalias readonly %rows, ptr noalias readonly %parameters, ptr noalias %out) {"
-    return "\n".join([*sorted(code.called), head, *lines, "}", LANES_LOOP.replace("WIDTH", str(width))])
+    return "\n".join([*sorted(code.called), head, *lines, "}", LANES_LOOP.replace("LOOP", LOOP).replace("WIDTH", str(width))])
 
 
-LANES_LOOP = """
-define i64 @lanes(i64 %count, i64 %stride, ptr %rows, ptr %parameters, ptr %out) {
-entry:
+LOOP = """entry:
   br label %next
 next:
   %k = phi i64 [0, %entry], [%more, %row]
   %end = icmp sge i64 %k, %count
   br i1 %end, label %done, label %row
 row:
-  %at = mul i64 %k, WIDTH
+"""  # over k below %count; ends at %done
+LANES_LOOP = """
+define i64 @lanes(i64 %count, i64 %stride, ptr %rows, ptr %parameters, ptr %out) {
+LOOP  %at = mul i64 %k, WIDTH
   %pr = getelementptr double, ptr %rows, i64 %at
   %po = getelementptr double, ptr %out, i64 %at
   %s = call i32 @block(i64 %stride, ptr %pr, ptr %parameters, ptr %po)
@@ -247,14 +248,7 @@ def many(trace: Trace) -> str:
     nq, nu = len(trace.arguments["q"]), len(trace.arguments["u"])
     return f"""
 define i64 @many(i64 %count, double %t, ptr %q, ptr %u, ptr %x, ptr %inputs, ptr %parameters, ptr %out) {{
-entry:
-  br label %next
-next:
-  %k = phi i64 [0, %entry], [%more, %row]
-  %end = icmp sge i64 %k, %count
-  br i1 %end, label %done, label %row
-row:
-  %aq = mul i64 %k, {nq}
+{LOOP}  %aq = mul i64 %k, {nq}
   %au = mul i64 %k, {nu}
   %ao = mul i64 %k, {len(trace.results)}
   %pq = getelementptr double, ptr %q, i64 %aq

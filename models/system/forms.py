@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.solvers.layout import Method
+from kinetree.solvers.literal.kinds import FORMS, LITERAL
+from kinetree.solvers.literal.kinds import LINEAR as LINEAR
+from kinetree.solvers.literal.kinds import MASS as MASS
 
-LAGRANGE = {
-    "DEC": Method.DEC, "DRT": Method.DRT, "CBM": Method.CBM, "LGR": Method.LGR, "ITR-M": Method.ITR_M, "ITR-G": Method.ITR_G,
-    "ITR-DIRECT": Method.ITR_DIRECT, "ABM": Method.ABM,
-}  # fmt: skip
-HAMILTON = {"CBM-H": Method.CBM_H, "LGR-H": Method.LGR_H, "ITR-H": Method.ITR_H, "ABM-H": Method.ABM_H, "DEC-H": Method.DEC_H}
+LAGRANGE = {form.name: form.code for form in FORMS if not form.momenta}
+HAMILTON = {form.name: form.code for form in FORMS if form.momenta}
 NO_GROUPS: frozenset[str] = frozenset()
-LINEAR = frozenset({"literal"})
-PATH = frozenset({"literal", "path"})
-SIBLING = frozenset({"literal", "sibling"})
-MASS = frozenset({"literal", "path", "dense"})
-# what a form needs in the workspace besides the kinematics
-GROUPS = {
-    "DRT": PATH | {"direct"}, "CBM": PATH, "CBM-H": PATH, "LGR": SIBLING, "LGR-H": SIBLING, "ABM": LINEAR, "ABM-H": LINEAR, "DEC-H": LINEAR,
-    "ITR-M": MASS, "ITR-G": MASS, "ITR-DIRECT": MASS, "ITR-H": MASS,
-}  # fmt: skip
+GROUPS = {form.name: form.needs for form in LITERAL}  # what a form needs in the workspace besides the kinematics
+ENTRIES = {form.name: form.entry for form in FORMS}
 
 
-def known(method: str, methods: Mapping[str, Method], default: str) -> str:
+def known(method: str, methods: Mapping[str, int], default: str) -> str:
     """The name of a method; `auto` is the default engine."""
     if method == "auto":
         return default
@@ -33,4 +25,4 @@ def known(method: str, methods: Mapping[str, Method], default: str) -> str:
 
 
 def entry_name(method: str) -> str:
-    return method.lower().replace("-", "_")
+    return ENTRIES[method]

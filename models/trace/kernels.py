@@ -27,6 +27,7 @@ PURE = (
     "integrate.kinds",
     "integrate.tableau",
     "integrate.interface",
+    "literal.kinds",
 )  # tables and numbers: shared with everybody
 ROOT = "kinetree.solvers."
 

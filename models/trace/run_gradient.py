@@ -151,7 +151,8 @@ def run_gradient(result: Result, output: str, parameters: Sequence[str] | None) 
         of_end, by_parameters = np.eye(len(names))[names.index(output)], np.zeros(len(c.parameters))
     elif output in slopes.labels:
         by = slopes.gradient([*names, *c.parameters], of=output)
-        found = by.evaluate(times[-1], *np.split(last, f.ends[:2]), given(times[-1]), parameters=values)[0]
+        q, u, x, w = (part.tolist() for part in (*np.split(last, f.ends[:2]), given(times[-1])))
+        found = by.evaluate(times[-1], q, u, x, w, parameters=values)[0]
         order = [label.split(" / d ")[1] for label in by.labels]
         of_end, by_parameters = (np.array([found[order.index(name)] for name in part]) for part in (names, c.parameters))
     else:

@@ -16,7 +16,7 @@ import typer
 
 from kinetree.models.analysis.form_choice import processor
 from kinetree.models.run.engine import kind
-from kinetree.models.system.forms import HAMILTON
+from kinetree.models.system.forms import HAMILTON, LAGRANGE
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers as peers
 from kinetree.scripts.bench import dynamics_plots as plots_of
@@ -24,7 +24,7 @@ from kinetree.scripts.bench import dynamics_regions as regions
 from kinetree.scripts.bench import dynamics_trees as trees
 
 SIZES = (5, 7, 10, 20, 50, 100, 200)
-FORMS = ("DEC", "many", "ABM", "LGR", "CBM", "DRT", "ITR-M", "ITR-G", "ITR-DIRECT")
+FORMS = ("DEC", "many", *(name for name in LAGRANGE if name != "DEC"))
 LARGE = (500, 1000, 2000, 5000, 10000)  # for forms whose cost is linear
 QUICK = (("revolute", 7), ("revolute", 20), ("revolute", 100), ("spherical", 10), ("spherical", 100))
 ALL = (*FORMS, *HAMILTON)

@@ -13,13 +13,14 @@ import numpy as np
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.forms import GROUPS, HAMILTON, entry_name
 from kinetree.models.system.system import System
+from kinetree.solvers.literal.kinds import FORMS
 
 ROUND = 3e-4  # s: shorter than a time slice of the operating system
 ROUNDS, FEWEST = 200, 3
 PATIENCE = 0.3  # s for one method of one case, once it has had its fewest rounds
 FAST = ("DEC", "many")  # with their own kinematics
 WARM = 10  # rounds of fewer evaluations begin after one that is not timed: else they would time caches that the other methods have left
-ITERATED = ("ITR-M", "ITR-G", "ITR-DIRECT", "ITR-H")
+ITERATED = tuple(form.name for form in FORMS if form.iterated)
 AROUND = ("nothing", "literal_state", "literal_places", "literal_rates")  # what stands before and after a literal form
 STEPS, STEP = 12, 1e-4  # of the run with fixed steps along which ITR is timed [s]
 RUNS = 5  # times that it is timed

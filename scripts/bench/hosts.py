@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase
+from typing import Any
 
 from typer.exceptions import Exit
 
@@ -41,7 +42,7 @@ def possible(host: ForeignHost, kind: str) -> bool:
 
 def run_of(archive: Archive, name: str) -> list[tuple[str, Task]]:
     """The runs of an archive, each with its kind."""
-    experiment = archive.description.defaultExperiment
+    experiment: Any = archive.description.defaultExperiment
     step = float(experiment.stepSize)
     count = max(1, min(MOST, round(min(float(experiment.stopTime), ENDS.get(name, LONGEST)) / step)))
     return [("Python" if archive.needs_python else task.kind, task) for task in tasks(archive, step, count)]

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import typer
 
-from kinetree.models.analysis.slopes import dual_slopes
+from kinetree.models.analysis.slopes import slope_call
 from kinetree.scripts.bench.dynamics_peers import pinocchio_model
 from kinetree.scripts.bench.dynamics_trees import chain, star, state, system
-from kinetree.scripts.bench.robots import folder, machine, ours, repeated, states, timed
+from kinetree.scripts.bench.robots import FILES, folder, machine, ours, repeated, states, timed
 from kinetree.scripts.terminal.failure import BadInput
 
 AIM = 1.5  # times Pinocchio's time
 APART = 1e-8  # largest difference of slopes, as part of the largest slope; Pinocchio's rounding on long chains is most of it
 CHAINS = (7, 20, 100)
-ROBOTS = ("panda", "a1", "talos_full_v2")
+ROBOTS = ("panda", "a1", "talos_full_v2", "centauro")
 
 
 def trees() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
@@ -37,7 +37,7 @@ def robots() -> list[tuple[str, Any, Any, tuple[np.ndarray, ...]]]:
     """The same of robots whose joints all have one coordinate in both."""
     import pinocchio as pin
 
-    paths = [path for path in (folder() / f"{name}.urdf" for name in ROBOTS) if path.is_file()]
+    paths = [path for path in (folder() / f"{name}.urdf" for name in FILES) if path.stem in ROBOTS and path.is_file()]
     pairs = [(path.stem, ours(path), pin.buildModelFromUrdf(str(path))) for path in paths]
     return [(name, own, model, states(own, model)) for name, own, model in pairs if model.nq == model.nv]
 
@@ -53,12 +53,14 @@ def measure(name: str, own: Any, model: Any, at: tuple[np.ndarray, ...]) -> dict
     apart = max(np.abs(a - b[both]).max() / np.abs(a).max() for a, b in zip((found.q, found.u), theirs[:2], strict=True))
     if not apart <= APART:
         raise BadInput(f"{name}: the slopes are {apart:.1e} of the largest one apart")
+    call, out = slope_call(own._fast), np.empty((q.size + 2 * own.n, own.n))
+    assert call is not None
     nobody = pin.Model()
     empty, nothing = nobody.createData(), np.zeros(0)
     times = timed(
         {
             "call": repeated(own.derivatives, 0.0, q, u),
-            "inside": repeated(dual_slopes, own._fast, 0.0),
+            "inside": repeated(call.call, 0.0, call.plan_at, 0, -1, out.ctypes.data),
             "evaluation": lambda count: own._fast.entry("repeat")(count, 0.0),
             "pin_call": repeated(pin.computeABADerivatives, model, data, their_q, their_u, none),
             "pin_empty": repeated(pin.computeABADerivatives, nobody, empty, nothing, nothing, nothing),

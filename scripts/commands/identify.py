@@ -11,21 +11,35 @@ from kinetree.scripts.terminal.as_json import Json, keep_json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from kinetree.models.analysis.decay import Decay
     from kinetree.models.analysis.identified import Identification
     from kinetree.models.analysis.mode_matching import Matched
     from kinetree.models.system.mechanism import Mechanism
-    from kinetree.scripts.reports.recorded import Recorded
+    from kinetree.scripts.terminal.records import Record
 
 PICTURES = (".png", ".pdf", ".svg")
 
 
 def identify(
-    files: Annotated[list[str], typer.Argument(metavar="[MODEL] DATA", help="A description or lib:NAME, and the measured columns (.csv, ...).")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[MODEL] DATA...", help="A description or lib:NAME, and records (.csv, ...), each perhaps with @NAME=VALUE,... that holds in it."
+        ),
+    ],
     parameters: Annotated[str, typer.Option("--parameters", "-p", help="NAME,NAME,...: the parameters to find.")] = "",
     columns: Annotated[str, typer.Option("--columns", help="NAME,NAME,...: the measured columns that count (default: all).")] = "",
     bounds: Annotated[list[str] | None, typer.Option("--bounds", metavar="NAME=LOW:HIGH", help="Bounds of a parameter; may be repeated.")] = None,
     robust: Annotated[bool, typer.Option("--robust", help="Let outliers count less.")] = False,
+    maps: Annotated[
+        list[str] | None, typer.Option("--map", metavar="COLUMN=NAME[:UNIT]", help="What a column of the records is called here, and its unit.")
+    ] = None,
+    experiments: Annotated[
+        Path | None, typer.Option("--experiments", metavar="FILE.toml", help="Without DATA: what planned experiments would tell of the parameters.")
+    ] = None,
+    diagram: Annotated[Path | None, typer.Option("--diagram", help="Stabilisation diagram of a free decay: .png, .pdf or .svg.")] = None,
     modes: Annotated[bool, typer.Option("--modes", help="Match the modes of a free decay instead of the motion.")] = False,
     order: Annotated[int | None, typer.Option("--order", help="Of a free decay: 2 per oscillation, 1 per part that does not swing.")] = None,
     settings: Settings = None,
@@ -36,28 +50,35 @@ def identify(
     quiet: Quiet = False,
 ) -> None:
     """Find parameters of a MODEL by least squares over its motion; with DATA alone, the modes of a free decay."""
-    from kinetree.scripts.reports.recorded import Recorded
+    from kinetree.models import load
+    from kinetree.scripts.terminal import records
 
-    if len(files) > 2:
-        raise BadInput(f"expected [MODEL] DATA, found {len(files)} files")
     writable(output, (".json",), "--output")
     writable(plot, PICTURES, "--plot")
-    data = Recorded(Path(files[-1]))
+    writable(diagram, PICTURES, "--diagram")
     wanted, chosen = names_of(parameters), names_of(columns)
+    if experiments:
+        return plan(files, experiments, wanted, numbers(settings), output, quiet, json)
     if len(files) == 1:
         if wanted:
             raise BadInput("--parameters needs a MODEL before the data: kinetree identify MODEL DATA --parameters ...")
+        data = records.single(files[0], maps)
+        if diagram:
+            draw_diagram(data, chosen, diagram)
         return tell_decay(decay_of(data, chosen, order), output, plot, quiet, json)
-    from kinetree.models import load
-
     mechanism = load(files[0], **numbers(settings))
     limits = bounds_of(bounds)
     if not wanted:
         raise BadInput(f"--parameters: expected names out of {', '.join(mechanism.description.parameters) or 'none'}")
+    if (modes or diagram) and len(files) > 2:
+        raise BadInput("--modes and --diagram take one record")
+    data = [records.single(text, maps, mechanism) for text in files[1:]]
     if modes:
         from kinetree.models.analysis.mode_matching import match_modes
 
-        decay = decay_of(data, chosen, order)
+        if diagram:
+            draw_diagram(data[0], chosen, diagram)
+        decay = decay_of(data[0], chosen, order)
         values = match_modes(mechanism, decay.modes, wanted, bounds=limits, inputs=numbers(inputs, "--input"))
         return tell_decay(decay, output, plot, quiet, json, mechanism, values)
     given = held(inputs, mechanism.compile().compiled.inputs)
@@ -65,16 +86,17 @@ def identify(
 
 
 def fit(
-    mechanism: "Mechanism", data: "Recorded", wanted: list[str], columns: list[str], bounds: dict, inputs: dict | None, robust: bool, quiet: bool
+    mechanism: "Mechanism", data: "list[Record]", wanted: list[str], columns: list[str], bounds: dict, inputs: dict | None, robust: bool, quiet: bool
 ):
     """Least squares over the motion, with progress in runs."""
     from kinetree.models.analysis.identification import identify
     from kinetree.scripts.terminal.progress import progress
 
-    values = {name: data[name] for name in data.names}
+    values, settings = [{"time": each.time, **each.columns} for each in data], [each.settings for each in data]
+    more = {"columns": columns or None, "bounds": bounds, "inputs": inputs}
     loss = "soft_l1" if robust else "linear"
     with progress(f"identify {mechanism.description.name}", 0.0, quiet, "runs") as told:
-        return identify(mechanism, values, wanted, time=data.time, columns=columns or None, bounds=bounds, inputs=inputs, loss=loss, progress=told)
+        return identify(mechanism, values, wanted, settings=settings, loss=loss, progress=told, **more)
 
 
 def names_of(text: str) -> list[str]:
@@ -96,32 +118,67 @@ def bounds_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
     return found
 
 
-def decay_of(data: "Recorded", columns: list[str], order: int | None) -> "Decay":
+def decay_of(data: "Record", columns: list[str], order: int | None) -> "Decay":
     """Modes of the chosen columns, of all by default."""
     from kinetree.models.analysis.decay import free_decay
-    from kinetree.models.description.errors import suggestion
 
+    return free_decay(data.time, channels_of(data, columns), order)
+
+
+def channels_of(data: "Record", columns: list[str]) -> dict[str, Any]:
     for name in columns:
-        if name not in data.names:
-            raise BadInput(f"--columns {name}: no such column; {suggestion(name, data.names)}")
-    return free_decay(data.time, {name: data[name] for name in columns or data.names}, order)
+        if name not in data.columns:
+            from kinetree.models.description.errors import suggestion
+
+            raise BadInput(f"--columns {name}: no such column; {suggestion(name, tuple(data.columns))}")
+    return {name: data.columns[name] for name in columns or data.columns}
+
+
+def draw_diagram(data: "Record", columns: list[str], path: Path) -> None:
+    """Stabilisation diagram, and what is stable in it."""
+    from kinetree.models.analysis.stabilisation_diagram import diagram
+
+    found = diagram(data.time, channels_of(data, columns))
+    found.plot(path)
+    for frequency, damping, count in found.lines():
+        typer.echo(f"stable: {frequency:.6g} Hz, damping ratio {damping:.4g}, in {count} of {len(found.orders)} orders")
+
+
+def plan(files: list[str], path: Path, wanted: list[str], settings: dict[str, float], output: Path | None, quiet: bool, json: bool) -> None:
+    """What planned experiments would tell."""
+    from kinetree.models import load
+    from kinetree.scripts.studies.planned import show_plan, told_by
+
+    if len(files) != 1 or not wanted:
+        raise BadInput("--experiments: expected kinetree identify MODEL --parameters NAME,... --experiments FILE.toml")
+    content = told_by(load(files[0], **settings), path, wanted)
+    keep_json(content, output)
+    if json:
+        show_json(content)
+    elif not quiet:
+        show_plan(content)
+
+
+def kept(found: "Identification | Decay", content: dict, output: Path | None, plot: Path | None, quiet: bool, json: bool) -> "Console | None":
+    """Files and JSON that are wanted; where the tables go, if anywhere."""
+    from rich.console import Console
+
+    keep_json(content, output)
+    if plot:
+        found.plot(plot)
+    if json:
+        show_json(content)
+    return None if json or quiet else Console(highlight=False, soft_wrap=True)
 
 
 def tell_fit(found: "Identification", output: Path | None, plot: Path | None, quiet: bool, json: bool) -> None:
     """Tables of parameters and of columns."""
     content = found.to_dict()
-    keep_json(content, output)
-    if plot:
-        found.plot(plot)
-    if json:
-        return show_json(content)
-    if quiet:
-        return None
-    from rich.console import Console
-
+    console = kept(found, content, output, plot, quiet, json)
+    if console is None:
+        return
     from kinetree.scripts.reports.summary import show_table
 
-    console = Console(highlight=False, soft_wrap=True)
     rows = [
         (
             e.name,
@@ -160,18 +217,11 @@ def tell_decay(
     matched = {} if values is None else {"parameters": values, "estimates": {e.name: e.to_dict() for e in values.estimates}}
     notes = [*found.notes, *(values.notes if values is not None else ())]
     content = {"modes": rows, "columns": [asdict(each) for each in found.fits], "notes": notes} | matched
-    keep_json(content, output)
-    if plot:
-        found.plot(plot)
-    if json:
-        return show_json(content)
-    if quiet:
-        return None
-    from rich.console import Console
-
+    console = kept(found, content, output, plot, quiet, json)
+    if console is None:
+        return
     from kinetree.scripts.reports.summary import show_table
 
-    console = Console(highlight=False, soft_wrap=True)
     lines = []
     for mode in found.modes:
         sizes = ", ".join(f"{name} {size:.4g} at {mode.phases[name]:.2f}" for name, size in mode.amplitudes.items())

@@ -27,7 +27,8 @@ class Domain(NamedTuple):
 
 
 def domain(effort: str, flow: str, stiffness: str, efforts: Sequence[str], flows: Sequence[str], enters: bool = False) -> Domain:
-    return Domain(*(tuple(parse_unit(unit).exponents) for unit in (effort, flow, stiffness)), tuple(efforts), tuple(flows), enters)
+    dimensions = [tuple(parse_unit(unit).exponents) for unit in (effort, flow, stiffness)]
+    return Domain(dimensions[0], dimensions[1], dimensions[2], tuple(efforts), tuple(flows), enters)
 
 
 FORCE, FLOWING = ("force", "torque", "moment"), ("speed", "velocity")

@@ -72,7 +72,7 @@ def cosimulate(
             if not np.isfinite(row).all():
                 message = f"unstable: values are no longer finite at t = {t:.6g} s"
             elif watches:
-                now = master.read()
+                now = master.read().tolist()
                 for watch in watches:
                     text = watch.look(master, now, t - taken, taken)
                     if text and watch.bond.meant:

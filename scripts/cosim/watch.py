@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from kinetree.scripts.cosim.bonds import Bond
 from kinetree.scripts.cosim.masters import Master
 
@@ -56,7 +54,7 @@ class Watch:
         """Energy that the coupling has made so far."""
         return self.bond.sign * (self.given - self.answered)
 
-    def look(self, master: Master, now: Sequence[float] | np.ndarray, t: float, h: float) -> str:
+    def look(self, master: Master, now: Sequence[float], t: float, h: float) -> str:
         """A message when the coupling has become unstable, else nothing; `now` is on the wires after the step."""
         used, before, bond = master.used, master.before, self.bond
         if before is None:

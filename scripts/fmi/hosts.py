@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from kinetree.fmu.archive.binaries import place_of
 from kinetree.scripts.fmi.bare import HostError, launcher, native_program, no_compiler, resources_place, why_not
@@ -51,7 +52,7 @@ class Task:
 
     @property
     def identifier(self) -> str:
-        part = self.archive.description.modelExchange if self.exchange else self.archive.description.coSimulation
+        part: Any = self.archive.description.modelExchange if self.exchange else self.archive.description.coSimulation
         return part.modelIdentifier
 
     @property

@@ -7,10 +7,7 @@ together.
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -25,13 +22,13 @@ from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply
 from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.plant import Plant
+from kinetree.scripts.hil.prompt import prompt
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.terminal.failure import BadInput
 
 SPIN = 3e-4  # s before a deadline from which the process does not sleep
 BARE = 1000  # steps of the loop that only waits
 PRIORITY = 50
-LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE
 GRACE = 2.0  # s for a partner to end
 MEMORY = Path("/dev/shm")  # noqa: S108  # files there are memory alone
 
@@ -53,33 +50,6 @@ def wait_until(deadline: float) -> float:
     while (now := clock()) < deadline:
         pass
     return now
-
-
-@contextmanager
-def prompt(notes: list[str]) -> Iterator[None]:
-    """As prompt as the system allows; says what it does not."""
-    scheduled, policy = False, os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else 0
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-        scheduled = True
-    except (AttributeError, PermissionError, OSError) as error:
-        notes.append(f"no real-time scheduling ({getattr(error, 'strerror', None) or error}): other processes may come first")
-    try:
-        locked = ctypes.CDLL(None, use_errno=True).mlockall(LOCK_ALL) == 0
-    except (OSError, AttributeError):
-        locked = False
-    if not locked:
-        notes.append("memory is not locked: pages may have to be fetched")
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        if locked:
-            ctypes.CDLL(None).munlockall()
-        if scheduled:
-            os.sched_setscheduler(0, policy, os.sched_param(0))
 
 
 @contextmanager
@@ -141,7 +111,7 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
     with (
         Plant(scenario) as plant,
         connected(scenario) as door,
-        prompt(record.notes),
+        prompt(PRIORITY, record.notes),
     ):
         record.bare = bare_loop(scenario.step, min(BARE, scenario.steps))
         exchange(record, plant, door, told)

@@ -7,20 +7,20 @@ silence, or five minutes without a first frame. The file holds {"measures": [...
 
 from __future__ import annotations
 
-import gc
 import json
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 from kinetree.scripts.hil.controller import Answering, controller_of
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.mailbox import Mailbox
+from kinetree.scripts.hil.prompt import prompt
 
 FIRST, SILENCE = 300.0, 10.0  # s that it waits for its first frame, and for any other
+PRIORITY = 40  # below that of a plant on the same machine
 NAP = 2e-5  # s between two looks into a mailbox
 
 
@@ -62,19 +62,10 @@ def serve_shared(controller: Answering, box: Mailbox) -> int:
     return answered
 
 
-@contextmanager
-def collector_rests() -> Iterator[None]:
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def main(arguments: list[str]) -> int:
     """Listen, say where, serve."""
     text = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    with controller_of(text) as controller, collector_rests():
+    with controller_of(text) as controller, prompt(PRIORITY, []):
         if arguments[1:2] == ["--shared"]:
             with closing(Mailbox(Path(arguments[2]), plant=False)) as box:
                 print(0, flush=True)

@@ -22,7 +22,8 @@ def write(linear: Linear, ins: list[str], outputs: list[str], plain: dict[str, A
     suffix = path.suffix.lower()
     if suffix == ".npz":
         with opened(path, "wb") as stream:
-            np.savez(stream, allow_pickle=True, **arrays, **{key: np.array(value, dtype=str) for key, value in names.items()})
+            every: dict[str, Any] = {**arrays, **{key: np.array(value, dtype=str) for key, value in names.items()}}
+            np.savez(stream, **every)
     elif suffix == ".mat":
         from scipy.io import savemat
 

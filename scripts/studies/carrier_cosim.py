@@ -17,22 +17,21 @@ import numpy as np
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import Result, load
-from kinetree.models.library import carrier_drives as library
 from kinetree.models.library.carrier_parts import JACKS
 from kinetree.scripts.cosim.bonds import bonds_of
-from kinetree.scripts.cosim.controller import Controller, Pid
+from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.masters import Wire
-from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
+from kinetree.scripts.cosim.scenario import ControllerSpec, DriveSpec, UnitSpec, read_scenario
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
+from kinetree.scripts.cosim.units import drive_of as made_drive
 
-LABELS = {"slew_left": ("slew", 1), "slew_right": ("slew", -1), "luff_drive": ("luff", 1)}  # axis and sense of each drive
-NUMBERS = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
+LABELS = {"slew_left": "slew", "slew_right": "slew", "luff_drive": "luff"}  # axis of each drive
 WATCHED = ("slew", "luff", "der(slew)", "der(luff)", "heave", "pitch", "roll")
 TOLERANCE = 1e-9  # of the reference
 
@@ -55,7 +54,9 @@ class Coupled:
     @property
     def energy(self) -> np.ndarray:
         """Energy that the drives have taken from the supply [J]."""
-        power = float(NUMBERS["supply"]) * sum(np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab")
+        power = drive_of("luff_drive").valve.supply * np.sum(
+            [np.maximum(self[f"{label}.flow_{side}"], 0.0) for label in LABELS for side in "ab"], axis=0
+        )
         return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.trace.time))])
 
     def deviation(self, name: str, of: str = "") -> tuple[float, float]:
@@ -64,21 +65,19 @@ class Coupled:
         return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(np.ptp(exact))
 
 
+def part(name: str) -> UnitSpec:
+    """A unit of the scenario that ships."""
+    return next(unit for unit in read_scenario("lib:carrier").units if unit.name == name)
+
+
 def drive_of(label: str) -> Drive:
-    """The drive with the numbers of the library."""
-    axis, (shortest, longest) = LABELS[label][0], library.STROKES[label]
-    areas = {f"area_{side}": NUMBERS[f"{axis}_area_{side}"] for side in "ab"}
-    oil = {f"volume_{side}": NUMBERS[f"{axis}_oil"] for side in "ab"}
-    valve = {name: NUMBERS[name] for name in ("supply", "tank", "rated_flow", "relief")}
-    protection = {"relief_gain": NUMBERS["protection"], "make_up_gain": NUMBERS["protection"], "time_constant": NUMBERS["valve_lag"]}
-    cylinder = Cylinder(**areas, **oil, shortest=shortest, longest=longest, bulk_modulus=NUMBERS["drive_modulus"])  # type: ignore[arg-type]
-    return Drive(cylinder, Valve(**valve, **protection))  # type: ignore[arg-type]
+    """The drive with the numbers of the scenario."""
+    return made_drive(part(label).drive or DriveSpec())
 
 
 def controller_of(label: str) -> Controller:
     """Proportional to the error of the angle, as inside the library's carrier."""
-    axis, sense = LABELS[label]
-    return Controller(Pid(gain=sense * float(NUMBERS[f"{axis}_gain"])))
+    return Controller((part(f"{label}_control").controller or ControllerSpec()).pid)
 
 
 def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
@@ -104,7 +103,7 @@ def started(carrier: Slave, drives: Mapping[str, Slave], controllers: Mapping[st
     """Everything at rest under the loads that the carrier's preparation leaves, wired for told stiffness."""
     wires: list[Wire] = []
     carrier.start({})
-    for label, (axis, _) in LABELS.items():
+    for label, axis in LABELS.items():
         drives[label].start({"length": carrier.get(f"{label}.length"), "load": carrier.get(f"{label}_load")})
         angle = carrier.get(axis)
         controllers[label].start({"measured": angle, "target": angle})

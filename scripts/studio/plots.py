@@ -107,6 +107,10 @@ class Plots:
                 self.area = ui.column().classes("w-full gap-2")
         self.refresh()
 
+    def seek_point(self, event: Any) -> Any:
+        """Go to the instant of a point that was clicked."""
+        return self.seek(float(event.data[0]))
+
     def shown_runs(self) -> list[Finished]:
         return self.session.runs if self.every.value else self.session.runs[-1:]
 
@@ -190,7 +194,7 @@ class Plots:
                         for name in names:
                             chip = ui.chip(name, removable=True).props("dense square outline size=sm")
                             chip.on("remove", lambda _, n=k, each=name: self.remove(n, each))
-                    made = ui.echart(chart(self.shown_runs(), names, window, ink), on_point_click=lambda event: self.seek(float(event.data[0])))
+                    made = ui.echart(chart(self.shown_runs(), names, window, ink), on_point_click=self.seek_point)
                     made.classes("w-full").style("height: 250px")
 
     def take_set(self, event: Any) -> None:

@@ -64,16 +64,27 @@ def place(model, ws, t, inertia):
     """Everything up to positions, velocities and their sensors, for the state in ws.q, ws.u, ws.x; `inertia`: an elimination follows."""
     status = set_registers(model, ws, t)
     motion(model, ws, inertia)
+    see(model, ws)
+    return status
+
+
+@kernel
+def see(model, ws):
+    """Velocities and the sensors of positions and velocities, where something reads them."""
     if model.header.forces > 0 or model.header.idle_sensors > 0:
         velocities(model, ws)
         measure(model, ws, 0, model.header.late_sensors)
-    return status
 
 
 @kernel
 def loaded(model, ws, t):
     """`place`, the state program and all loads."""
-    status = place(model, ws, t, True)
+    return pushed(model, ws, place(model, ws, t, True))
+
+
+@kernel
+def pushed(model, ws, status):
+    """The state program and all loads, where the status so far is good."""
     if status == 0:
         status = run_phase(model, ws, 2)
     for j in range(ws.tau.size):

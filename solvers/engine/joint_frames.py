@@ -8,6 +8,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix, rotation
 from kinetree.solvers.algebra.spatial import axpy6, join, motion_cross
 from kinetree.solvers.algebra.vectors import add3, add_to6, cross, get3, get6, get9, mm, mv, put3, put6, put9, scale, transpose
+from kinetree.solvers.engine.element_kinds import has_quaternion, is_constant, is_given
 from kinetree.solvers.kernel import kernel
 
 ZERO = (0.0, 0.0, 0.0)
@@ -63,12 +64,12 @@ def place_joint(model, ws, i):
     s = ZERO
     for e in range(model.e_at[i + 1] - 1, model.e_at[i] - 1, -1):
         kind = model.e_kind[e]
-        if kind >= L.Element.BALL:
+        if has_quaternion(kind):
             B = G
             if kind == L.Element.BALL_BACK:  # speeds in the axes before the element, of opposite sense
                 B = scale9(-1.0, mm(G, transpose(element_rotation(model, ws, e))))
             put_ball_columns(ws, model.e_u[e], kind == L.Element.FREE, B, mv(G, s))
-        elif kind >= L.Element.SHIFT_Q:
+        elif not is_constant(kind):
             add_column(model, ws, e, i, G, s)
         r = element_rotation(model, ws, e)
         G = mm(G, transpose(r))
@@ -83,7 +84,7 @@ def add_column(model, ws, e, i, G, s):
     at = e * L.ELEMENT
     kind = model.e_kind[e]
     a = get3(ws.elem, at + L.E_AXIS)
-    given = kind == L.Element.SHIFT_T or kind == L.Element.ROTATE_T
+    given = is_given(kind)
     if not given:
         a = scale(ws.elem[at + L.E_FACTOR], a)
     if kind == L.Element.ROTATE_Q or kind == L.Element.ROTATE_T:
@@ -124,13 +125,13 @@ def joint_rates(model, ws, i):
     a = ZERO6
     for e in range(model.e_at[i + 1] - 1, model.e_at[i] - 1, -1):
         kind = model.e_kind[e]
-        if kind >= L.Element.BALL:
+        if has_quaternion(kind):
             first = model.e_u[e]
             v, a = ball_rates(ws, first, first + (6 if kind == L.Element.FREE else 3), kind == L.Element.BALL_BACK, v, a)
-        elif kind >= L.Element.SHIFT_Q:
+        elif not is_constant(kind):
             c = get6(ws.ecol, 6 * e)
             d = motion_cross(neg6(v), c)
-            if kind == L.Element.SHIFT_T or kind == L.Element.ROTATE_T:
+            if is_given(kind):
                 given = model.e_amount[e]
                 rate = ws.val[given + 1]
                 a = axpy6(ws.val[given + 2], c, a)

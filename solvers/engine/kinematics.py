@@ -20,20 +20,26 @@ def motion(model, ws, inertia):
     """Fill the rows and columns of all bodies from ws.q, ws.u and the registers of given motions; with `inertia` what the elimination begins with."""
     start_ground(model, ws)
     for i in range(1, model.parent.size):
-        joint = model.joint[i]
-        if joint == L.Joint.REVOLUTE:
-            move_revolute(model, ws, i)
-        elif joint == L.Joint.SPHERICAL:
-            move_ball(model, ws, i)
-        elif joint == L.Joint.PRISMATIC:
-            move_prismatic(model, ws, i)
-        elif joint == L.Joint.UNIVERSAL:
-            move_universal(model, ws, i)
-        else:
-            move_general(model, ws, i)
+        move(model, ws, i)
         if inertia:
             start_inertia(ws, i)
     return 0
+
+
+@inline
+def move(model, ws, i):
+    """Row and columns of body i from those of its parent."""
+    joint = model.joint[i]
+    if joint == L.Joint.REVOLUTE:
+        move_revolute(model, ws, i)
+    elif joint == L.Joint.SPHERICAL:
+        move_ball(model, ws, i)
+    elif joint == L.Joint.PRISMATIC:
+        move_prismatic(model, ws, i)
+    elif joint == L.Joint.UNIVERSAL:
+        move_universal(model, ws, i)
+    else:
+        move_general(model, ws, i)
 
 
 @kernel

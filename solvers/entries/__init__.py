@@ -7,6 +7,8 @@ slopes.
 from collections.abc import Callable
 from importlib import import_module
 
+from kinetree.solvers.literal.kinds import LITERAL
+
 LIBRARIES = {
     "core": {
         "evaluate": ("prepare", "accelerations", "outputs", "repeat"),
@@ -32,28 +34,17 @@ LIBRARIES = {
             "momenta",
             "mass_matrix",
             "inverse_dynamics",
-            "drt",
-            "cbm",
-            "lgr",
-            "itr_m",
-            "itr_g",
-            "itr_direct",
-            "abm",
-            "dec_h",
-            "cbm_h",
-            "lgr_h",
-            "itr_h",
-            "abm_h",
+            *(form.entry for form in LITERAL),
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many", "slopes"), "ensemble": ("ensemble",)},
+    "lanes": {"lanes": ("many",), "slopes": ("slopes",), "ensemble": ("ensemble",)},
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
 SIGNATURES = {
     "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
-    "slopes": (*BLOCKS, "floats", "float", "ints", "int", "floats"),
+    "slopes": (*BLOCKS, "floats", "float", "ints", "ints", "int", "floats"),
     "ensemble": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
 }
 

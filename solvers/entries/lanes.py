@@ -1,4 +1,4 @@
-"""Entry points for many states at once, and for the slopes of the accelerations. Besides the blocks of the mechanism they take dense arrays.
+"""Entry point for many states at once. Besides the blocks of the mechanism it takes dense arrays.
 
 `wide` is a workspace of wide numbers, aligned to 64 bytes. Rows of states: q and u; `rest` (null: as in the workspace) has t, x, inputs, forces along
 the speeds and wrenches on the bodies, row by row.
@@ -10,11 +10,10 @@ from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import react
 from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.layout import WIDTH
-from kinetree.solvers.loops.solve import constrained
 from kinetree.solvers.numbers import arithmetic, functions, tables  # noqa: F401  (what operators and functions do with wide numbers)
-from kinetree.solvers.numbers.exchange import gather, has, scatter, seed_state, slopes_to, spread_workspace
+from kinetree.solvers.numbers.exchange import gather, has, scatter, spread_workspace
 from kinetree.solvers.numbers.primitive import lanes_of
-from kinetree.solvers.numbers.views import duals_view, lanes_view
+from kinetree.solvers.numbers.views import lanes_view
 from kinetree.solvers.views import floats_view, ints_view, model_view, work_view
 
 
@@ -80,48 +79,4 @@ def solve_lanes(model, lanes, time, outputs):
         velocities(model, lanes)
         status = finished(model, lanes)
         tell(model, lanes)
-    return status
-
-
-@entry
-def slopes(ints, floats, work, wide, t, registers, chosen, out):
-    """Slopes along q, u, forces along u, x and inputs (rows of `out`) at the state of the workspace, WIDTH directions at a time.
-
-    Columns: u̇, and unless `chosen` is below zero, ẋ and the chosen registers.
-    """
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    duals = duals_view(ints, wide)
-    spread_workspace(ws, duals)
-    nu, nx = ws.u.size, ws.x.size
-    directions = ws.q.size + 2 * nu + nx + model.header.inputs
-    width = nu if chosen < 0 else nu + nx + chosen
-    for first in range(0, directions, WIDTH):
-        seed_state(model, ws, duals, first)
-        status = solve_duals(model, duals, t, chosen >= 0)
-        if status != 0:
-            ws.head.item = duals.head.item
-            return status
-        left = directions - first
-        for k in range(nu):
-            slopes_to(floats_view(out), width, k, first, left, duals.udot[k])
-        if chosen >= 0:
-            for k in range(nx):
-                slopes_to(floats_view(out), width, nu + k, first, left, duals.xdot[k])
-        for k in range(chosen):
-            slopes_to(floats_view(out), width, nu + nx + k, first, left, duals.val[ints_view(registers)[k]])
-    return 0
-
-
-@kernel
-def solve_duals(model, duals, t, rest):
-    """Accelerations with slopes, and everything that follows from them where it is wanted."""
-    status = loaded(model, duals, t)
-    if status == 0:
-        status = constrained(model, duals) if model.l_kind.size > 0 else dec(model, duals)
-    if status == 0 and rest:
-        react(model, duals)
-        velocities(model, duals)
-        status = finished(model, duals)
-        tell(model, duals)
     return status

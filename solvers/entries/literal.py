@@ -5,25 +5,15 @@ Hamiltonian: `literal_places`, then the entry of a momentum form (u, v, p* from 
 Entries of forms solve `option` times, once for 0: what benchmarks time.
 """
 
+from collections.abc import Callable, Sequence
+
 from kinetree.solvers.engine.evaluation import load
-from kinetree.solvers.kernel import entry
-from kinetree.solvers.layout import Method
-from kinetree.solvers.literal import abm as abm_form
-from kinetree.solvers.literal import abm_h as abm_h_form
-from kinetree.solvers.literal import cbm as cbm_form
-from kinetree.solvers.literal import cbm_h as cbm_h_form
-from kinetree.solvers.literal import dec_h as dec_h_form
-from kinetree.solvers.literal import drt as drt_form
-from kinetree.solvers.literal import itr_direct as itr_direct_form
-from kinetree.solvers.literal import itr_g as itr_g_form
-from kinetree.solvers.literal import itr_h as itr_h_form
-from kinetree.solvers.literal import itr_m as itr_m_form
-from kinetree.solvers.literal import lgr as lgr_form
-from kinetree.solvers.literal import lgr_h as lgr_h_form
+from kinetree.solvers.kernel import entry, kernel
 from kinetree.solvers.literal import newton_euler
-from kinetree.solvers.literal.chosen import form_momenta
+from kinetree.solvers.literal.chosen import form_momenta, kernel_of
 from kinetree.solvers.literal.composite import composite_bodies, mass_rows
 from kinetree.solvers.literal.frames import active_forces, literal_kinematics, literal_place, literal_velocities
+from kinetree.solvers.literal.kinds import LITERAL, Form
 from kinetree.solvers.literal.momentum_rates import momentum_rates
 from kinetree.solvers.literal.path_rows import mass_matrix as spread_rows
 from kinetree.solvers.views import model_view, work_view
@@ -46,14 +36,46 @@ def literal_places(ints, floats, work, option, t):
     return literal_place(model_view(ints, floats), work_view(ints, work), t)
 
 
+KEPT = tuple(form.code for form in LITERAL if not form.reactions)  # reactions that come with the accelerations
+FINDERS = tuple(dict.fromkeys(form.reactions for form in LITERAL if form.reactions and not form.momenta))
+
+
+def one_finder(paths: Sequence[str]) -> Callable:
+    """A kernel (model, ws, form) -> status that calls the kernel which finds the reactions of the form with that code."""
+    first, *others = paths
+    this, codes = kernel_of(first), tuple(form.code for form in LITERAL if form.reactions == first)
+
+    if not others:
+
+        @kernel
+        def last(model, ws, form):
+            return this(model, ws)
+
+        return last
+    rest = one_finder(others)
+
+    @kernel
+    def call(model, ws, form):
+        for code in codes:
+            if form == code:
+                return this(model, ws)
+        return rest(model, ws, form)
+
+    return call
+
+
+find_reactions = one_finder(sorted(FINDERS))
+
+
 @entry
 def literal_reactions(ints, floats, work, option, t):
     """Reactions by the Lagrangian form of number `option` (layout.Method), whose accelerations are there."""
     model = model_view(ints, floats)
     ws = work_view(ints, work)
-    if option == Method.LGR:
-        return 0  # R = Zλ came with the accelerations
-    status = abm_form.abm_reactions(model, ws) if option == Method.ABM else newton_euler.reactions(model, ws)
+    for code in KEPT:
+        if option == code:
+            return 0
+    status = find_reactions(model, ws, option)
     return newton_euler.take_off_rotors(model, ws) if status == 0 else status
 
 
@@ -102,133 +124,20 @@ def inverse_dynamics(ints, floats, work, option, t):
     return status
 
 
-@entry
-def drt(ints, floats, work, option, t):
-    """DRT on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = drt_form.drt(model, ws)
-    for _ in range(1, option):
-        status = drt_form.drt(model, ws)
-    return status
+def repeated(form: Form) -> Callable:
+    """The entry of a form on evaluated literal kinematics."""
+    solve = kernel_of(form.kernel)
+
+    def solved(ints, floats, work, option, t):
+        model = model_view(ints, floats)
+        ws = work_view(ints, work)
+        status = solve(model, ws)
+        for _ in range(1, option):
+            status = solve(model, ws)
+        return status
+
+    solved.__name__ = solved.__qualname__ = form.entry
+    return entry(solved)
 
 
-@entry
-def cbm(ints, floats, work, option, t):
-    """CBM on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = cbm_form.cbm(model, ws)
-    for _ in range(1, option):
-        status = cbm_form.cbm(model, ws)
-    return status
-
-
-@entry
-def lgr(ints, floats, work, option, t):
-    """LGR on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = lgr_form.lgr(model, ws)
-    for _ in range(1, option):
-        status = lgr_form.lgr(model, ws)
-    return status
-
-
-@entry
-def itr_m(ints, floats, work, option, t):
-    """ITR-M on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = itr_m_form.itr_m(model, ws)
-    for _ in range(1, option):
-        status = itr_m_form.itr_m(model, ws)
-    return status
-
-
-@entry
-def itr_g(ints, floats, work, option, t):
-    """ITR-G on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = itr_g_form.itr_g(model, ws)
-    for _ in range(1, option):
-        status = itr_g_form.itr_g(model, ws)
-    return status
-
-
-@entry
-def itr_direct(ints, floats, work, option, t):
-    """ITR-DIRECT on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = itr_direct_form.itr_direct(model, ws)
-    for _ in range(1, option):
-        status = itr_direct_form.itr_direct(model, ws)
-    return status
-
-
-@entry
-def abm(ints, floats, work, option, t):
-    """ABM on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = abm_form.abm(model, ws)
-    for _ in range(1, option):
-        status = abm_form.abm(model, ws)
-    return status
-
-
-@entry
-def dec_h(ints, floats, work, option, t):
-    """DEC-H on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = dec_h_form.dec_h(model, ws)
-    for _ in range(1, option):
-        status = dec_h_form.dec_h(model, ws)
-    return status
-
-
-@entry
-def cbm_h(ints, floats, work, option, t):
-    """CBM-H on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = cbm_h_form.cbm_h(model, ws)
-    for _ in range(1, option):
-        status = cbm_h_form.cbm_h(model, ws)
-    return status
-
-
-@entry
-def lgr_h(ints, floats, work, option, t):
-    """LGR-H on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = lgr_h_form.lgr_h(model, ws)
-    for _ in range(1, option):
-        status = lgr_h_form.lgr_h(model, ws)
-    return status
-
-
-@entry
-def itr_h(ints, floats, work, option, t):
-    """ITR-H on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = itr_h_form.itr_h(model, ws)
-    for _ in range(1, option):
-        status = itr_h_form.itr_h(model, ws)
-    return status
-
-
-@entry
-def abm_h(ints, floats, work, option, t):
-    """ABM-H on evaluated literal kinematics."""
-    model = model_view(ints, floats)
-    ws = work_view(ints, work)
-    status = abm_h_form.abm_h(model, ws)
-    for _ in range(1, option):
-        status = abm_h_form.abm_h(model, ws)
-    return status
+globals().update({form.entry: repeated(form) for form in LITERAL})

@@ -7,6 +7,7 @@ costs one pass over them. Algorithm of L. F. Shampine, M. K. Gordon, Computer So
 
 import math
 
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.adams_coefficients import (
     CONSTANT,
     DENSE_INTEGRAL,
@@ -28,38 +29,6 @@ from kinetree.solvers.integrate.adams_coefficients import (
     table,
 )
 from kinetree.solvers.integrate.adams_differences import errors, next_step, predict, select_order, take_back, update_differences
-from kinetree.solvers.integrate.controller import (
-    ATOL,
-    DENSE,
-    F_NEW,
-    F_OLD,
-    FRESH,
-    H_NEXT,
-    LIPSCHITZ,
-    MAX_REJECTIONS,
-    OK,
-    ORDER,
-    REJECTED,
-    RTOL,
-    SMOOTH,
-    STEP_TOO_SMALL,
-    STIFF,
-    T_NEW,
-    T_OLD,
-    Y_NEW,
-    Y_OLD,
-    H,
-    accept,
-    begin,
-    block,
-    copy,
-    end_time,
-    evaluate,
-    first_step,
-    forget,
-    limited,
-    too_small,
-)
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
@@ -75,65 +44,65 @@ def adams_size(n):
 @kernel
 def adams_start(mem, rhs, context, t, y):
     """Begin at (t, y)."""
-    begin(mem, t, y)
+    CT.begin(mem, t, y)
     return adams_restart(mem, rhs, context)
 
 
 @kernel
 def adams_restart(mem, rhs, context):
     """Begin anew at T_NEW with the state in Y_NEW, with order 1."""
-    forget(mem)
-    f, phi_1, phi_2, lost = block(mem, F_NEW), block(mem, PHI + 1), block(mem, PHI + 2), block(mem, SUM_ERROR)
-    status = evaluate(f, mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    CT.forget(mem)
+    f, phi_1, phi_2, lost = CT.block(mem, CT.F_NEW), CT.block(mem, PHI + 1), CT.block(mem, PHI + 2), CT.block(mem, SUM_ERROR)
+    status = CT.evaluate(f, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status != 0:
         return status
     for i in range(len(f)):
         phi_1[i] = f[i]
         phi_2[i] = 0.0
         lost[i] = 0.0
-    mem[H_NEXT] = first_step(mem, rhs, context, 1, block(mem, PREDICTED), block(mem, F_PREDICTED))
+    mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 1, CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED))
     mem[WANTED_ORDER] = 1.0
-    mem[ORDER] = 0.0
+    mem[CT.ORDER] = 0.0
     mem[LAST_H] = 0.0
     mem[CONSTANT] = 0.0
     mem[RISING] = 1.0
-    return OK
+    return CT.OK
 
 
 @kernel
 def adams_changed(mem, rhs, context):
     """Refresh f and its differences after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
-    f, trial, lost = block(mem, F_NEW), block(mem, F_PREDICTED), block(mem, SUM_ERROR)
-    status = evaluate(trial, mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    f, trial, lost = CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, SUM_ERROR)
+    status = CT.evaluate(trial, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status != 0:
         return status
-    last = 1 if mem[FRESH] == 1.0 else int(mem[ORDER]) + 2
+    last = 1 if mem[CT.FRESH] == 1.0 else int(mem[CT.ORDER]) + 2
     for j in range(1, last + 1):
-        phi = block(mem, PHI + j)
+        phi = CT.block(mem, PHI + j)
         for i in range(len(f)):
             phi[i] += trial[i] - f[i]
-    copy(f, trial)
+    CT.copy(f, trial)
     for i in range(len(f)):
         lost[i] = 0.0
-    mem[DENSE] = 0.0
-    return OK
+    mem[CT.DENSE] = 0.0
+    return CT.OK
 
 
 @kernel
 def correct(mem, rhs, context, t_end, h):
     """Correct y by one order more than predicted and evaluate again; Y_OLD and F_OLD keep the start of the step."""
-    y, y_old, f, f_old = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD)
-    p, fp, phi_1 = block(mem, PREDICTED), block(mem, F_PREDICTED), block(mem, PHI + 1)
-    lost, lost_trial = block(mem, SUM_ERROR), block(mem, SUM_ERROR_TRIAL)
+    y, y_old, f, f_old = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD)
+    p, fp, phi_1 = CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED), CT.block(mem, PHI + 1)
+    lost, lost_trial = CT.block(mem, SUM_ERROR), CT.block(mem, SUM_ERROR_TRIAL)
     weight = h * table(mem, INTEGRAL)[int(mem[WANTED_ORDER]) + 1]
-    copy(y_old, y)
-    copy(f_old, f)
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
     for i in range(len(y)):
         y[i] = p[i] + (weight * (fp[i] - phi_1[i]) - lost_trial[i])
-    status = evaluate(f, mem, rhs, context, t_end, y)
+    status = CT.evaluate(f, mem, rhs, context, t_end, y)
     if status != 0:
-        copy(y, y_old)
-        copy(f, f_old)
+        CT.copy(y, y_old)
+        CT.copy(f, f_old)
         return status
     for i in range(len(y)):
         rise = weight * (fp[i] - phi_1[i]) - lost_trial[i]
@@ -144,36 +113,30 @@ def correct(mem, rhs, context, t_end, h):
 @kernel
 def estimate_stiffness(mem, h):
     """Estimate the dominant eigenvalue from the two evaluations of the step and count steps that stability seems to limit."""
-    y, p, f, fp, atol = block(mem, Y_NEW), block(mem, PREDICTED), block(mem, F_NEW), block(mem, F_PREDICTED), block(mem, ATOL)
+    y, p, f, fp, atol = CT.block(mem, CT.Y_NEW), CT.block(mem, PREDICTED), CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, CT.ATOL)
     above, below = 0.0, 0.0
     for i in range(len(y)):
-        weight = 1.0 / (atol[i] + mem[RTOL] * abs(y[i]))
+        weight = 1.0 / (atol[i] + mem[CT.RTOL] * abs(y[i]))
         above += (weight * (f[i] - fp[i])) ** 2
         below += (weight * (y[i] - p[i])) ** 2
     if below > 1e-8 * len(y):  # less is rounding
-        mem[LIPSCHITZ] = math.sqrt(above / below)
-    if mem[ORDER] <= STIFF_ORDER and h * mem[LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0:
-        mem[STIFF] += 1.0
-        mem[SMOOTH] = 0.0
-    else:
-        mem[SMOOTH] += 1.0
-        if mem[SMOOTH] >= 6.0:
-            mem[STIFF] = 0.0
+        mem[CT.LIPSCHITZ] = math.sqrt(above / below)
+    CT.count_stiff(mem, mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0)
 
 
 @kernel
 def adams_step(mem, rhs, context, t_limit):
     """One accepted step."""
-    wanted, failed = mem[H_NEXT], STEP_TOO_SMALL
-    h = limited(mem, wanted, t_limit)
-    for attempt in range(MAX_REJECTIONS):
-        if too_small(mem[T_NEW], h):
+    wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
+    h = CT.limited(mem, wanted, t_limit)
+    for attempt in range(CT.MAX_REJECTIONS):
+        if CT.too_small(mem[CT.T_NEW], h):
             break
-        t_end = end_time(mem, h, t_limit)
+        t_end = CT.end_time(mem, h, t_limit)
         coefficients(mem, h)
         predict(mem, h)
         k_low, estimate = int(mem[WANTED_ORDER]), math.inf
-        status = evaluate(block(mem, F_PREDICTED), mem, rhs, context, t_end, block(mem, PREDICTED))
+        status = CT.evaluate(CT.block(mem, F_PREDICTED), mem, rhs, context, t_end, CT.block(mem, PREDICTED))
         if status == 0:
             error, estimate, lower, lowest = errors(mem, h)
             k = k_low
@@ -186,7 +149,7 @@ def adams_step(mem, rhs, context, t_limit):
                     return status
         failed = status if status != 0 else failed
         h = reject(mem, h, attempt, estimate, k_low)
-    mem[H_NEXT] = h
+    mem[CT.H_NEXT] = h
     return failed
 
 
@@ -196,12 +159,12 @@ def finish(mem, t_end, h, wanted, estimate, lower, k_low):
     update_differences(mem)
     k_next, error = select_order(mem, h, estimate, lower, k_low)
     h_next = next_step(mem, h, error, k_next)
-    mem[ORDER] = mem[WANTED_ORDER]
+    mem[CT.ORDER] = mem[WANTED_ORDER]
     mem[LAST_H] = h
     mem[WANTED_ORDER] = k_next
     # a step that a limit cut short says nothing against the step planned before
-    mem[H_NEXT] = max(h_next, min(wanted, 2.0 * h)) if h < wanted else h_next
-    accept(mem, t_end, h)
+    mem[CT.H_NEXT] = max(h_next, min(wanted, 2.0 * h)) if h < wanted else h_next
+    CT.accept(mem, t_end, h)
     estimate_stiffness(mem, h)
 
 
@@ -210,7 +173,7 @@ def reject(mem, h, attempt, error, k_low):
     """Go back to the start of the step: half the size, after three failures order 1; returns the new size."""
     take_back(mem, h)
     mem[RISING] = 0.0
-    mem[REJECTED] += 1.0
+    mem[CT.REJECTED] += 1.0
     mem[WANTED_ORDER] = k_low if attempt < 2 else 1
     mem[CONSTANT] = 0.0
     factor = 0.5
@@ -222,17 +185,17 @@ def reject(mem, h, attempt, error, k_low):
 @kernel
 def adams_interpolate(out, mem, t):
     """State at t inside the last step: the polynomial through the newest k+1 values of f, made continuous with its derivative at the old end."""
-    y_old, y, gap, h = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, MISMATCH), mem[H]
+    y_old, y, gap, h = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, MISMATCH), mem[CT.H]
     if h == 0.0:
-        copy(out, y)
+        CT.copy(out, y)
         return
-    if mem[DENSE] == 0.0:
+    if mem[CT.DENSE] == 0.0:
         polynomial(gap, mem, -h)
         for i in range(len(gap)):
             gap[i] = y_old[i] - gap[i]
-        mem[DENSE] = 1.0
-    polynomial(out, mem, t - mem[T_NEW])
-    s = (t - mem[T_OLD]) / h
+        mem[CT.DENSE] = 1.0
+    polynomial(out, mem, t - mem[CT.T_NEW])
+    s = (t - mem[CT.T_OLD]) / h
     blend = (1.0 - s) * (1.0 - s) * (1.0 + 2.0 * s)
     for i in range(len(out)):
         out[i] += blend * gap[i]
@@ -241,13 +204,13 @@ def adams_interpolate(out, mem, t):
 @kernel
 def polynomial(out, mem, distance):
     """Integrate the polynomial of f from Y_NEW over `distance`."""
-    order = int(mem[ORDER]) + 1
-    g, y = table(mem, DENSE_INTEGRAL), block(mem, Y_NEW)
+    order = int(mem[CT.ORDER]) + 1
+    g, y = table(mem, DENSE_INTEGRAL), CT.block(mem, CT.Y_NEW)
     integrals_to(g, table(mem, W), table(mem, PSI), order, distance)
     for i in range(len(out)):
         out[i] = 0.0
     for j in range(order, 0, -1):
-        phi, weight = block(mem, PHI + j), g[j]
+        phi, weight = CT.block(mem, PHI + j), g[j]
         for i in range(len(out)):
             out[i] += weight * phi[i]
     for i in range(len(out)):

@@ -248,3 +248,25 @@ def advance_grid(mem, t):
     mem[GRID_COUNT] += 1.0
     if abs(t - (mem[GRID_START] + mem[GRID_COUNT] * mem[H_GIVEN])) > 1e-8 * mem[H_GIVEN]:
         anchor_grid(mem)
+
+
+@kernel
+def steepness(k_last, k_before, y_last, y_before):
+    """Estimate of the dominant eigenvalue from two evaluations at one instant; 0 where the states are the same."""
+    above, below = 0.0, 0.0
+    for i in range(len(k_last)):
+        above += (k_last[i] - k_before[i]) ** 2
+        below += (y_last[i] - y_before[i]) ** 2
+    return math.sqrt(above / below) if below > 0.0 else 0.0
+
+
+@kernel
+def count_stiff(mem, held):
+    """Count steps that stability holds back; six in a row that it does not begin the count anew."""
+    if held:
+        mem[STIFF] += 1.0
+        mem[SMOOTH] = 0.0
+    else:
+        mem[SMOOTH] += 1.0
+        if mem[SMOOTH] >= 6.0:
+            mem[STIFF] = 0.0

@@ -6,81 +6,39 @@ of these two estimates the dominant eigenvalue. E. Hairer, S. P. Norsett, G. Wan
 
 import math
 
-from kinetree.solvers.integrate.controller import (
-    BLOCKS,
-    F_NEW,
-    F_OLD,
-    H_NEXT,
-    HEADER,
-    LIPSCHITZ,
-    MAX_REJECTIONS,
-    OK,
-    ORDER,
-    OWN,
-    REJECTED,
-    SMOOTH,
-    STEP_TOO_SMALL,
-    STIFF,
-    T_NEW,
-    T_OLD,
-    Y_NEW,
-    Y_OLD,
-    H,
-    accept,
-    begin,
-    block,
-    copy,
-    end_time,
-    evaluate,
-    first_step,
-    forget,
-    limited,
-    norm,
-    too_small,
-)
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.tableau import Tableau
 from kinetree.solvers.kernel import kernel
 
 BETA = 0.04  # weight of the previous error
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
-LAST_ERROR = OWN
-STAGE, LAST, ERROR = range(BLOCKS, BLOCKS + 3)  # new state, argument of the stage before the last, error
+LAST_ERROR = CT.OWN
+STAGE, LAST, ERROR = range(CT.BLOCKS, CT.BLOCKS + 3)  # new state, argument of the stage before the last, error
 K = ERROR  # stage s >= 1 is block K + s
 
 
 @kernel
 def judge(mem, h, k_last, k_before, stable):
     """Estimate the dominant eigenvalue from the two evaluations at the end of the step and count steps at the border of stability."""
-    y_last, y_before = block(mem, STAGE), block(mem, LAST)
-    above, below = 0.0, 0.0
-    for i in range(len(k_last)):
-        above += (k_last[i] - k_before[i]) ** 2
-        below += (y_last[i] - y_before[i]) ** 2
-    mem[LIPSCHITZ] = math.sqrt(above / below) if below > 0.0 else 0.0
-    if h * mem[LIPSCHITZ] > stable:
-        mem[STIFF] += 1.0
-        mem[SMOOTH] = 0.0
-    else:
-        mem[SMOOTH] += 1.0
-        if mem[SMOOTH] >= 6.0:
-            mem[STIFF] = 0.0
+    mem[CT.LIPSCHITZ] = CT.steepness(k_last, k_before, CT.block(mem, STAGE), CT.block(mem, LAST))
+    CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > stable)
 
 
 @kernel
 def commit(mem, t, h, k_last):
     """Make STAGE and the last stage the new state and rate; the stages stay for the dense output."""
-    copy(block(mem, Y_OLD), block(mem, Y_NEW))
-    copy(block(mem, F_OLD), block(mem, F_NEW))
-    copy(block(mem, Y_NEW), block(mem, STAGE))
-    copy(block(mem, F_NEW), k_last)
-    accept(mem, t, h)
+    CT.copy(CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW))
+    CT.copy(CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW))
+    CT.copy(CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE))
+    CT.copy(CT.block(mem, CT.F_NEW), k_last)
+    CT.accept(mem, t, h)
 
 
 @kernel
 def changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
 
 
 def explicit(table: Tableau) -> Kernels:
@@ -97,65 +55,65 @@ def explicit(table: Tableau) -> Kernels:
     @kernel
     def size(n):
         """Length of `mem`."""
-        return HEADER + (K + count) * n
+        return CT.HEADER + (K + count) * n
 
     @kernel
     def restart(mem, rhs, context):
         """Begin anew at T_NEW with the state in Y_NEW: first step chosen, error history forgotten."""
-        forget(mem)
-        mem[ORDER] = order
+        CT.forget(mem)
+        mem[CT.ORDER] = order
         mem[LAST_ERROR] = 1e-4
         status = changed(mem, rhs, context)
         if status == 0:
-            mem[H_NEXT] = first_step(mem, rhs, context, order, block(mem, STAGE), block(mem, K + 1))
+            mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, order, CT.block(mem, STAGE), CT.block(mem, K + 1))
         return status
 
     @kernel
     def start(mem, rhs, context, t, y):
         """Begin at (t, y)."""
-        begin(mem, t, y)
+        CT.begin(mem, t, y)
         return restart(mem, rhs, context)
 
     @kernel
     def stages(mem, rhs, context, h, t_end, first, end):
         """Evaluate the stages from `first` on from Y_NEW and F_NEW; the arguments of the last two of the step stay in LAST and STAGE."""
-        y = block(mem, Y_NEW)
+        y = CT.block(mem, CT.Y_NEW)
         for s in range(first, end):
-            argument = block(mem, STAGE if s == last else LAST if s < last else ERROR)
-            copy(argument, y)
+            argument = CT.block(mem, STAGE if s == last else LAST if s < last else ERROR)
+            CT.copy(argument, y)
             for j in range(s):
                 weight = h * rows[s * (s - 1) // 2 + j]
                 if weight != 0.0:
-                    k = block(mem, F_NEW if j == 0 else K + j)
+                    k = CT.block(mem, CT.F_NEW if j == 0 else K + j)
                     for i in range(len(y)):
                         argument[i] += weight * k[i]
-            t = t_end if nodes[s] == 1.0 else mem[T_NEW] + nodes[s] * h
-            status = evaluate(block(mem, K + s), mem, rhs, context, t, argument)
+            t = t_end if nodes[s] == 1.0 else mem[CT.T_NEW] + nodes[s] * h
+            status = CT.evaluate(CT.block(mem, K + s), mem, rhs, context, t, argument)
             if status != 0:
                 return status
-        return OK
+        return CT.OK
 
     @kernel
     def error_of(mem, h):
         """Weighted norm of the difference of both solutions."""
-        e, k1 = block(mem, ERROR), block(mem, F_NEW)
+        e, k1 = CT.block(mem, ERROR), CT.block(mem, CT.F_NEW)
         for i in range(len(e)):
             e[i] = h * errors[0] * k1[i]
         for s in range(1, last + 1):
-            k, weight = block(mem, K + s), h * errors[s]
+            k, weight = CT.block(mem, K + s), h * errors[s]
             for i in range(len(e)):
                 e[i] += weight * k[i]
-        return norm(mem, e, block(mem, Y_NEW), block(mem, STAGE))
+        return CT.norm(mem, e, CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE))
 
     @kernel
     def step(mem, rhs, context, t_limit):
         """One accepted step."""
-        wanted, failed = mem[H_NEXT], STEP_TOO_SMALL
-        h = limited(mem, wanted, t_limit)
-        for attempt in range(MAX_REJECTIONS):
-            if too_small(mem[T_NEW], h):
+        wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
+        h = CT.limited(mem, wanted, t_limit)
+        for attempt in range(CT.MAX_REJECTIONS):
+            if CT.too_small(mem[CT.T_NEW], h):
                 break
-            t_end = end_time(mem, h, t_limit)
+            t_end = CT.end_time(mem, h, t_limit)
             status = stages(mem, rhs, context, h, t_end, 1, last + 1)
             error = error_of(mem, h) if status == 0 else math.inf
             if error <= 1.0:
@@ -165,24 +123,24 @@ def explicit(table: Tableau) -> Kernels:
                 factor = SAFETY * mem[LAST_ERROR] ** BETA / max(error, 1e-10) ** (exponent - 0.75 * BETA)
                 h_next = h * min(max(factor, SHRINK), 1.0 if attempt > 0 else GROW)
                 # a step that a limit cut short says nothing against the step planned before
-                mem[H_NEXT] = max(h_next, wanted) if attempt == 0 and h < wanted else h_next
+                mem[CT.H_NEXT] = max(h_next, wanted) if attempt == 0 and h < wanted else h_next
                 mem[LAST_ERROR] = max(error, 1e-4)
-                judge(mem, h, block(mem, K + last), block(mem, K + last - 1), stable)
-                commit(mem, t_end, h, block(mem, K + last))
-                return OK
-            mem[REJECTED] += 1.0
-            failed = status if status != 0 else STEP_TOO_SMALL
+                judge(mem, h, CT.block(mem, K + last), CT.block(mem, K + last - 1), stable)
+                commit(mem, t_end, h, CT.block(mem, K + last))
+                return CT.OK
+            mem[CT.REJECTED] += 1.0
+            failed = status if status != 0 else CT.STEP_TOO_SMALL
             h *= max(SHRINK, SAFETY / error ** (exponent - 0.75 * BETA)) if error < math.inf else SHRINK
         return failed
 
     @kernel
     def interpolate(out, mem, t):
         """State at t inside the last step; a state that was changed at its end is blended in."""
-        y_old, y, ended, h = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, STAGE), mem[H]
+        y_old, y, ended, h = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE), mem[CT.H]
         if h == 0.0:
-            copy(out, y)
+            CT.copy(out, y)
             return
-        s = (t - mem[T_OLD]) / h
+        s = (t - mem[CT.T_OLD]) / h
         blend = s * s * (3.0 - 2.0 * s)
         for i in range(len(out)):
             out[i] = y_old[i] + blend * (y[i] - ended[i])
@@ -190,7 +148,7 @@ def explicit(table: Tableau) -> Kernels:
             weight = 0.0
             for m in range(powers - 1, -1, -1):
                 weight = (weight + dense[j * powers + m]) * s
-            k = block(mem, F_OLD if j == 0 else K + j)
+            k = CT.block(mem, CT.F_OLD if j == 0 else K + j)
             if weight != 0.0:
                 for i in range(len(out)):
                     out[i] += h * weight * k[i]

@@ -6,34 +6,7 @@ E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
 
 import math
 
-from kinetree.solvers.integrate.controller import (
-    DENSE,
-    F_NEW,
-    F_OLD,
-    FRESH,
-    H_NEXT,
-    LIPSCHITZ,
-    MAX_REJECTIONS,
-    ORDER,
-    REJECTED,
-    SMOOTH,
-    STEP_TOO_SMALL,
-    T_NEW,
-    Y_NEW,
-    Y_OLD,
-    H,
-    N,
-    accept,
-    begin,
-    block,
-    copy,
-    end_time,
-    evaluate,
-    first_step,
-    forget,
-    limited,
-    too_small,
-)
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
 from kinetree.solvers.integrate.linear_solver import solve
@@ -88,30 +61,30 @@ def radau_size(n):
 @kernel
 def radau_start(mem, rhs, context, t, y):
     """Begin at (t, y)."""
-    begin(mem, t, y)
+    CT.begin(mem, t, y)
     return radau_restart(mem, rhs, context)
 
 
 @kernel
 def radau_restart(mem, rhs, context):
     """Begin anew at T_NEW with the state in Y_NEW: first step chosen, Jacobian and history forgotten."""
-    forget(mem)
-    mem[ORDER] = 5.0
+    CT.forget(mem)
+    mem[CT.ORDER] = 5.0
     mem[FACTOR_H] = 0.0
     mem[JACOBIAN_AGE] = -1.0
     mem[QUALITY] = 1.0
     mem[LAST_ACCEPTED_H] = 0.0
-    status = evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    status = CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status == 0:
-        mem[H_NEXT] = first_step(mem, rhs, context, 3, block(mem, STAGE), block(mem, SCRATCH))
+        mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 3, CT.block(mem, STAGE), CT.block(mem, SCRATCH))
     return status
 
 
 @kernel
 def radau_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed a little; Jacobian, factors and history stay."""
-    mem[DENSE] = 0.0
-    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    mem[CT.DENSE] = 0.0
+    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
 
 
 @kernel
@@ -123,11 +96,11 @@ def radau_step(mem, rhs, context, t_limit):
 @kernel
 def radau_step_with(mem, rhs, jacobian, context, t_limit):
     """One accepted step; jacobian(J, mem, rhs, context, trial) -> status fills df/dy at T_NEW, Y_NEW, F_NEW."""
-    wanted, failed = mem[H_NEXT], STEP_TOO_SMALL
-    h = limited(mem, wanted, t_limit)
+    wanted, failed = mem[CT.H_NEXT], CT.STEP_TOO_SMALL
+    h = CT.limited(mem, wanted, t_limit)
     weigh(mem)
-    for attempt in range(MAX_REJECTIONS):
-        if too_small(mem[T_NEW], h):
+    for attempt in range(CT.MAX_REJECTIONS):
+        if CT.too_small(mem[CT.T_NEW], h):
             break
         status = prepare(mem, rhs, jacobian, context, h)
         if status > 0:
@@ -138,15 +111,15 @@ def radau_step_with(mem, rhs, jacobian, context, t_limit):
             if status != 0 and mem[JACOBIAN_AGE] > 0.0:
                 mem[JACOBIAN_AGE] = -1.0
         if status == 0:
-            error = max(error_of(mem, rhs, context, h, mem[FRESH] == 1.0 or attempt > 0), dense_error(mem, h))
+            error = max(error_of(mem, rhs, context, h, mem[CT.FRESH] == 1.0 or attempt > 0), dense_error(mem, h))
             factor = step_factor(mem, h, error)
             if error < 1.0:
-                t_end = end_time(mem, h, t_limit)
+                t_end = CT.end_time(mem, h, t_limit)
                 return finish(mem, rhs, context, t_end, h, wanted if attempt == 0 else 0.0, min(factor, 1.0) if attempt > 0 else factor, error)
-            if mem[FRESH] == 1.0:
+            if mem[CT.FRESH] == 1.0:
                 factor = 0.1
-        mem[REJECTED] += 1.0
-        failed = status if status > 0 else STEP_TOO_SMALL
+        mem[CT.REJECTED] += 1.0
+        failed = status if status > 0 else CT.STEP_TOO_SMALL
         h *= factor
     return failed
 
@@ -160,7 +133,7 @@ def prepare(mem, rhs, jacobian, context, h):
             return status
         mem[JACOBIAN_AGE] = 0.0
         mem[FACTOR_H] = 0.0
-        mem[LIPSCHITZ] = spectral_radius(matrix(mem, JACOBIAN), int(mem[N]), trial_of(mem))
+        mem[CT.LIPSCHITZ] = spectral_radius(matrix(mem, JACOBIAN), int(mem[CT.N]), trial_of(mem))
     if mem[FACTOR_H] != h and factorise(mem, h) != 0:
         mem[FACTOR_H] = 0.0
         return -1
@@ -170,21 +143,28 @@ def prepare(mem, rhs, jacobian, context, h):
 @kernel
 def error_of(mem, rhs, context, h, careful):
     """Weighted norm of the embedded error (left in G1), filtered by the real system; once more through f after a first or a rejected step."""
-    z1, z2, z3, f, e, stage = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, F_NEW), block(mem, G1), block(mem, STAGE)
-    y, g, n = block(mem, Y_NEW), block(mem, G2), len(block(mem, Z1))
+    z1, z2, z3, f, e, stage = (
+        CT.block(mem, Z1),
+        CT.block(mem, Z2),
+        CT.block(mem, Z3),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, G1),
+        CT.block(mem, STAGE),
+    )
+    y, g, n = CT.block(mem, CT.Y_NEW), CT.block(mem, G2), len(CT.block(mem, Z1))
     for i in range(n):
         g[i] = (E1 * z1[i] + E2 * z2[i] + E3 * z3[i]) / h
         e[i] = g[i] + f[i]
-    solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, e)
+    solve(matrix(mem, REAL), CT.block(mem, WEIGHT + 1), n, e)
     error = weighted(mem, e)
     if error >= 1.0 and careful:
         for i in range(n):
             stage[i] = y[i] + e[i]
-        if evaluate(e, mem, rhs, context, mem[T_NEW], stage) != 0:
+        if CT.evaluate(e, mem, rhs, context, mem[CT.T_NEW], stage) != 0:
             return error
         for i in range(n):
             e[i] += g[i]
-        solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, e)
+        solve(matrix(mem, REAL), CT.block(mem, WEIGHT + 1), n, e)
         error = weighted(mem, e)
     return error if error < math.inf else math.inf
 
@@ -196,9 +176,9 @@ def dense_error(mem, h):
     Needed for solutions that stiff forces tie to a given motion: their ends are exact whatever the step. Both polynomials are cubic: the errors
     are as the products of the distances to their four nodes.
     """
-    if mem[FRESH] == 1.0:
+    if mem[CT.FRESH] == 1.0:
         return 0.0
-    miss, z3, foreseen, r = block(mem, G3), block(mem, Z3), block(mem, FORESEEN), h / mem[H]
+    miss, z3, foreseen, r = CT.block(mem, G3), CT.block(mem, Z3), CT.block(mem, FORESEEN), h / mem[CT.H]
     for i in range(len(miss)):
         miss[i] = z3[i] - foreseen[i]
     return weighted(mem, miss) * NODES * r**4 / (r * (r + 1.0) * (r + 1.0 - C1) * (r + 1.0 - C2))
@@ -207,7 +187,7 @@ def dense_error(mem, h):
 @kernel
 def weighted(mem, e):
     """Root mean square of e in units of the step's tolerance, kept off zero."""
-    weight, total = block(mem, WEIGHT), 0.0
+    weight, total = CT.block(mem, WEIGHT), 0.0
     for i in range(len(e)):
         total += (e[i] * weight[i]) ** 2
     return max(math.sqrt(total / max(len(e), 1)), 1e-10)
@@ -227,28 +207,28 @@ def step_factor(mem, h, error):
 @kernel
 def finish(mem, rhs, context, t_end, h, wanted, factor, error):
     """Take over an accepted step, store its polynomial and choose the next step."""
-    y, y_old, f, f_old, z3 = block(mem, Y_NEW), block(mem, Y_OLD), block(mem, F_NEW), block(mem, F_OLD), block(mem, Z3)
+    y, y_old, f, f_old, z3 = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, Z3)
     store(mem, h)
-    copy(y_old, y)
-    copy(f_old, f)
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
     for i in range(len(y)):
         y[i] += z3[i]
-    mem[SMOOTH] = mem[SMOOTH] + 1.0 if h * mem[LIPSCHITZ] < SMOOTH_RATE else 0.0
+    mem[CT.SMOOTH] = mem[CT.SMOOTH] + 1.0 if h * mem[CT.LIPSCHITZ] < SMOOTH_RATE else 0.0
     mem[LAST_ACCEPTED_H] = h
     mem[LAST_ERROR] = max(error, 1e-2)
     mem[JACOBIAN_AGE] = mem[JACOBIAN_AGE] + 1.0 if mem[THETA] <= KEEP_JACOBIAN else -1.0
     # factors are worth more than a slightly longer step
     planned = h if mem[JACOBIAN_AGE] > 0.0 and 1.0 <= factor <= KEEP_STEP else factor * h
     # a step that a limit cut short says nothing against the step planned before
-    mem[H_NEXT] = max(planned, wanted) if h < wanted else planned
-    accept(mem, t_end, h)
-    return evaluate(f, mem, rhs, context, t_end, y)
+    mem[CT.H_NEXT] = max(planned, wanted) if h < wanted else planned
+    CT.accept(mem, t_end, h)
+    return CT.evaluate(f, mem, rhs, context, t_end, y)
 
 
 @kernel
 def radau_turn(mem, rhs, context):
     """Go on from a corner: neither the polynomial nor the errors of the last step say anything about the next one; Jacobian and factors stay."""
-    mem[FRESH] = 1.0
+    mem[CT.FRESH] = 1.0
     return radau_changed(mem, rhs, context)
 
 

@@ -7,7 +7,7 @@ E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8 (RADAU5).
 
 import math
 
-from kinetree.solvers.integrate.controller import ATOL, BLOCKS, FACTORISATIONS, FRESH, HEADER, OWN, RTOL, T_NEW, Y_NEW, H, N, block, evaluate
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.linear_solver import factor, factor_complex, solve, solve_complex
 from kinetree.solvers.kernel import kernel
 
@@ -26,16 +26,16 @@ ITERATIONS = 7
 TRUSTED = 1e-3  # below it the rate of the last step is believed, and one iteration may do: linear problems
 KEEP_JACOBIAN = 0.02  # rate of convergence up to which a Jacobian is kept
 
-THETA = OWN  # rate of convergence of the last iteration
-USED = OWN + 1  # iterations of the last step
-FACTOR_H = OWN + 2  # step the factors belong to; 0: none
-JACOBIAN_AGE = OWN + 3  # 0: evaluated at T_NEW; -1: none
-LAST_ACCEPTED_H, LAST_ERROR = OWN + 4, OWN + 5
-KAPPA = OWN + 6  # tolerance of the iteration, in units of the step's tolerance
-QUALITY = OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
+THETA = CT.OWN  # rate of convergence of the last iteration
+USED = CT.OWN + 1  # iterations of the last step
+FACTOR_H = CT.OWN + 2  # step the factors belong to; 0: none
+JACOBIAN_AGE = CT.OWN + 3  # 0: evaluated at T_NEW; -1: none
+LAST_ACCEPTED_H, LAST_ERROR = CT.OWN + 4, CT.OWN + 5
+KAPPA = CT.OWN + 6  # tolerance of the iteration, in units of the step's tolerance
+QUALITY = CT.OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
 # P: collocation polynomial of the last step, FREE and POWER4, POWER5: what `radau_dense` adds; FORESEEN: continuation of P to the end of this step;
 # after WEIGHT two blocks of pivots
-Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, FREE, POWER4, POWER5, STAGE, SCRATCH, FORESEEN, WEIGHT = range(BLOCKS, BLOCKS + 19)
+Z1, Z2, Z3, W1, W2, W3, G1, G2, G3, P1, P2, P3, FREE, POWER4, POWER5, STAGE, SCRATCH, FORESEEN, WEIGHT = range(CT.BLOCKS, CT.BLOCKS + 19)
 DEFECT = G1  # after the error estimate
 MATRICES_AT = WEIGHT + 3
 JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
@@ -44,40 +44,40 @@ JACOBIAN, REAL, COMPLEX_RE, COMPLEX_IM = range(4)
 @kernel
 def memory_size(n):
     """Length of `mem`."""
-    return HEADER + MATRICES_AT * n + 4 * n * n
+    return CT.HEADER + MATRICES_AT * n + 4 * n * n
 
 
 @kernel
 def matrix(mem, j):
     """View of one of the n x n matrices."""
-    n = int(mem[N])
-    at = HEADER + MATRICES_AT * n + j * n * n
+    n = int(mem[CT.N])
+    at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
 
 
 @kernel
 def trial_of(mem):
     """View of 2n numbers of scratch."""
-    n = int(mem[N])
-    return mem[HEADER + STAGE * n : HEADER + (STAGE + 2) * n]
+    n = int(mem[CT.N])
+    return mem[CT.HEADER + STAGE * n : CT.HEADER + (STAGE + 2) * n]
 
 
 @kernel
 def weigh(mem):
     """Set the weights 1/tolerance of the running step; the inner tolerance is 0.1 rtol^(2/3), since the error estimate is only of order 3."""
-    inner = 0.1 * mem[RTOL] ** (2.0 / 3.0)
+    inner = 0.1 * mem[CT.RTOL] ** (2.0 / 3.0)
     mem[KAPPA] = max(10.0 * 2.22e-16 / inner, min(0.03, math.sqrt(inner)))
-    y, atol, weight = block(mem, Y_NEW), block(mem, ATOL), block(mem, WEIGHT)
+    y, atol, weight = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.ATOL), CT.block(mem, WEIGHT)
     for i in range(len(y)):
-        weight[i] = 1.0 / (inner * (atol[i] / mem[RTOL] + abs(y[i])))
+        weight[i] = 1.0 / (inner * (atol[i] / mem[CT.RTOL] + abs(y[i])))
 
 
 @kernel
 def factorise(mem, h):
     """Factor both matrices for step h; returns 1 if one is singular."""
-    n, jacobian = int(mem[N]), matrix(mem, JACOBIAN)
+    n, jacobian = int(mem[CT.N]), matrix(mem, JACOBIAN)
     real, re, im = matrix(mem, REAL), matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM)
-    mem[FACTORISATIONS] += 1.0
+    mem[CT.FACTORISATIONS] += 1.0
     mem[FACTOR_H] = h
     for i in range(n * n):
         real[i] = -jacobian[i]
@@ -87,15 +87,15 @@ def factorise(mem, h):
         real[i * n + i] += GAMMA / h
         re[i * n + i] += A_RE / h
         im[i * n + i] += B_IM / h
-    return factor(real, block(mem, WEIGHT + 1), n) + factor_complex(re, im, block(mem, WEIGHT + 2), n)
+    return factor(real, CT.block(mem, WEIGHT + 1), n) + factor_complex(re, im, CT.block(mem, WEIGHT + 2), n)
 
 
 @kernel
 def predict(mem, h):
     """Start values of Z and W: the collocation polynomial of the last step, continued; zero for the first step."""
-    z1, z2, z3, w1, w2, w3 = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, W1), block(mem, W2), block(mem, W3)
-    p1, p2, p3, foreseen = block(mem, P1), block(mem, P2), block(mem, P3), block(mem, FORESEEN)
-    s3 = 0.0 if mem[FRESH] == 1.0 else h / mem[H]
+    z1, z2, z3, w1, w2, w3 = CT.block(mem, Z1), CT.block(mem, Z2), CT.block(mem, Z3), CT.block(mem, W1), CT.block(mem, W2), CT.block(mem, W3)
+    p1, p2, p3, foreseen = CT.block(mem, P1), CT.block(mem, P2), CT.block(mem, P3), CT.block(mem, FORESEEN)
+    s3 = 0.0 if mem[CT.FRESH] == 1.0 else h / mem[CT.H]
     s1, s2 = C1 * s3, C2 * s3
     for i in range(len(z1)):
         z1[i] = s1 * (p1[i] + (s1 - C2 + 1.0) * (p2[i] + (s1 - C1 + 1.0) * p3[i]))
@@ -110,13 +110,13 @@ def predict(mem, h):
 @kernel
 def evaluate_stages(mem, rhs, context, h):
     """Rates G at the three stages Y_NEW + Z."""
-    y, stage = block(mem, Y_NEW), block(mem, STAGE)
+    y, stage = CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE)
     nodes = (C1, C2, 1.0)
     for j in range(3):
-        z = block(mem, Z1 + j)
+        z = CT.block(mem, Z1 + j)
         for i in range(len(y)):
             stage[i] = y[i] + z[i]
-        status = evaluate(block(mem, G1 + j), mem, rhs, context, mem[T_NEW] + nodes[j] * h, stage)
+        status = CT.evaluate(CT.block(mem, G1 + j), mem, rhs, context, mem[CT.T_NEW] + nodes[j] * h, stage)
         if status != 0:
             return status
     return 0
@@ -125,16 +125,16 @@ def evaluate_stages(mem, rhs, context, h):
 @kernel
 def newton_update(mem, h):
     """One Newton correction of W and Z from the rates G; returns its weighted norm."""
-    z1, z2, z3, w1, w2, w3 = block(mem, Z1), block(mem, Z2), block(mem, Z3), block(mem, W1), block(mem, W2), block(mem, W3)
-    g1, g2, g3, weight = block(mem, G1), block(mem, G2), block(mem, G3), block(mem, WEIGHT)
+    z1, z2, z3, w1, w2, w3 = CT.block(mem, Z1), CT.block(mem, Z2), CT.block(mem, Z3), CT.block(mem, W1), CT.block(mem, W2), CT.block(mem, W3)
+    g1, g2, g3, weight = CT.block(mem, G1), CT.block(mem, G2), CT.block(mem, G3), CT.block(mem, WEIGHT)
     n, g, a, b = len(z1), GAMMA / h, A_RE / h, B_IM / h
     for i in range(n):
         r1, r2, r3 = g1[i], g2[i], g3[i]
         g1[i] = I11 * r1 + I12 * r2 + I13 * r3 - g * w1[i]
         g2[i] = I21 * r1 + I22 * r2 + I23 * r3 - (a * w2[i] - b * w3[i])
         g3[i] = I31 * r1 + I32 * r2 + I33 * r3 - (a * w3[i] + b * w2[i])
-    solve(matrix(mem, REAL), block(mem, WEIGHT + 1), n, g1)
-    solve_complex(matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM), block(mem, WEIGHT + 2), n, g2, g3)
+    solve(matrix(mem, REAL), CT.block(mem, WEIGHT + 1), n, g1)
+    solve_complex(matrix(mem, COMPLEX_RE), matrix(mem, COMPLEX_IM), CT.block(mem, WEIGHT + 2), n, g2, g3)
     total = 0.0
     for i in range(n):
         total += (g1[i] * weight[i]) ** 2 + (g2[i] * weight[i]) ** 2 + (g3[i] * weight[i]) ** 2

@@ -7,38 +7,7 @@ II.4 to II.6, and II, IV.2.
 
 import math
 
-from kinetree.solvers.integrate.controller import (
-    BLOCKS,
-    F_NEW,
-    F_OLD,
-    H_NEXT,
-    HEADER,
-    LIPSCHITZ,
-    MAX_REJECTIONS,
-    OK,
-    ORDER,
-    OWN,
-    REJECTED,
-    SMOOTH,
-    STEP_TOO_SMALL,
-    STIFF,
-    T_NEW,
-    T_OLD,
-    Y_NEW,
-    Y_OLD,
-    H,
-    accept,
-    begin,
-    block,
-    copy,
-    end_time,
-    evaluate,
-    first_step,
-    forget,
-    limited,
-    norm,
-    too_small,
-)
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.kernel import kernel
 
@@ -63,45 +32,45 @@ BETA = 0.04  # weight of the previous error
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 STABLE = 3.25  # h * eigenvalue at the border of the stability region
 
-LAST_ERROR = OWN
-K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(BLOCKS, BLOCKS + 9)  # LAST: argument of k6
+LAST_ERROR = CT.OWN
+K2, K3, K4, K5, K6, K7, STAGE, LAST, DENSE_4 = range(CT.BLOCKS, CT.BLOCKS + 9)  # LAST: argument of k6
 
 
 @kernel
 def rk45_size(n):
     """Length of `mem`."""
-    return HEADER + (BLOCKS + 9) * n
+    return CT.HEADER + (CT.BLOCKS + 9) * n
 
 
 @kernel
 def rk45_start(mem, rhs, context, t, y):
     """Begin at (t, y)."""
-    begin(mem, t, y)
+    CT.begin(mem, t, y)
     return rk45_restart(mem, rhs, context)
 
 
 @kernel
 def rk45_restart(mem, rhs, context):
     """Begin anew at T_NEW with the state in Y_NEW: first step chosen, error history forgotten."""
-    forget(mem)
-    mem[ORDER] = 5.0
+    CT.forget(mem)
+    mem[CT.ORDER] = 5.0
     mem[LAST_ERROR] = 1e-4
     status = rk45_changed(mem, rhs, context)
     if status == 0:
-        mem[H_NEXT] = first_step(mem, rhs, context, 5, block(mem, STAGE), block(mem, K2))
+        mem[CT.H_NEXT] = CT.first_step(mem, rhs, context, 5, CT.block(mem, STAGE), CT.block(mem, K2))
     return status
 
 
 @kernel
 def rk45_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
 
 
 @kernel
 def combine(mem, out, h, weights, k1):
     """Set out = y + h sum weights_j k_j of the first five stages."""
-    y, k2, k3, k4, k5 = block(mem, Y_NEW), block(mem, K2), block(mem, K3), block(mem, K4), block(mem, K5)
+    y, k2, k3, k4, k5 = CT.block(mem, CT.Y_NEW), CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4), CT.block(mem, K5)
     w1, w2, w3, w4, w5 = weights[0], weights[1], weights[2], weights[3], weights[4]
     for i in range(len(y)):
         out[i] = y[i] + h * (w1 * k1[i] + w2 * k2[i] + w3 * k3[i] + w4 * k4[i] + w5 * k5[i])
@@ -111,7 +80,7 @@ def combine(mem, out, h, weights, k1):
 def clear_stages(mem):
     """Zero the stages, so that a zero weight times an old stage is zero."""
     for j in range(K2, K6 + 1):
-        k = block(mem, j)
+        k = CT.block(mem, j)
         for i in range(len(k)):
             k[i] = 0.0
 
@@ -119,17 +88,17 @@ def clear_stages(mem):
 @kernel
 def stages(mem, rhs, context, h):
     """Evaluate k2..k6 from Y_NEW, F_NEW; the solution of order 5 goes to STAGE, the argument of k6 to LAST."""
-    t, k1, stage = mem[T_NEW], block(mem, F_NEW), block(mem, STAGE)
+    t, k1, stage = mem[CT.T_NEW], CT.block(mem, CT.F_NEW), CT.block(mem, STAGE)
     weights = (A2, A3, A4, A5)
     for j in range(4):
         combine(mem, stage, h, weights[j], k1)
-        status = evaluate(block(mem, K2 + j), mem, rhs, context, t + C[j + 1] * h, stage)
+        status = CT.evaluate(CT.block(mem, K2 + j), mem, rhs, context, t + C[j + 1] * h, stage)
         if status != 0:
             return status
-    last = block(mem, LAST)
+    last = CT.block(mem, LAST)
     combine(mem, last, h, A6, k1)
-    k6 = block(mem, K6)
-    status = evaluate(k6, mem, rhs, context, t + h, last)
+    k6 = CT.block(mem, K6)
+    status = CT.evaluate(k6, mem, rhs, context, t + h, last)
     combine(mem, stage, h, B, k1)
     for i in range(len(stage)):
         stage[i] += h * B[5] * k6[i]
@@ -139,68 +108,64 @@ def stages(mem, rhs, context, h):
 @kernel
 def error_of(mem, h, k7):
     """Weighted norm of the difference of the solutions of order 5 and 4; K2, not needed any more, takes the difference."""
-    k1, e, k3, k4, k5, k6 = block(mem, F_NEW), block(mem, K2), block(mem, K3), block(mem, K4), block(mem, K5), block(mem, K6)
+    k1, e, k3, k4, k5, k6 = CT.block(mem, CT.F_NEW), CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4), CT.block(mem, K5), CT.block(mem, K6)
     for i in range(len(k1)):
         e[i] = h * (E[0] * k1[i] + E[2] * k3[i] + E[3] * k4[i] + E[4] * k5[i] + E[5] * k6[i] + E[6] * k7[i])
-    return norm(mem, e, block(mem, Y_NEW), block(mem, STAGE))
+    return CT.norm(mem, e, CT.block(mem, CT.Y_NEW), CT.block(mem, STAGE))
 
 
 @kernel
 def estimate_stiffness(mem, h, k7):
     """Estimate the dominant eigenvalue from the two evaluations at t + h and count steps at the border of stability."""
-    k6, y6, y7 = block(mem, K6), block(mem, LAST), block(mem, STAGE)
-    above, below = 0.0, 0.0
-    for i in range(len(k6)):
-        above += (k7[i] - k6[i]) ** 2
-        below += (y7[i] - y6[i]) ** 2
-    mem[LIPSCHITZ] = math.sqrt(above / below) if below > 0.0 else 0.0
-    if h * mem[LIPSCHITZ] > STABLE:
-        mem[STIFF] += 1.0
-        mem[SMOOTH] = 0.0
-    else:
-        mem[SMOOTH] += 1.0
-        if mem[SMOOTH] >= 6.0:
-            mem[STIFF] = 0.0
+    mem[CT.LIPSCHITZ] = CT.steepness(k7, CT.block(mem, K6), CT.block(mem, STAGE), CT.block(mem, LAST))
+    CT.count_stiff(mem, h * mem[CT.LIPSCHITZ] > STABLE)
 
 
 @kernel
 def commit(mem, t, h, k7):
     """Make STAGE and k7 the new state and rate; DENSE_4 becomes the last coefficient of the dense output."""
-    y_old, y, f_old, f = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, F_OLD), block(mem, F_NEW)
-    k3, k4, k5, k6, d, stage = block(mem, K3), block(mem, K4), block(mem, K5), block(mem, K6), block(mem, DENSE_4), block(mem, STAGE)
+    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    k3, k4, k5, k6, d, stage = (
+        CT.block(mem, K3),
+        CT.block(mem, K4),
+        CT.block(mem, K5),
+        CT.block(mem, K6),
+        CT.block(mem, DENSE_4),
+        CT.block(mem, STAGE),
+    )
     for i in range(len(y)):
         d[i] = h * (D[0] * f[i] + D[2] * k3[i] + D[3] * k4[i] + D[4] * k5[i] + D[5] * k6[i] + D[6] * k7[i])
-    copy(y_old, y)
-    copy(f_old, f)
-    copy(y, stage)
-    copy(f, k7)
-    accept(mem, t, h)
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
+    CT.copy(y, stage)
+    CT.copy(f, k7)
+    CT.accept(mem, t, h)
 
 
 @kernel
 def rk45_step(mem, rhs, context, t_limit):
     """One accepted step."""
-    k7, wanted = block(mem, K7), mem[H_NEXT]
-    h, failed = limited(mem, wanted, t_limit), STEP_TOO_SMALL
-    for attempt in range(MAX_REJECTIONS):
-        if too_small(mem[T_NEW], h):
+    k7, wanted = CT.block(mem, K7), mem[CT.H_NEXT]
+    h, failed = CT.limited(mem, wanted, t_limit), CT.STEP_TOO_SMALL
+    for attempt in range(CT.MAX_REJECTIONS):
+        if CT.too_small(mem[CT.T_NEW], h):
             break
-        t_end = end_time(mem, h, t_limit)
+        t_end = CT.end_time(mem, h, t_limit)
         status = stages(mem, rhs, context, h)
         if status == 0:
-            status = evaluate(k7, mem, rhs, context, t_end, block(mem, STAGE))
+            status = CT.evaluate(k7, mem, rhs, context, t_end, CT.block(mem, STAGE))
         error = error_of(mem, h, k7) if status == 0 else math.inf
         if error <= 1.0:
             factor = SAFETY * mem[LAST_ERROR] ** BETA / max(error, 1e-10) ** (0.2 - 0.75 * BETA)
             h_next = h * min(max(factor, SHRINK), 1.0 if attempt > 0 else GROW)
             # a step that a limit cut short says nothing against the step planned before
-            mem[H_NEXT] = max(h_next, wanted) if attempt == 0 and h < wanted else h_next
+            mem[CT.H_NEXT] = max(h_next, wanted) if attempt == 0 and h < wanted else h_next
             mem[LAST_ERROR] = max(error, 1e-4)
             estimate_stiffness(mem, h, k7)
             commit(mem, t_end, h, k7)
-            return OK
-        mem[REJECTED] += 1.0
-        failed = status if status != 0 else STEP_TOO_SMALL
+            return CT.OK
+        mem[CT.REJECTED] += 1.0
+        failed = status if status != 0 else CT.STEP_TOO_SMALL
         h *= max(SHRINK, SAFETY / error ** (0.2 - 0.75 * BETA)) if error < math.inf else SHRINK
         clear_stages(mem)
     return failed
@@ -209,12 +174,18 @@ def rk45_step(mem, rhs, context, t_limit):
 @kernel
 def rk45_interpolate(out, mem, t):
     """State at t inside the last step, order 4."""
-    y_old, y_new, f_old, f_new, d = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, F_OLD), block(mem, F_NEW), block(mem, DENSE_4)
-    h = mem[H]
+    y_old, y_new, f_old, f_new, d = (
+        CT.block(mem, CT.Y_OLD),
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_OLD),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, DENSE_4),
+    )
+    h = mem[CT.H]
     if h == 0.0:
-        copy(out, y_new)
+        CT.copy(out, y_new)
         return
-    s = (t - mem[T_OLD]) / h
+    s = (t - mem[CT.T_OLD]) / h
     r = 1.0 - s
     for i in range(len(y_new)):
         rise = y_new[i] - y_old[i]

@@ -7,32 +7,7 @@ REFRESH = 0: symplectic Euler method of order 1, u first, then q with the new u;
 
 import math
 
-from kinetree.solvers.integrate.controller import (
-    BLOCKS,
-    F_NEW,
-    F_OLD,
-    FACTORISATIONS,
-    HEADER,
-    NO_CONVERGENCE,
-    NQ,
-    NU,
-    ORDER,
-    OWN,
-    REFRESH,
-    T_NEW,
-    Y_NEW,
-    Y_OLD,
-    N,
-    accept,
-    advance_grid,
-    anchor_grid,
-    begin,
-    block,
-    copy,
-    evaluate,
-    forget,
-    grid_time,
-)
+from kinetree.solvers.integrate import controller as CT
 from kinetree.solvers.integrate.dense_output import hermite
 from kinetree.solvers.integrate.interface import Kernels
 from kinetree.solvers.integrate.jacobian import numerical_jacobian
@@ -40,67 +15,67 @@ from kinetree.solvers.integrate.linear_solver import factor, solve
 from kinetree.solvers.kernel import kernel
 
 GAMMA = 1.0 - math.sqrt(0.5)
-AGE, FACTOR_H = OWN, OWN + 1  # steps since the Jacobian was evaluated; step the factors belong to, 0: none
-K1, K2, STAGE, SCRATCH, PIVOTS = range(BLOCKS, BLOCKS + 5)
+AGE, FACTOR_H = CT.OWN, CT.OWN + 1  # steps since the Jacobian was evaluated; step the factors belong to, 0: none
+K1, K2, STAGE, SCRATCH, PIVOTS = range(CT.BLOCKS, CT.BLOCKS + 5)
 MATRICES_AT = PIVOTS + 1
 
 
 @kernel
 def semi_implicit_size(n):
     """Length of `mem`."""
-    return HEADER + MATRICES_AT * n + 2 * n * n
+    return CT.HEADER + MATRICES_AT * n + 2 * n * n
 
 
 @kernel
 def semi_implicit_start(mem, rhs, context, t, y):
     """Begin at (t, y) with step H_GIVEN; REFRESH, NQ and NU are set before."""
-    begin(mem, t, y)
-    mem[ORDER] = 2.0 if mem[REFRESH] > 0.0 else 1.0
+    CT.begin(mem, t, y)
+    mem[CT.ORDER] = 2.0 if mem[CT.REFRESH] > 0.0 else 1.0
     return semi_implicit_restart(mem, rhs, context)
 
 
 @kernel
 def semi_implicit_restart(mem, rhs, context):
     """Begin anew at T_NEW with the state in Y_NEW and a new Jacobian."""
-    forget(mem)
-    anchor_grid(mem)
-    mem[AGE] = mem[REFRESH]
+    CT.forget(mem)
+    CT.anchor_grid(mem)
+    mem[AGE] = mem[CT.REFRESH]
     return semi_implicit_changed(mem, rhs, context)
 
 
 @kernel
 def semi_implicit_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed."""
-    return evaluate(block(mem, F_NEW), mem, rhs, context, mem[T_NEW], block(mem, Y_NEW))
+    return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
 
 
 @kernel
 def matrix(mem, j):
     """View of the Jacobian (0) or of the factors (1)."""
-    n = int(mem[N])
-    at = HEADER + MATRICES_AT * n + j * n * n
+    n = int(mem[CT.N])
+    at = CT.HEADER + MATRICES_AT * n + j * n * n
     return mem[at : at + n * n]
 
 
 @kernel
 def factorise(mem, h):
     """Factor I - gamma h J; returns 1 if singular."""
-    n, jacobian, a = int(mem[N]), matrix(mem, 0), matrix(mem, 1)
+    n, jacobian, a = int(mem[CT.N]), matrix(mem, 0), matrix(mem, 1)
     for i in range(n * n):
         a[i] = -GAMMA * h * jacobian[i]
     for i in range(n):
         a[i * n + i] += 1.0
     mem[FACTOR_H] = h
-    mem[FACTORISATIONS] += 1.0
-    return factor(a, block(mem, PIVOTS), n)
+    mem[CT.FACTORISATIONS] += 1.0
+    return factor(a, CT.block(mem, PIVOTS), n)
 
 
 @kernel
 def refresh(mem, rhs, context, h):
     """Bring Jacobian and factors up to date when they are due."""
-    n = int(mem[N])
-    if mem[AGE] >= mem[REFRESH]:
-        at = HEADER + STAGE * n
+    n = int(mem[CT.N])
+    if mem[AGE] >= mem[CT.REFRESH]:
+        at = CT.HEADER + STAGE * n
         status = numerical_jacobian(matrix(mem, 0), mem, rhs, context, mem[at : at + 2 * n])
         if status != 0:
             return status
@@ -109,28 +84,28 @@ def refresh(mem, rhs, context, h):
     mem[AGE] += 1.0
     # steps on the grid t_start + k h differ by rounding only
     if abs(h - mem[FACTOR_H]) > 1e-6 * h and factorise(mem, h) != 0:
-        return NO_CONVERGENCE
+        return CT.NO_CONVERGENCE
     return 0
 
 
 @kernel
 def semi_implicit_step(mem, rhs, context, t_limit):
     """One step of size H_GIVEN."""
-    t_end = grid_time(mem, t_limit)
-    h = t_end - mem[T_NEW]
-    y_old, y, f_old, f = block(mem, Y_OLD), block(mem, Y_NEW), block(mem, F_OLD), block(mem, F_NEW)
-    if mem[REFRESH] > 0.0:
+    t_end = CT.grid_time(mem, t_limit)
+    h = t_end - mem[CT.T_NEW]
+    y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
+    if mem[CT.REFRESH] > 0.0:
         status = rosenbrock(mem, rhs, context, h)
     else:
         status = symplectic(mem, rhs, context, h)
     if status != 0:
         return status
-    copy(y_old, y)
-    copy(f_old, f)
-    copy(y, block(mem, STAGE))
-    accept(mem, t_end, h)
-    advance_grid(mem, t_end)
-    return evaluate(f, mem, rhs, context, t_end, y)
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
+    CT.copy(y, CT.block(mem, STAGE))
+    CT.accept(mem, t_end, h)
+    CT.advance_grid(mem, t_end)
+    return CT.evaluate(f, mem, rhs, context, t_end, y)
 
 
 @kernel
@@ -139,18 +114,18 @@ def rosenbrock(mem, rhs, context, h):
     status = refresh(mem, rhs, context, h)
     if status != 0:
         return status
-    y, f, k1, k2, stage = block(mem, Y_NEW), block(mem, F_NEW), block(mem, K1), block(mem, K2), block(mem, STAGE)
+    y, f, k1, k2, stage = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW), CT.block(mem, K1), CT.block(mem, K2), CT.block(mem, STAGE)
     n = len(y)
-    copy(k1, f)
-    solve(matrix(mem, 1), block(mem, PIVOTS), n, k1)
+    CT.copy(k1, f)
+    solve(matrix(mem, 1), CT.block(mem, PIVOTS), n, k1)
     for i in range(n):
         stage[i] = y[i] + h * k1[i]
-    status = evaluate(k2, mem, rhs, context, mem[T_NEW] + h, stage)
+    status = CT.evaluate(k2, mem, rhs, context, mem[CT.T_NEW] + h, stage)
     if status != 0:
         return status
     for i in range(n):
         k2[i] -= 2.0 * k1[i]
-    solve(matrix(mem, 1), block(mem, PIVOTS), n, k2)
+    solve(matrix(mem, 1), CT.block(mem, PIVOTS), n, k2)
     for i in range(n):
         stage[i] = y[i] + h * (1.5 * k1[i] + 0.5 * k2[i])
     return 0
@@ -159,14 +134,21 @@ def rosenbrock(mem, rhs, context, h):
 @kernel
 def symplectic(mem, rhs, context, h):
     """New state by the symplectic Euler method into STAGE."""
-    y, f, rate, stage, nq, nu = block(mem, Y_NEW), block(mem, F_NEW), block(mem, K1), block(mem, STAGE), int(mem[NQ]), int(mem[NU])
+    y, f, rate, stage, nq, nu = (
+        CT.block(mem, CT.Y_NEW),
+        CT.block(mem, CT.F_NEW),
+        CT.block(mem, K1),
+        CT.block(mem, STAGE),
+        int(mem[CT.NQ]),
+        int(mem[CT.NU]),
+    )
     for i in range(len(y)):
         stage[i] = y[i] + h * f[i] if i >= nq else y[i]
     if nq == nu:
         for i in range(nq):
             stage[i] += h * stage[nq + i]
         return 0
-    status = evaluate(rate, mem, rhs, context, mem[T_NEW], stage)  # q' of quaternions depends on q and u
+    status = CT.evaluate(rate, mem, rhs, context, mem[CT.T_NEW], stage)  # q' of quaternions depends on q and u
     for i in range(nq):
         stage[i] += h * rate[i]
     return status

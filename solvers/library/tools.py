@@ -43,7 +43,7 @@ def refuse() -> list[str]:
 
 
 def run(command: Sequence[str]) -> None:
-    """Run a tool; what it says becomes the error."""
+    """Run a tool; where it fails, raise a LibraryError with the tool's own message."""
     places = {"ZIG_GLOBAL_CACHE_DIR": str(cache_root() / "zig"), "ZIG_LOCAL_CACHE_DIR": str(cache_root() / "zig")}
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **places})
     if done.returncode:

@@ -5,7 +5,7 @@
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import composite_bodies, generalized_forces, mass_rows
-from kinetree.solvers.literal.path_rows import factor_mass, solve_mass
+from kinetree.solvers.literal.path_rows import solve_forces
 
 
 @kernel
@@ -14,9 +14,4 @@ def cbm(model, ws):
     composite_bodies(model, ws)
     mass_rows(model, ws)
     generalized_forces(model, ws)
-    status = factor_mass(model, ws)
-    if status == 0:
-        for s in range(ws.udot.size):
-            ws.udot[s] = ws.Q[s]
-        solve_mass(model, ws, ws.udot)
-    return status
+    return solve_forces(model, ws)

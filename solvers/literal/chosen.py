@@ -4,23 +4,45 @@ A Lagrangian run has y = (q, u, x) and needs `form_rates` alone. A Hamiltonian r
 the loads follow at these speeds, and `form_rates` gives ṗ.
 """
 
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
 from kinetree.solvers.kernel import kernel
-from kinetree.solvers.layout import Method
 from kinetree.solvers.literal import newton_euler
-from kinetree.solvers.literal.abm import abm
-from kinetree.solvers.literal.abm_h import abm_h
-from kinetree.solvers.literal.cbm import cbm
-from kinetree.solvers.literal.cbm_h import cbm_h
-from kinetree.solvers.literal.dec_h import dec_h
-from kinetree.solvers.literal.drt import drt
 from kinetree.solvers.literal.frames import active_forces, literal_kinematics, literal_place, literal_velocities
-from kinetree.solvers.literal.itr_direct import itr_direct
-from kinetree.solvers.literal.itr_g import itr_g
-from kinetree.solvers.literal.itr_h import itr_h
-from kinetree.solvers.literal.itr_m import itr_m
-from kinetree.solvers.literal.lgr import lgr
-from kinetree.solvers.literal.lgr_h import lgr_h
+from kinetree.solvers.literal.kinds import LITERAL, Form
+from kinetree.solvers.literal.momentum_forms import has_momenta
 from kinetree.solvers.literal.momentum_rates import momentum_rates
+
+
+def kernel_of(path: str) -> Callable:
+    """A kernel of this folder, from module.function."""
+    module, function = path.split(".")
+    return getattr(import_module(f"kinetree.solvers.literal.{module}"), function)
+
+
+def one_of(forms: Sequence[Form]) -> Callable:
+    """A kernel (model, ws, form) -> status that calls the kernel of the form with that code."""
+    first, *others = forms
+    this, code = kernel_of(first.kernel), first.code
+    if not others:
+
+        @kernel
+        def last(model, ws, form):
+            return this(model, ws)
+
+        return last
+    rest = one_of(others)
+
+    @kernel
+    def call(model, ws, form):
+        return this(model, ws) if form == code else rest(model, ws, form)
+
+    return call
+
+
+lagrangian = one_of([form for form in LITERAL if not form.momenta])
+hamiltonian = one_of([form for form in LITERAL if form.momenta])
 
 
 @kernel
@@ -29,42 +51,21 @@ def form_speeds(model, ws, t):
     status = literal_place(model, ws, t)
     if status != 0:
         return status
-    form = int(ws.head.form)
-    if form == Method.CBM_H:
-        return cbm_h(model, ws)
-    if form == Method.LGR_H:
-        return lgr_h(model, ws)
-    if form == Method.ITR_H:
-        return itr_h(model, ws)
-    if form == Method.ABM_H:
-        return abm_h(model, ws)
-    return dec_h(model, ws)
+    return hamiltonian(model, ws, int(ws.head.form))
 
 
 @kernel
 def form_rates(model, ws, t):
     """Fill ws.udot from the state and its loads; ws.pdot in a Hamiltonian run."""
     form = int(ws.head.form)
-    if form >= Method.DEC_H:
+    if has_momenta(form):
         literal_velocities(model, ws)
         active_forces(model, ws)
         return momentum_rates(model, ws)
     status = literal_kinematics(model, ws)
     if status != 0:
         return status
-    if form == Method.DRT:
-        return drt(model, ws)
-    if form == Method.CBM:
-        return cbm(model, ws)
-    if form == Method.LGR:
-        return lgr(model, ws)
-    if form == Method.ITR_M:
-        return itr_m(model, ws)
-    if form == Method.ITR_G:
-        return itr_g(model, ws)
-    if form == Method.ITR_DIRECT:
-        return itr_direct(model, ws)
-    return abm(model, ws)
+    return lagrangian(model, ws, form)
 
 
 @kernel

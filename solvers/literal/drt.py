@@ -9,7 +9,7 @@ from kinetree.solvers.algebra.vectors import get6, put6
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.literal.composite import drift_accelerations
 from kinetree.solvers.literal.newton_euler import body_mv, carry_to
-from kinetree.solvers.literal.path_rows import factor_mass, solve_mass
+from kinetree.solvers.literal.path_rows import solve_forces
 
 
 @kernel
@@ -26,12 +26,7 @@ def drt(model, ws):
     for i in range(1, model.parent.size):
         for s in range(model.u_at[i], model.u_at[i + 1]):
             ws.Mr[model.m_at[i] + (s - model.u_at[i]) * model.eta[i] + model.eta[model.parent[i]] + s - model.u_at[i]] += ws.rotor[s]
-    status = factor_mass(model, ws)
-    if status == 0:
-        for s in range(ws.udot.size):
-            ws.udot[s] = ws.Q[s]
-        solve_mass(model, ws, ws.udot)
-    return status
+    return solve_forces(model, ws)
 
 
 @kernel

@@ -104,3 +104,14 @@ def mass_matrix(model, ws):
                     ws.Mq[(model.u_at[j] + c) * n + model.u_at[i] + r] = x
             j = model.parent[j]
     return 0
+
+
+@kernel
+def solve_forces(model, ws):
+    """Fill ws.udot: the rows in ws.Mr are factored in place, the right-hand side is ws.Q."""
+    status = factor_mass(model, ws)
+    if status == 0:
+        for s in range(ws.udot.size):
+            ws.udot[s] = ws.Q[s]
+        solve_mass(model, ws, ws.udot)
+    return status

@@ -6,7 +6,7 @@ from numba.extending import intrinsic
 
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import WIDTH
-from kinetree.solvers.numbers.primitive import dual_of, lane, lanes_of, slopes_of, with_lane
+from kinetree.solvers.numbers.primitive import lane, lanes_of, with_lane
 
 WORD = ir.IntType(64)
 
@@ -80,34 +80,3 @@ def spread_workspace(ws, wide):
     for k in range(ws.extra.size):
         wide.extra[k] = ws.extra[k]
         wide.wrench[k] = 0.0
-
-
-@kernel
-def with_seed(number, direction, first):
-    """A number whose slope is one along the direction, where that is among the WIDTH ones from `first` on."""
-    slopes = lanes_of(0.0)
-    if first <= direction < first + WIDTH:
-        slopes = with_lane(slopes, direction - first, 1.0)
-    return dual_of(number, slopes)
-
-
-@kernel
-def slopes_to(rows, width, k, first, left, dual):
-    """Slopes of a number to column k of the rows from `first` on."""
-    scatter(rows, width, k, first, left, slopes_of(dual))
-
-
-@kernel
-def seed_state(model, ws, duals, first):
-    """The state of the plain workspace with unit slopes; directions are q, u, forces along u, x, inputs one after another."""
-    nq, nu, nx = ws.q.size, ws.u.size, ws.x.size
-    for k in range(nq):
-        duals.q[k] = with_seed(ws.q[k], k, first)
-    for k in range(nu):
-        duals.u[k] = with_seed(ws.u[k], nq + k, first)
-        duals.added[k] = with_seed(ws.added[k], nq + nu + k, first)
-    for k in range(nx):
-        duals.x[k] = with_seed(ws.x[k], nq + 2 * nu + k, first)
-    r = model.header.r_inputs
-    for k in range(model.header.inputs):
-        duals.val[r + k] = with_seed(ws.val[r + k], nq + 2 * nu + nx + k, first)

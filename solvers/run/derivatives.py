@@ -13,12 +13,12 @@ from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.literal.momentum_forms import has_momenta
 from kinetree.solvers.loops.solve import accelerations_of
 from kinetree.solvers.run.balances import power
 from kinetree.solvers.run.own_code import own_rates
 from kinetree.solvers.views import guard_at
 
-MOMENTA = int(L.Method.DEC_H)  # forms from this one on are Hamiltonian
 CHOSEN = "kinetree.solvers.literal.chosen"
 form_speeds = hook(CHOSEN, "form_speeds")  # ws.u from ws.q, ws.p
 form_rates = hook(CHOSEN, "form_rates")  # ws.udot, or ws.pdot after form_speeds, of the evaluated state
@@ -28,7 +28,7 @@ form_momenta = hook(CHOSEN, "form_momenta")  # ws.p from ws.q, ws.u
 @kernel
 def in_momenta(ws):
     """Whether the run is in (q, p)."""
-    return ws.head.form >= MOMENTA
+    return has_momenta(ws.head.form)
 
 
 @kernel

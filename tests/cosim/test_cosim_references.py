@@ -213,3 +213,19 @@ def test_stiff_oscillator():
         row = [result[name][round(t / 0.01)] for name in ("x1", "x2", "der(x1)", "der(x2)")]
         assert row == pytest.approx(exact, abs=1e-8 * 717.0)  # 0.5 m at 1434 rad/s
     assert abs(1.0 + result["x1"][-1] - 0.871544094111576) > 0.03
+
+
+def test_the_scenario_of_the_carrier_has_the_numbers_of_its_library():
+    """The drives of the scenario are those inside the carrier with `drives=1 cylinders=1`, which is its reference."""
+    from kinetree.models.library import carrier_drives as library
+    from kinetree.scripts.studies.carrier_cosim import LABELS, controller_of, drive_of
+
+    rows = {name: row[0] for rows in (library.OIL, library.LUFF, library.PAIR) for name, row in rows.items()}
+    for label, axis in LABELS.items():
+        cylinder, valve = drive_of(label).cylinder, drive_of(label).valve
+        assert (cylinder.area_a, cylinder.area_b) == (rows[f"{axis}_area_a"], rows[f"{axis}_area_b"])
+        assert (cylinder.volume_a, cylinder.volume_b, cylinder.bulk_modulus) == (rows[f"{axis}_oil"], rows[f"{axis}_oil"], rows["drive_modulus"])
+        assert (cylinder.shortest, cylinder.longest) == library.STROKES[label]
+        assert (valve.supply, valve.tank, valve.rated_flow, valve.relief) == tuple(rows[name] for name in ("supply", "tank", "rated_flow", "relief"))
+        assert (valve.relief_gain, valve.make_up_gain, valve.time_constant) == (rows["protection"], rows["protection"], rows["valve_lag"])
+        assert abs(controller_of(label).pid.gain) == rows[f"{axis}_gain"]

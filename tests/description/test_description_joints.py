@@ -52,7 +52,7 @@ def test_typed_joints_have_their_names_and_elements(kind):
 def test_every_type_of_the_registry_is_expanded(kind):
     """Its elements move with all of its coordinates, which have names and starts; an axis and a pitch are refused where they mean nothing."""
     declared = KINDS[kind]
-    axes = {"axis": [[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]][: len(declared.axes)]} if declared.axes else {}
+    axes = {"axis": [[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]][: len(declared.axes)]} if declared.axes else {}
     if len(declared.axes) == 1:
         axes = {"axis": axes["axis"][0]}
     joint = form(type=kind, **axes, **({"pitch": 0.01} if declared.pitch else {}))

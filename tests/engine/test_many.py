@@ -178,6 +178,42 @@ def test_slopes_of_every_joint_kind(seed: int):
         assert np.abs(got - wanted).max() < 1e-9 * scale
 
 
+JOINTS = (
+    {"type": "revolute", "axis": "y", "rotor_inertia": [0.2]},
+    {"type": "universal", "axis": ["x", "y"]},
+    {"type": "prismatic", "axis": [1, 1, 0]},
+    {"type": "spherical"},
+    {"type": "cylindrical", "axis": "z"},
+    {"type": "free"},
+)
+
+
+@compiled
+@pytest.mark.parametrize("loaded", [False, True])
+def test_slopes_along_a_long_tree_on_a_fixed_base(loaded: bool):
+    """More directions than lanes, joints whose directions two groups share, first bodies without any; with loads all bodies count."""
+    body = {"mass": 1.3, "com": [0.1, -0.05, 0.2], "inertia": [0.3, 0.25, 0.2, 0.01, 0.02, -0.01]}
+    bodies = {"base": body} | {f"b{k}": body for k in range(20)}
+    joints = {"foot": {"child": "base", "type": "rigid", "at": [0, 0, 1]}}
+    for k in range(20):
+        parent = "base" if k == 0 else f"b{k - 1 if k % 4 else k // 2}"
+        joints[f"j{k}"] = {"parent": parent, "child": f"b{k}", "at": [0.2, 0.1, -0.3], **JOINTS[k % len(JOINTS)]}
+    system = load({"bodies": bodies, "joints": joints}).compile()
+    t, q, u = (values[0] for values in random_states(system, 1))
+    rng = np.random.default_rng(8)
+    loads = rng.normal(size=(len(system.bodies), 6)) if loaded else None
+    found = system.derivatives(t, q, u, loads=loads)
+    assert system.n > 40 and np.abs(found.q).max() > 1.0
+    v, w, f = rng.normal(size=q.size), rng.normal(size=u.size), rng.normal(size=u.size)
+    wanted = (
+        differences(lambda x: system.accelerations(t, q + x[0] * v, u, loads=loads), np.zeros(1)),
+        differences(lambda x: system.accelerations(t, q, u + x[0] * w, loads=loads), np.zeros(1)),
+        differences(lambda x: system.accelerations(t, q, u, loads=loads, tau=x[0] * f), np.zeros(1)),
+    )
+    for got, right in zip((found.q @ v, found.u @ w, found.tau @ f), wanted, strict=True):
+        assert_same(got, right[:, 0], 1e-8)
+
+
 @compiled
 @pytest.mark.parametrize("law", [law for law in LAWS if law not in ("choices", "logic", "steps")])
 def test_slopes_of_laws(law: str):

@@ -43,13 +43,6 @@ def archive(request, tmp_path_factory):
         yield opened
 
 
-@pytest.fixture
-def host(archive):
-    instance = Host(archive)
-    yield instance
-    instance.fmu.freeInstance()
-
-
 def test_motion_is_the_known_one(host):
     host.start()
     for k in range(1, 101):

@@ -28,13 +28,6 @@ def archive(path):
         yield opened
 
 
-@pytest.fixture
-def host(archive):
-    instance = Host(archive)
-    yield instance
-    instance.fmu.freeInstance()
-
-
 def alone(code: str, *arguments: str, **environment: str) -> dict:
     """Run code in a fresh process; the last line it prints is JSON."""
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, env=environment or None)

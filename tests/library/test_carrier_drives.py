@@ -90,7 +90,7 @@ def test_scenario_is_the_demonstration():
     scenario = read_scenario("lib:carrier")
     system = load("lib:carrier", **scenario.unit("carrier").settings).compile()
     start = system.simulate(1e-6, output_step=1e-6)
-    for label, (axis, _) in LABELS.items():
+    for label, axis in LABELS.items():
         given = scenario.unit(label).start
         assert given["length"] == pytest.approx(start[f"{label}.length"][0], abs=1e-9)
         assert given["load"] == pytest.approx(start[f"{label}_load"][0], abs=1e-3)

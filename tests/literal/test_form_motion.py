@@ -6,6 +6,7 @@ import pytest
 from kinetree.models import load
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit
+from kinetree.solvers.literal.kinds import LITERAL
 
 TREE = {
     "format": "kinetree/1",
@@ -23,7 +24,7 @@ TREE = {
 }
 
 
-FORMS = ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ITR-DIRECT", "ABM", "CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
+FORMS = tuple(form.name for form in LITERAL)
 MOMENTA = ("CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H")
 
 

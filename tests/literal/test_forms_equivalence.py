@@ -11,18 +11,11 @@ from hypothesis import strategies as st
 from random_trees import instance, random_tree
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.literal.kinds import LITERAL
 
-LAGRANGE = {
-    "DRT": "drt",
-    "CBM": "cbm",
-    "LGR": "lgr",
-    "ITR-M": "itr_m",
-    "ITR-G": "itr_g",
-    "ITR-D": "itr_direct",
-    "ABM": "abm",
-}
-NUMBER = {"DRT": L.Method.DRT, "CBM": L.Method.CBM, "LGR": L.Method.LGR, "ITR-M": L.Method.ITR_M, "ITR-G": L.Method.ITR_G, "ABM": L.Method.ABM}
-HAMILTON = {"CBM-H": "cbm_h", "LGR-H": "lgr_h", "ITR-H": "itr_h", "ABM-H": "abm_h", "DEC-H": "dec_h"}
+LAGRANGE = {form.name: form.entry for form in LITERAL if not form.momenta}
+NUMBER = {form.name: form.code for form in LITERAL if not form.momenta}
+HAMILTON = {form.name: form.entry for form in LITERAL if form.momenta}
 DRAWN = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 TOLERANCE = 1e-10
 

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_trees import instance, random_tree
 
+from kinetree.solvers.literal.kinds import LITERAL
 from kinetree.solvers.literal.pattern import pattern
 
-FORMS = ("drt", "cbm", "lgr", "itr_m", "itr_g", "itr_direct", "abm")
+FORMS = tuple(form.entry for form in LITERAL if not form.momenta)
+ITERATED = tuple(form.entry for form in LITERAL if form.iterated and not form.momenta)
 DRAWN = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 trees = st.builds(lambda seed, bodies: random_tree(np.random.default_rng(seed), bodies), st.integers(0, 2**32), st.integers(1, 15))
 
@@ -155,7 +157,7 @@ def test_iteration_carries_its_matrix():
     """Along a smooth motion one factorisation serves, with a few iterations per evaluation; both products with M and the direct variant agree."""
     tree = random_tree(np.random.default_rng(2), 12, "chain", "universal")
     n = len(tree.u)
-    for form in ("itr_m", "itr_g", "itr_direct"):
+    for form in ITERATED:
         I = instance(tree)
         I.ws.head.itr_tolerance = 1e-10
         iterations = []
@@ -173,7 +175,7 @@ def test_iteration_carries_its_matrix():
 def test_iteration_survives_a_jump():
     """Far from the carried matrix the iteration does not contract: line search or a new factorisation give the full accuracy all the same."""
     tree = random_tree(np.random.default_rng(4), 8, "random", "revolute")
-    for form in ("itr_m", "itr_g", "itr_direct", "itr_h"):
+    for form in (*ITERATED, "itr_h"):
         I = instance(tree)
         for k in range(6):
             I.ws.q[:] = tree.q + 2.0 * k * np.resize(tree.u, len(tree.q))
@@ -195,7 +197,7 @@ def test_iteration_ends_at_once_without_forces():
     for field in (tree.gravity, tree.u, tree.tau, tree.wrench, tree.extra):
         field[...] = 0.0
     I = instance(tree)
-    for form in ("itr_m", "itr_g", "itr_direct"):
+    for form in ITERATED:
         I.ws.head.held = 0.0
         for _ in range(2):
             assert I.call("literal_state") == I.call(form) == 0

@@ -79,6 +79,14 @@ def test_motion_with_three_cuts():
             assert np.abs(wrench - ends[0][1][joint]).max() < 1e-6
 
 
+def dense_rank(system, q: np.ndarray) -> tuple[int, np.ndarray]:
+    """Rank of the constraints, which is that of the freedoms, and a basis whose rows from there on are free directions."""
+    values, basis = np.linalg.svd(numerical_jacobian(system, q))[1:]
+    rank = int(np.sum(values > 1e-9 * values[0]))
+    assert rank == system.n - system.freedoms
+    return rank, basis
+
+
 def numerical_jacobian(system, q: np.ndarray, t: float = 0.0) -> np.ndarray:
     """Rows of velocity residuals per speed, which are linear in the speeds."""
     rest = residuals(system, t, q, np.zeros(system.n))
@@ -123,10 +131,7 @@ def test_against_dense_equations(name):
     system = load(MECHANISMS[name]() if name in MECHANISMS else f"lib:{name}").compile()
     q, u = system.start()
     q, u = system.project(0.0, *shifted(system, q, u + 1.0, 0 * u, 0.05))  # away from symmetric starts
-    J = numerical_jacobian(system, q)
-    values, basis = np.linalg.svd(J)[1:]
-    rank = int(np.sum(values > 1e-9 * values[0]))
-    assert rank == system.n - system.freedoms
+    rank, basis = dense_rank(system, q)
     udot = system.accelerations(0.0, q, u)
     forces = system.inverse_dynamics(0.0, q, u, udot)
     size = np.abs(system.inverse_dynamics(0.0, q, u, 0 * udot)).max()

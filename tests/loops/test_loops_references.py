@@ -1,28 +1,14 @@
 """Runs of closed-loop mechanisms against published and exact references; sources and digits stand in tests/data."""
 
-import csv
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from references import columns, reference
 
 from kinetree.models import load
 
-DATA = Path(__file__).parents[1] / "data"
 TIGHT = 1e-10
-
-
-def reference(name: str) -> dict[str, Any]:
-    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def columns(name: str) -> dict[str, np.ndarray]:
-    """A trajectory by its column names."""
-    with (DATA / f"{name}.csv").open(encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    return dict(zip(header, np.array(rows, float).T, strict=True))
 
 
 def state_at(system, result, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -145,9 +145,8 @@ def cardan_turn(builder: Builder, key: str, angles: tuple) -> Quaternion:
     found: Quaternion = (const(1.0), const(0.0), const(0.0), const(0.0))
     for k, angle in enumerate(angles):
         half = 0.5 * E(builder.node(angle, key))
-        parts = [const(0.0)] * 3
-        parts[k] = function(Op.SIN, half)
-        found = product(found, (function(Op.COS, half), *parts))
+        x, y, z = (function(Op.SIN, half) if k == axis else const(0.0) for axis in range(3))
+        found = product(found, (function(Op.COS, half), x, y, z))
     return found
 
 

@@ -1,0 +1,93 @@
+"""Measured records: files whose columns get the names and the units of the mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.description.errors import suggestion
+from kinetree.models.description.units import UnitError, fits, parse_unit
+from kinetree.scripts.reports.recorded import Recorded
+from kinetree.scripts.terminal.failure import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.models.system.mechanism import Mechanism
+
+
+@dataclass
+class Record:
+    """Times, columns in SI units, and parameters that hold in this record."""
+
+    time: np.ndarray
+    columns: dict[str, np.ndarray]
+    settings: dict[str, float]
+
+
+def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None = None) -> Record:
+    """FILE or FILE@NAME=VALUE,...; units of the file or of --map become those of SI, and have to fit where the mechanism has one."""
+    name, _, given = text.partition("@")
+    path = Path(name)
+    data = Recorded(path)
+    units = units_of(mechanism) if mechanism is not None else {}
+    wanted = names_of(maps, data, path)
+    columns = {}
+    for column in data.names:
+        target, unit = wanted.get(column, (column, ""))
+        unit = unit or data.unit(column)
+        if wanted.keys() and target in columns:
+            raise BadInput(f"{path}: two columns for '{target}'")
+        columns[target] = converted(data[column], unit, units.get(target, ""), f"{path}: column '{column}'")
+    return Record(data.time, columns, settings_of(given, text))
+
+
+def names_of(maps: list[str] | None, data: Recorded, path: Path) -> dict[str, tuple[str, str]]:
+    """Name and unit by column."""
+    found = {}
+    for text in maps or []:
+        column, separator, target = text.partition("=")
+        name, _, unit = target.partition(":")
+        if not separator or not column.strip() or not name.strip():
+            raise BadInput(f"--map {text}: expected COLUMN=NAME, or COLUMN=NAME:UNIT")
+        if column.strip() not in data.names:
+            raise BadInput(f"--map {text}: no such column in {path}; {suggestion(column.strip(), data.names)}")
+        found[column.strip()] = name.strip(), unit.strip()
+    return found
+
+
+def units_of(mechanism: Mechanism) -> dict[str, str]:
+    """Units of what a run of the mechanism shows and of its inputs."""
+    from kinetree.models.compilation.additions import inputs_of
+    from kinetree.models.run.unit import make_unit
+
+    if mechanism.description.chain is not None:
+        return {}
+    columns = {column.name: column.unit for column in make_unit(mechanism.compile()).columns}
+    return columns | {name: each.unit for name, each in inputs_of(mechanism.description).items()}
+
+
+def converted(values: np.ndarray, unit: str, expected: str, place: str) -> np.ndarray:
+    """In SI."""
+    if not unit:
+        return values
+    try:
+        if expected and not fits(unit, expected):
+            raise BadInput(f"{place} is in {unit}, expected a unit of {expected}")
+        return parse_unit(unit).to_si(values)
+    except UnitError as error:
+        raise BadInput(f"{place}: {error}") from None
+
+
+def settings_of(given: str, text: str) -> dict[str, float]:
+    found = {}
+    for part in filter(None, given.split(",")):
+        name, separator, value = part.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            separator = ""
+        if not separator:
+            raise BadInput(f"{text}: expected FILE@NAME=VALUE,...")
+    return found

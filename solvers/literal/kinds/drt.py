@@ -1,0 +1,5 @@
+"""DRT, direct: the dense equations of all bodies."""
+
+from kinetree.solvers.literal.kinds import PATH, Form
+
+FORM = Form("DRT", code=1, kernel="drt.drt", needs=PATH | {"direct"}, place=1)

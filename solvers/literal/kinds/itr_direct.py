@@ -1,0 +1,5 @@
+"""ITR-DIRECT: factors of the mass matrix that are updated."""
+
+from kinetree.solvers.literal.kinds import MASS, Form
+
+FORM = Form("ITR-DIRECT", code=6, kernel="itr_direct.itr_direct", needs=MASS, iterated=True, place=6)

@@ -1,0 +1,5 @@
+"""ITR-M, iterated with the masses."""
+
+from kinetree.solvers.literal.kinds import MASS, Form
+
+FORM = Form("ITR-M", code=4, kernel="itr_m.itr_m", needs=MASS, iterated=True, place=4)

@@ -1,0 +1,49 @@
+"""The rooms of a layer stand in an order, too: what a room may import when it is imported, and how the tests mirror the rooms."""
+
+import pytest
+from tree import ROOMS, ROOT, imports, modules, short
+
+# rooms that may import those before them; rooms of one set lean on one another
+ORDER: dict[str, list[set[str]]] = {
+    "kinetree.solvers": [
+        {"algebra"}, {"expressions"}, {"engine", "contacts", "loops"}, {"literal"}, {"integrate"},
+        {"numbers"}, {"run"}, {"chain"}, {"entries"}, {"library"},
+    ],
+    "kinetree.models": [
+        {"library"}, {"graph"}, {"modelica", "schema"},
+        {"description", "joints", "forces", "expressions", "compilation", "controllers", "chain", "system", "run", "result"},
+        {"analysis"}, {"trace", "specialised"}, {"equations"}, {"scene"}, {"foreign"},
+    ],
+    "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],
+    "kinetree.scripts": [
+        {"templates"}, {"terminal"}, {"ssp"}, {"cosim", "fmi"}, {"reports"}, {"hil"}, {"studies"}, {"commands"}, {"studio"}, {"site"}, {"bench"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", ORDER)
+def test_every_room_has_its_place(layer: str):
+    there = {path.name for path in (ROOT / ROOMS[layer]).iterdir() if path.is_dir() and path.name not in ("__pycache__", "built")}
+    assert set().union(*ORDER[layer]) == there
+
+
+@pytest.mark.parametrize("layer", ORDER)
+def test_rooms_import_what_stands_before_them(layer: str):
+    """At module level; what a command needs late it may import anywhere."""
+    place = {room: k for k, rooms in enumerate(ORDER[layer]) for room in rooms}
+    wrong = []
+    for path in modules(ROOMS[layer]):
+        room = path.relative_to(ROOT / ROOMS[layer]).parts[0]
+        for name, line, top in imports(path):
+            other = name.removeprefix(f"{layer}.").split(".")[0] if name.startswith(f"{layer}.") else ""
+            if top and room in place and other in place and place[other] > place[room]:
+                wrong.append(f"{short(path)}:{line}: {room} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_folders_of_tests_have_the_names_of_rooms():
+    """A newcomer finds the tests of a file by the name of its room; a few rooms of tests are named for what several rooms do together."""
+    rooms = set().union(*(rooms for order in ORDER.values() for rooms in order))
+    together = {"house", "support", "data", "fuzz", "mutation", "fmu", "view"}
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__" and any(path.glob("*.py"))}
+    assert folders <= rooms | together, folders - rooms - together
