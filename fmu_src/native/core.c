@@ -121,12 +121,25 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
+enum { FRESH = 2 }; /* a guard that has become negative at this very instant, FRESH_AT */
+
 /* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
 static void arm(Instance *in) {
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS], t = in->work[V_TIME];
+    double *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) {
+        if (armed[k] == FRESH && t != in->fresh_at) armed[k] = 1;
+        if (guards[k] < 0 && armed[k] == 0) armed[k] = FRESH;
+    }
+    in->fresh_at = t;
+}
+
+/* A guard that fell below its bound just now, and that the closing of loops took back over it, has not come true by that. */
+static void forget_fresh(Instance *in) {
     const double *guards = in->work + in->model.ints[U_AT_GUARDS];
     double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (guards[k] < 0) armed[k] = 1;
+        if (armed[k] == FRESH) armed[k] = guards[k] < 0 || in->work[V_TIME] != in->fresh_at;
 }
 
 static int happens(const Instance *in) {
@@ -295,6 +308,7 @@ int handle_event(Instance *in, int *changed) {
     }
     int closed = open_loops(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
     closed |= in->work[V_TURNED] != turned;
+    forget_fresh(in);
     double before = in->work[V_EVENTS];
     int status = happens(in) ? call(in, in->engine->event, 1, in->work[V_TIME]) : 0;
     if (status && status != STATUS_EVENT) {

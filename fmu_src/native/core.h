@@ -69,6 +69,7 @@ struct Instance {
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
     double start_time;
+    double fresh_at; /* instant of the last step that the host accepted */
     volatile int stepping; /* a step is under way: another thread may cancel it */
     int warned;            /* the host was told that it leaves the loops wide open */
     int (*pause)(Instance *in); /* called between two steps of the integrator; not 0: return early */
