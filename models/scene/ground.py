@@ -91,6 +91,7 @@ def faces(rows: int, columns: int) -> list[int]:
 def strips(description: Description, numbers: Numbers, size: float) -> list[dict[str, Any]]:
     """Tracks that remember ruts: where each cell is, and across."""
     found = []
+    force: Any  # kinds with soil have a surface, too
     for label, force in description.forces.items():
         soil = getattr(force, "soil", None)
         track = getattr(soil, "track", None)
