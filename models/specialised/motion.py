@@ -48,13 +48,17 @@ class Motion:
 
 def motion(system: System) -> Motion:
     """The operations of a structure; ValueError tells why there are none."""
+    c = system.compiled
+    if c.counts["nc"]:
+        raise ValueError("contacts that open and close are switched by the engine")
+    if c.counts["nfi"]:
+        raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
     estimate = system.costs()["DEC"] if system.bodies else 0.0
     if estimate > LARGEST:
         raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
     trace = cheapest(system, MOTION)
     if trace.operations > LARGEST:
         raise ValueError(f"{trace.operations} operations are too many for straight-line code")
-    c = system.compiled
     nq, nu, nx = len(c.coordinates), len(c.speeds), len(c.states)
     places = {
         "q": [Place("y", k) for k in range(nq)],
@@ -63,10 +67,6 @@ def motion(system: System) -> Motion:
         "inputs": [Place("val", c.registers[name]) for name in c.inputs],
         "held": [Place("val", register) for register in held_registers(system)],
     }
-    if c.counts["nc"]:
-        raise ValueError("contacts that open and close are switched by the engine")
-    if c.counts["nfi"]:
-        raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
     return Motion(trace, places, [(c.registers[name], value) for name, value in trace.values.items()])
 
 

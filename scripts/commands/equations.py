@@ -8,6 +8,7 @@ import typer
 from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
+from kinetree.scripts.terminal.as_json import Json, show_json
 
 QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards")
 LANGUAGES = ("text", "latex", "c", "python", "modelica", "casadi")
@@ -25,6 +26,7 @@ def equations(
     name: Annotated[str, typer.Option("--name", help="Name in the function's name (default: the mechanism's).")] = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default: the screen).")] = None,
     settings: Settings = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Print the equations of a mechanism: text, LaTeX, C, Python, Modelica, CasADi."""
@@ -43,11 +45,14 @@ def equations(
     except (ValueError, KeyError) as error:
         raise BadInput(str(error.args[0])) from None
     text = getattr(trace, language)(*([name] if language not in ("text", "latex") else []))
-    if output is None:
+    if output is not None:
+        write_text(output, text)
+    if json:
+        told = {"of": trace.of, "name": trace.name, "form": trace.form, "operations": trace.operations, "language": language}
+        show_json(told | ({"text": text} if output is None else {"file": output}))
+    elif output is None:
         typer.echo(text, nl=False)
-        return
-    write_text(output, text)
-    if not quiet:
+    elif not quiet:
         typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")
 
 

@@ -8,6 +8,7 @@ import typer
 
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.solvers.integrate.kinds import NAMES
 
 
@@ -29,6 +30,7 @@ def fmu(
     ] = False,
     linear: Annotated[bool, typer.Option("--linear", help="Small motions about the state of rest, in large steps by the matrix method.")] = False,
     settings: Settings = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Pack a mechanism as an FMU."""
@@ -46,10 +48,15 @@ def fmu(
     begin = time.perf_counter()
     say = (lambda text: None) if quiet else (lambda text: typer.echo(f"  {text}", err=True))
     build_fmu(mechanism, path, backend, version, integrator, step, tolerance, platforms, say, python, plain_names, specialised)
+    if json:
+        there, absent = platforms_in(path)
+        told = {"file": path, "backend": backend, "fmi": version[0], "platforms": there, "not_built": absent, "bytes": path.stat().st_size}
+        return show_json(told | {"seconds": time.perf_counter() - begin})
     if quiet:
-        return
+        return None
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
+    return None
 
 
 def build_note(mechanism, integrator: str) -> str:
@@ -59,8 +66,8 @@ def build_note(mechanism, integrator: str) -> str:
     return f"steps by {fixed_integrator(mechanism) if integrator == 'auto' else integrator}"
 
 
-def carried(path: Path) -> str:
-    """For which platforms an archive has binaries, and how to get the others."""
+def platforms_in(path: Path) -> tuple[list[str], list[str]]:
+    """Platforms for which an archive has binaries, and those that it lacks."""
     from zipfile import ZipFile
 
     from kinetree.solvers.library.platforms import PLATFORMS
@@ -69,6 +76,12 @@ def carried(path: Path) -> str:
         folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/") and name.count("/") == 2}
     there = [name for name, each in PLATFORMS.items() if {name, each.tuple} & folders]
     absent = [name for name in PLATFORMS if name not in there]
+    return there, absent
+
+
+def carried(path: Path) -> str:
+    """For which platforms an archive has binaries, and how to get the others."""
+    there, absent = platforms_in(path)
     more = f"; not built here yet: {', '.join(absent)} (--platforms all builds them, once)" if absent else ""
     return f"for {', '.join(there)}{more}"
 

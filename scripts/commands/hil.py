@@ -1,13 +1,14 @@
 """`kinetree hil`: a mechanism in the loop with a controller in another process or machine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinetree.models.result.whole_file import opened
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 
 if TYPE_CHECKING:
     from kinetree.scripts.hil.loop import Record
@@ -18,6 +19,7 @@ def hil(
     simulated: Annotated[bool, typer.Option("--simulated", help="In virtual time: repeatable bit for bit.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Measures and commands of every step: .csv.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write a report: .html.")] = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Step a native FMU against the wall clock, exchange frames over UDP, and tell what was late or lost and what that costs in margins."""
@@ -35,7 +37,7 @@ def hil(
             raise BadInput(f"{file}: --simulated needs [[loops]] or a [controller]: an outside partner has a clock of its own")
     else:
         from kinetree.scripts.hil.clock import run
-    with progress(f"hil {file.stem}", scenario.stop_time, quiet) as told:
+    with progress(f"hil {file.stem}", scenario.stop_time, quiet or json) as told:
         record = run(scenario, told)
     if output:
         keep(record, output)
@@ -43,7 +45,9 @@ def hil(
         from kinetree.scripts.hil.report import write_report
 
         write_report(record, report)
-    if not quiet:
+    if json:
+        show_json(told_of(record))
+    elif not quiet:
         show(record)
 
 
@@ -54,6 +58,18 @@ def keep(record: "Record", path: Path) -> None:
     with opened(path) as stream:
         rows = ([repr(value) for value in (time, *row)] for time, row in zip(record.time, record.rows, strict=True))
         csv.writer(stream).writerows([["time", *record.columns], *rows])
+
+
+def told_of(record: "Record") -> dict[str, Any]:
+    """The same as plain data: times in microseconds, delays and waits in milliseconds, phases in degrees."""
+    from kinetree.scripts.hil.report import margin_rows, sentences, times
+
+    heads = ("loop", "delay_ms", "verdict", "gain_margin", "phase_margin_deg", "delay_margin_ms", "modulus")
+    return {
+        "sentences": list(sentences(record)),
+        "times_us": {name: dict(zip(("p50", "p99", "p99.9", "largest"), values)) for name, *values in times(record)} if record.computing else {},
+        "margins": [dict(zip(heads, row)) for row in margin_rows(record)],
+    }
 
 
 def show(record: "Record") -> None:

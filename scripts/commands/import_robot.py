@@ -8,6 +8,7 @@ import typer
 from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import writable
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -19,6 +20,7 @@ def import_robot(
     torques: Annotated[bool, typer.Option("--torques", help="Give every joint an input that drives it.")] = False,
     keep_fixed: Annotated[bool, typer.Option("--keep-fixed", help="Keep rigidly attached links as bodies of their own.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    json: Json = False,
 ) -> None:
     """Write a robot of another format as a description, and say what is left out."""
     from inspect import signature
@@ -43,10 +45,14 @@ def import_robot(
     load(description)
     remarks = [f"{description['name']}, imported from {file.name}"] + [f"left out: {each}" for each in left_out]
     write_text(path, toml_text(description, remarks))
+    if json:
+        told = {"file": path, "bodies": len(description["bodies"]), "joints": len(description["joints"]), "left_out": left_out}
+        return show_json(told)
     counts = f"{len(description['bodies'])} bodies, {len(description['joints'])} joints"
     typer.echo(f"{path} written: {counts}. Next: kinetree check {path}")
     for each in left_out:
         typer.echo(f"left out: {each}")
+    return None
 
 
 COMMAND = Command("import", import_robot, place=190)

@@ -8,6 +8,7 @@ import typer
 from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -21,6 +22,7 @@ def modelica(
         ),
     ] = "",
     settings: Settings = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the Modelica model that puts an imported FMU behind ports: signals, a flange for every actuator, parameters, units, an icon."""
@@ -42,7 +44,9 @@ def modelica(
     if output.stem == made:
         raise BadInput(f"{output}: the imported block has this name; take another one")
     write_text(output, wrapper_text(unit, output.stem, made, lengths))
-    if not quiet:
+    if json:
+        show_json({"file": output, "model": output.stem, "block": made, "actuators": labels})
+    elif not quiet:
         typer.echo(f"{output}: model {output.stem} around {made}, {len(labels)} actuators; it uses the package Kinetree of models/modelica")
 
 

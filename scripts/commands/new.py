@@ -9,6 +9,7 @@ import typer
 from kinetree.models.result.whole_file import write_text
 from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import one_of
+from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
 STARTER = Path(__file__).parent.parent / "templates" / "starter.toml"
@@ -27,6 +28,7 @@ def new(
     template: Annotated[str, typer.Option("--template", "-t", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "pendulum",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml).")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    json: Json = False,
 ) -> None:
     """Write a small commented mechanism to start from."""
     chosen = one_of(template, tuple(TEMPLATES), "--template")
@@ -35,8 +37,11 @@ def new(
         raise BadInput(f"{path} exists already; --force overwrites it")
     title = name.removesuffix(".toml").replace("\\", "\\\\").replace('"', '\\"')
     write_text(path, content(chosen, title))
+    if json:
+        return show_json({"file": path, "template": chosen})
     drive = f", kinetree cosim with {path} as a unit" if chosen == "cosim" else ""
     typer.echo(f"{path} written. Next: kinetree info {path}, kinetree run {path} --plot {path.stem}.png, kinetree view {path}{drive}")
+    return None
 
 
 def content(template: str, title: str) -> str:

@@ -13,7 +13,7 @@ from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import strike
-from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, stand
+from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
@@ -56,6 +56,8 @@ def happen_by_guards(I, F, W, t, option):
     for k in range(value.size):
         fired[k] = 1.0 if value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0) else 0.0
         some = some or fired[k] != 0.0
+    if some:
+        status = close_before(I, F, W, model, ws, t)
     while some and status == 0:
         stage = W.stage
         stand(I, W, model)
@@ -64,8 +66,18 @@ def happen_by_guards(I, F, W, t, option):
         some = False
         if status == 0 and W.stage != stage:
             some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
+            note_values(I, W, model)
         arm(I, W, model, ws)
+        leave_bounds(I, W, model)
     return status
+
+
+@kernel
+def close_before(I, F, W, model, ws, t):
+    """Close what the host's integrator has opened before events happen, so that their own projections move no guard."""
+    note_values(I, W, model)
+    status = keep_closed(model, ws, t)
+    return refresh(I, F, W, t) if status == 0 else status
 
 
 @kernel

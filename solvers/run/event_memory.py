@@ -100,6 +100,24 @@ def arm(I, W, model, ws):
 
 
 @kernel
+def leave_bounds(I, W, model):
+    """For a host that integrates itself: what has happened and lies on its bound may not happen again before the host's next step is complete."""
+    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
+    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
+    for k in range(value.size):
+        if met[k] != 0.0 and abs(value[k]) <= noise[k]:
+            armed[k] = 0.0
+
+
+@kernel
+def note_values(I, W, model):
+    """Before events that a host asks for, or in a new structure: values of the guards, in the place of their noise until `stand`."""
+    value, noise, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_noise), guard_part(W, model, I.at_met)
+    for k in range(value.size):
+        noise[k], met[k] = value[k], 0.0
+
+
+@kernel
 def stand(I, W, model):
     """Before events that a host asks for: marked guards happen now, the others hold or not as their values say."""
     value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
@@ -107,4 +125,4 @@ def stand(I, W, model):
     for k in range(value.size):
         met[k] = fired[k]
         held[k] = 1.0 if value[k] >= 0.0 else -1.0
-        noise[k] = 4.0 * abs(value[k])
+        noise[k] = 4.0 * abs(value[k]) + 2.0 * abs(noise[k] - value[k])

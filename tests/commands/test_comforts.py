@@ -70,3 +70,25 @@ def test_notebooks_show_mechanisms_results_and_states_of_rest():
     assert "animate()" in system.simulate(0.1)._repr_html_()
     assert "stable rest" in system.equilibrium()._repr_html_() and "0.49849 Hz" in system.equilibrium()._repr_html_()
     assert load("lib:servo-drive").compile()._repr_html_()
+
+
+def test_every_command_that_tells_something_tells_it_as_json(tmp_path, monkeypatch, capsys):
+    """What each prints for people has a form for programs; paths, counts and texts that others go on with."""
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> dict:
+        assert main([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert told("new", "mine", "--template", "loop") == {"file": "mine.toml", "template": "loop"}
+    made = told("equations", "lib:pendulum", "--to", "c")
+    assert made["language"] == "c" and made["operations"] > 0 and "double" in made["text"]
+    packed = told("fmu", "lib:pendulum", "-q")
+    assert packed["file"] == "Pendulum.fmu" and packed["bytes"] == (tmp_path / "Pendulum.fmu").stat().st_size and packed["backend"] == "python"
+    around = told("modelica", "lib:boom", "-o", "BoomModel.mo")
+    assert around["model"] == "BoomModel" and around["actuators"] == ["lift"]
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="turn" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    assert told("import", "arm.urdf")["bodies"] == 1

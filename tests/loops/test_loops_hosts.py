@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from kinetree.models import load
+from kinetree.models.description.source import read
 from kinetree.models.run.unit import Run, make_unit
 
 TOLERANCE = 1e-6
@@ -13,7 +14,7 @@ TOLERANCE = 1e-6
 class Host:
     """Right-hand side of a unit, as an FMU hands it to its host."""
 
-    def __init__(self, model: str):
+    def __init__(self, model: str | dict):
         self.system = load(model).compile()
         self.run = Run(make_unit(self.system))
         assert self.run.call("unit_start", 0, 0.0) == 0
@@ -63,3 +64,26 @@ def test_gaps_close_like_a_double_root():
     before = host.gap(0.0, y)
     found = solve_ivp(host, (0.0, 1.0), y, method="RK45", rtol=1e-9, atol=1e-11)
     assert before > 5e-5 and host.gap(1.0, found.y[:, -1]) < 1e-3 * before
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_an_event_happens_once_where_closing_the_loop_moves_its_guard(side: float):
+    """The host's state is open by its tolerance; closing it takes the crank back below its bound by some 1e-8, which it passes again right after."""
+    plain = load("lib:four-bar").compile()
+    names = list(plain.coordinates)
+    crank, other = names.index("phi"), names.index(next(name for name in names if name != "phi"))
+    instant = 0.1
+    moved = plain.simulate(instant, output_step=instant, tolerance=1e-12)
+    bound = float(moved["phi"][-1])
+    event = {"when": f"phi {'>' if bound > moved['phi'][0] else '<'} {bound!r}", "set": {"der(phi)": "0.5*der(phi)"}}
+    host = Host(read("lib:four-bar")[0] | {"events": {"slower": event}})
+    beyond = bound + np.copysign(1e-10, bound - moved["phi"][0])
+    y = np.array([moved[name][-1] for name in (*names, *plain.speeds)])
+    y[crank], y[other] = beyond, y[other] + side * 1e-7
+    for later in range(3):
+        host(instant + later * 1e-9, y)
+        assert host.run.call("unit_event", 1, instant + later * 1e-9) == 0
+        assert host.run.head.events == 1
+        y = host.states.copy()
+        assert abs(y[crank] - bound) < 1e-6 and y[len(names) + crank] == pytest.approx(0.5 * moved["der(phi)"][-1], rel=1e-5)
+        y[crank] = beyond

@@ -159,3 +159,11 @@ def test_what_has_no_straight_line_runs_by_the_engine():
     fast = system.specialise()
     a, b = (each.simulate(stop_time=0.2) for each in (system, fast))
     assert "rates of inputs" in fast.motions[0] and all(np.array_equal(a[name], b[name]) for name in system.coordinates)
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "newtons-cradle"])
+def test_contacts_run_by_the_engine(name):
+    """With friction they were traced before they were refused, which ended in an error of the tracer."""
+    system = load(f"lib:{name}").compile()
+    a, b = (each.simulate(stop_time=0.3) for each in (system, system.specialise()))
+    assert all(np.array_equal(a[each], b[each]) for each in system.coordinates)

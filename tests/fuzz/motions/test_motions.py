@@ -43,6 +43,14 @@ def test_features_that_meet_agree(seed):
     assert not list(findings(crossing(seed), seed, CROSSED))
 
 
+@pytest.mark.slow
+def test_an_event_of_a_loop_happens_once_under_model_exchange():
+    """Closing the loop moved the guard back over its bound: the event happened again, and the speed was halved twice."""
+    case = case_of(crossing(1339997164))
+    assert case is not None
+    HOSTS["model exchange"](case, np.random.default_rng(0))
+
+
 def test_loops_of_bodies_that_cannot_move_apart_change_nothing():
     """Their rows are rounding alone: they neither count as constraints here nor in the dense matrices."""
     tip = [0.3, -0.2, 0.1]
