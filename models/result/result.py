@@ -72,9 +72,7 @@ class Result:
     UNITS = {"energy": "J", "energy_residual": "J", "time": "s"}
 
     def __init__(self, unit: Unit, time: np.ndarray, table: np.ndarray, options: Options | None, replay: Replay | None = None):
-        self.name = unit.description.name
-        self.time = time
-        self.options = options
+        self.name, self.time, self.options = unit.description.name, time, options
         self.inputs: dict[str, float | Callable[[float], float]] = {}  # as they were given to the run
         self.way: tuple[tuple[str, ...], Way] | None = None  # of the last gradient
         self.events: list[Event] = []
