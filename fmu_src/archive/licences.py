@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, distribution, files
 from pathlib import Path
+from typing import Any
 
 from kinetree.fmu.archive.binaries import Binaries
 
@@ -70,4 +71,5 @@ def of_package(name: str) -> bytes:
         return f"{name}: https://pypi.org/project/{name}\n".encode()
     listed = [path for path in package.files or [] if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))]
     texts = [Path(str(path.locate())).read_bytes() for path in listed]
-    return b"\n".join(texts) or f"{name} {package.version}: {package.metadata.get('License', '')} https://pypi.org/project/{name}\n".encode()
+    facts: Any = package.metadata
+    return b"\n".join(texts) or f"{name} {package.version}: {facts.get('License', '')} https://pypi.org/project/{name}\n".encode()

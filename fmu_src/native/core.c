@@ -20,6 +20,7 @@ Instance *instance_new(const char *name, const char *token, const char *resource
     if ((in->name = (char *)malloc(strlen(name) + 1))) strcpy(in->name, name);
     const char *problem = model_load(&in->model, resources, token);
     if (!problem && !(in->work = (double *)calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
+    if (!problem && !(in->happened = (unsigned char *)calloc((size_t)in->model.header[P_GUARDS] + 1, 1))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
     if (problem || instance_reset(in)) {
         instance_free(in);
@@ -34,6 +35,7 @@ void instance_free(Instance *in) {
     model_free(&in->model);
     free(in->work);
     free(in->spare);
+    free(in->happened);
     free(in->name);
     free(in);
 }
@@ -123,13 +125,16 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
 
 enum { FRESH = 2 }; /* a guard that has become negative at this very instant, FRESH_AT */
 
+/* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
+static const double BAND = 1e-13;
+
 /* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
 static void arm(Instance *in) {
-    const double *guards = in->work + in->model.ints[U_AT_GUARDS], t = in->work[V_TIME];
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS], t = in->work[V_TIME], below = in->exchange ? -BAND : 0;
     double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) {
         if (armed[k] == FRESH && t != in->fresh_at) armed[k] = 1;
-        if (guards[k] < 0 && armed[k] == 0) armed[k] = FRESH;
+        if (guards[k] < below && armed[k] == 0) armed[k] = FRESH;
     }
     in->fresh_at = t;
 }
@@ -140,6 +145,14 @@ static void forget_fresh(Instance *in) {
     double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
         if (armed[k] == FRESH) armed[k] = guards[k] < 0 || in->work[V_TIME] != in->fresh_at;
+}
+
+/* What has happened and is not clearly over stays what happened: armed again by roundings it would happen without end in hosts that look at signs. */
+static void disarm(Instance *in) {
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS];
+    double *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
+        if (in->happened[k] && guards[k] >= -BAND) armed[k] = 0;
 }
 
 static int happens(const Instance *in) {
@@ -252,6 +265,15 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
     return level;
 }
 
+/* Event indicators: a guard that has happened is told as positive until it is clearly negative, when it may happen again. */
+int get_indicators(Instance *in, size_t n, double *values) {
+    int level = get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values);
+    const double *armed = in->work + in->model.ints[U_AT_ARMED];
+    for (size_t k = 0; !level && k < n; k++)
+        if (armed[k] == 0) values[k] += BAND;
+    return level;
+}
+
 int set_states(Instance *in, const double *x, size_t n) {
     if ((int64_t)n != in->model.header[P_STATES]) return say(in, LEVEL_ERROR, "%zu continuous states were given, there are %d", n, (int)in->model.header[P_STATES]);
     for (size_t k = 0; k < n; k++)
@@ -310,6 +332,8 @@ int handle_event(Instance *in, int *changed) {
     closed |= in->work[V_TURNED] != turned;
     forget_fresh(in);
     double before = in->work[V_EVENTS];
+    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
+        in->happened[k] = in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0;
     int status = happens(in) ? call(in, in->engine->event, 1, in->work[V_TIME]) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;
@@ -319,6 +343,7 @@ int handle_event(Instance *in, int *changed) {
     *changed = closed || in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
     level = settle(in);
+    if (!level) disarm(in);
     /* another structure, or parameters, have other corners */
     if (!level && in->work[V_EVENTS] != before) call(in, in->engine->corner, 0, in->work[V_TIME]);
     return level;

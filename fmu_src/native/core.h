@@ -65,6 +65,7 @@ struct Instance {
     const Engine *engine;
     double *work;
     double *spare;  /* copy of work while derivatives are taken, allocated when first needed */
+    unsigned char *happened; /* guards of the event that is carried out */
     Mode mode;
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
@@ -104,6 +105,7 @@ int set_reals(Instance *in, const uint32_t *vr, size_t n, const double *values);
 int get_integers(Instance *in, const uint32_t *vr, size_t n, int32_t *values);
 int get_strings(Instance *in, const uint32_t *vr, size_t n, const char **values);
 int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values);
+int get_indicators(Instance *in, size_t n, double *values);
 int set_states(Instance *in, const double *x, size_t n);
 int set_time(Instance *in, double t);
 int handle_event(Instance *in, int *changed);

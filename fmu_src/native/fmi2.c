@@ -213,7 +213,7 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real values[], size_t n) {
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real values[], size_t n) {
     BEGIN("fmi2GetEventIndicators", INITIALIZATION | EVENT | CONTINUOUS | TERMINATED | FAILED)
     NEEDS(!n || values)
-    RETURN(get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values));
+    RETURN(get_indicators(in, n, values));
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real values[], size_t n) {

@@ -247,7 +247,7 @@ fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 values[], size_t n) {
     BEGIN("fmi3GetEventIndicators", EXCHANGE)
     NEEDS(!n || values)
-    RETURN(get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values));
+    RETURN(get_indicators(in, n, values));
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 values[], size_t n) {

@@ -104,8 +104,8 @@ class Result:
         """Have the rows go to a file while they are recorded."""
         from kinetree.models.result.stream import Stream
 
-        self._stream = Stream(path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions)
-        self._table = self._stream.table
+        stream = Stream(path, shape, self._index, [self.unit(name) for name in self._index], self._quaternions)
+        self._stream, self._table = stream, stream.table
 
     def _present(self, run: Run) -> np.ndarray:
         """All recorded columns of the present state."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kinetree.models.result.result import Result
     from kinetree.models.scene.scene import Scene
 
+FLAT = 1e-6  # of the sides of the ground: what rises less is a plane
 CELLS = 56  # of a terrain along its longer side
 COLOUR = "#b9b29f"
 STRIP = 0.03  # width of a rut by the size of the scene, where the soil tells none
@@ -52,7 +53,10 @@ def terrain(description: Description, numbers: Numbers, low: np.ndarray, high: n
             z = surface(height, description, {**numbers.values, "t": 0.0, "ground.x": x, "ground.y": y, "ground.z": 0.0 * x})
         except (ExpressionError, KeyError, ValueError):
             continue  # a height that inputs or states give moves; it is not drawn
-        points = np.stack([x, y, np.broadcast_to(z, x.shape)], axis=-1)
+        z = np.broadcast_to(z, x.shape)
+        if np.ptp(z) < FLAT * sides.max():
+            continue
+        points = np.stack([x, y, z], axis=-1)
         return part("mesh", (), np.zeros(3), np.eye(3), COLOUR, points=points.round(5).ravel().tolist(), triangles=faces(*counts))
     return None
 
@@ -87,6 +91,7 @@ def faces(rows: int, columns: int) -> list[int]:
 def strips(description: Description, numbers: Numbers, size: float) -> list[dict[str, Any]]:
     """Tracks that remember ruts: where each cell is, and across."""
     found = []
+    force: Any  # kinds with soil have a surface, too
     for label, force in description.forces.items():
         soil = getattr(force, "soil", None)
         track = getattr(soil, "track", None)

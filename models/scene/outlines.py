@@ -32,6 +32,7 @@ def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]
         add(contact.body, ball(contact, numbers))
         if contact.against is not None:
             add(contact.against.body, ball(contact.against, numbers))
+    force: Any  # kinds differ in their keys
     for force in description.forces.values():
         for each in (force, getattr(force, "against", None)):
             outline = force.shape if each is force and hasattr(force, "shape") else each if each is not force else None

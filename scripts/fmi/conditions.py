@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -122,7 +122,8 @@ def parameters(report: Report, archive: Archive, twin: InProcess, grid: Sequence
     half, found = len(grid) // 2, []
     twin.reset()
     modes = archive.version == 3
-    host = Host(archive, **({"event_mode_used": True} if modes else {})).start()
+    options: dict[str, Any] = {"event_mode_used": True} if modes else {}
+    host = Host(archive, **options).start()
     if modes:
         leave_event_mode(host)
     for each in (host, twin.start()):

@@ -17,6 +17,8 @@ from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
 from kinetree.scripts.studies import stabilisation
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
+from kinetree.scripts.studies.optimise import optimise
+from kinetree.scripts.studies.optimise_file import read_task
 from kinetree.scripts.terminal.failure import BadInput
 
 ON = Settings(1, 0, full=0, hydraulic=0, soil=0, contacts=0, outside=1, drives=0, cylinders=1, forward=0)
@@ -222,3 +224,33 @@ def test_demonstration(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         assert text in page
     assert len(list(tmp_path.glob("*.fmu"))) == 7
     assert float(said.rsplit("done in ", 1)[1].split(" s")[0]) < 180
+
+
+def test_openings_of_the_valves_act_when_they_should():
+    """Without openings nothing changes; the third knot of luff opens from 0.1 to 0.2 s after the push at 0.5 s and moves nothing before."""
+    with_knots = load("lib:carrier", modules=1, drives=1, forward=1)
+    plain, zero, one = (
+        mechanism.compile(**values).simulate(1.0, output_step=0.01, tolerance=1e-9)
+        for mechanism, values in ((load("lib:carrier", modules=1, drives=1), {}), (with_knots, {}), (with_knots, {"luff_forward_3": 0.05}))
+    )
+    assert zero["luff"] == pytest.approx(plain["luff"], abs=1e-8)
+    before = one.time <= 0.6
+    moved = np.abs(one["luff"] - zero["luff"])
+    assert moved[before].max() < 1e-8 and moved.max() > 1e-5
+    assert one["slew"][before] == pytest.approx(zero["slew"][before], abs=1e-8)
+    with pytest.raises((ValueError, ModelError), match="drives is 0"):
+        load("lib:carrier", modules=1, forward=1)
+
+
+@pytest.mark.slow
+def test_openings_found_by_shooting_halve_the_deviation(tmp_path: Path):
+    """The example's task for one module: at no more energy than the hand-tuned advance takes, the largest deviation (of luff) is
+    at most half of its."""
+    text = (Path(__file__).parents[2] / "examples" / "control" / "carrier_forward.toml").read_text(encoding="utf-8")
+    hand = load("lib:carrier", modules=1, drives=1, cylinders=1, advance=1.0, pace=0.6).compile().simulate(tolerance=1e-7, output_step=0.005)
+    text = text.replace("modules = 4", "modules = 1").replace("pace = 1.5", "pace = 0.6").replace("iterations = 10", "iterations = 6")
+    (tmp_path / "task.toml").write_text(text.replace("1743.5", repr(float(hand["drive_energy"][-1]))))
+    found = optimise(read_task(tmp_path / "task.toml"))
+    assert found.feasible
+    largest = max(float(np.abs(hand[axis] - hand[axis][0]).max()) for axis in ("slew", "luff"))
+    assert max(found.measures[f"deviation({axis})"] for axis in ("slew", "luff")) < 0.5 * largest

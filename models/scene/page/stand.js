@@ -138,6 +138,7 @@ function paint() { // colours of the theme
   if (floorPlane) floorPlane.material.color.copy(colour("--floor"));
   grids.forEach((grid) => grid.material.color.copy(colour("--grid")));
   const dark = document.documentElement.dataset.theme === "dark";
+  materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(dark ? "#3d3a33" : "#b9b29f"); }); // terrains
   sky.intensity = dark ? 1.7 : 1.9; sun.intensity = dark ? 1.9 : 1.7;
 }
 function resize() {
