@@ -69,7 +69,10 @@ def add_rope(builder: Builder, label: str, force: RopeForce) -> None:
     along = [way.times(1.0 / length) for way, length in zip(ways, lengths, strict=True)]
     speeds = [after.velocity().minus(before.velocity()) for before, after in zip(places, places[1:], strict=False)]
     builder.define(hidden(label, "length"), sum(lengths, const(0.0)).node)
-    builder.define(hidden(label, "rate"), sum((speed.dot(way) for speed, way in zip(speeds, along, strict=True)), const(0.0)).node)
+    growth = const(0.0)
+    for speed, way in zip(speeds, along, strict=True):
+        growth = growth + speed.dot(way)
+    builder.define(hidden(label, "rate"), growth.node)
     length, rate = name(hidden(label, "length")), name(hidden(label, "rate"))
     free, wound, winding, index, radius = E(builder.node(force.length, f"{key}.length")), const(0.0), const(0.0), -1, const(0.0)
     if force.drum is not None:
