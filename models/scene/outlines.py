@@ -34,12 +34,13 @@ def outlines(description: Description, numbers: Numbers) -> dict[str, list[Part]
             add(contact.against.body, ball(contact.against, numbers))
     force: Any  # kinds differ in their keys
     for force in description.forces.values():
-        for each in (force, getattr(force, "against", None)):
-            outline = force.shape if each is force and hasattr(force, "shape") else each if each is not force else None
-            if outline is not None:
-                add(each.body, outline_part(outline, numbers.vector(each.point), numbers))
-            elif each is force and force.kind == "contact":
-                add(force.body, ball(force, numbers))
+        touching, against = getattr(force, "shape", None), getattr(force, "against", None)
+        if touching is not None:
+            add(force.body, outline_part(touching, numbers.vector(force.point), numbers))
+        elif force.kind == "contact":
+            add(force.body, ball(force, numbers))
+        if against is not None:
+            add(against.body, outline_part(against, numbers.vector(against.point), numbers))
     return found
 
 

@@ -78,15 +78,15 @@ class Numbers:
                     columns=tuple(self.columns.value), rows=self.rows.value, stages=tuple(self.stages.value),
                     reference=self.reference.value or None, sums=tuple(self.sums.value),
                 ), ""  # fmt: skip
-            self.made = stage_table(result, wanted, name)
+            self.made = made = stage_table(result, wanted, name)
         except KeyError as error:
             self.made = None
             with self.table:
                 ui.label(str(error.args[0])).classes("text-sm text-negative")
             return
-        head, *rows = self.made.rows()
+        head, *rows = made.rows()
         with self.table:
-            plain_table(head, rows, self.made.title)
+            plain_table(head, rows, made.title)
 
     def download(self) -> None:
         if self.made is None:

@@ -87,9 +87,9 @@ class Session:
     def check(self) -> list[str]:
         """Load the text with the present values; the problems, none when it is good."""
         try:
-            self.mechanism = self._load()
+            self.mechanism = loaded = self._load()
             self.problems = []
-            self.warnings = [str(warning) for warning in self.mechanism.description.warnings]
+            self.warnings = [str(warning) for warning in loaded.description.warnings]
         except ModelError as error:
             self.problems = str(error).splitlines()
         except (ValueError, KeyError) as error:

@@ -100,6 +100,8 @@ class Motions:
                 found = list(findings(description, seed, checks))
         except (ModelError, EvaluationError):  # no mechanism, or one whose loops the start does not close
             return {f"{self.name} that are refused": 1}, []
+        except Exception as error:  # what no way of running may raise, and what takes too long
+            found = [(type(error).__name__, str(error))]
         for what, more in found:
             small = shrunk(description, lambda each, what=what: fails(each, seed, checks, what))
             path = numbered(out, "motion")
