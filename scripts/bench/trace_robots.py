@@ -46,7 +46,8 @@ def urdf_of(system: System) -> str:
     bodies = system.compiled.bodies
     for body, parent in zip(bodies, system.compiled.parents, strict=True):
         M, A = parts["M", body], parts["A", body]
-        mass, com = M[0, 0], np.array([M[5, 1], M[3, 2], M[4, 0]]) / M[0, 0]
+        mass = M[0, 0]
+        com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / (mass or 1.0)
         tensor = M[3:, 3:] - mass * (com @ com * np.eye(3) - np.outer(com, com))
         link = ElementTree.SubElement(robot, "link", name=body)
         inertial = ElementTree.SubElement(link, "inertial")
