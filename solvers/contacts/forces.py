@@ -216,6 +216,35 @@ def change_modes(model, ws):
 
 
 @kernel
+def margin_at(model, ws, register):
+    """Number of the margin that a guard's register shows, of a contact that is closed or of one that sticks; -1 where it shows something else."""
+    found = -1
+    for k in range(model.c_law.size):
+        if is_closed(ws, k) and model.c_guard[2 * k] == register:
+            found = 2 * k
+        elif model.c_row[k + 1] - model.c_row[k] == 3 and int(ws.c_mode[k]) == STICK and model.c_guard[2 * k + 1] == register:
+            found = 2 * k + 1
+    return found
+
+
+@kernel
+def give_way(model, ws, which, noise):
+    """Open, or let slide, the contact whose margin was located as zero and is so within its noise, whatever its sign; whether it was."""
+    k = which // 2
+    if ws.c_margin[which] < -noise:
+        return False
+    if which == 2 * k:
+        ws.c_mode[k] = OPEN
+        return True
+    r = model.c_row[k]
+    size = math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2])
+    if size > 0.0:
+        ws.c_mode[k] = SLIDE
+        ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_lam[r + 1] / size, -ws.c_lam[r + 2] / size
+    return size > 0.0
+
+
+@kernel
 def close_contact(ws, k, mode):
     """Close a contact; it is guessed to hold and to stick."""
     if not is_closed(ws, k):

@@ -30,6 +30,13 @@ def strike(model, ws, t):
         let_go(model, ws)
     if status == 0:
         status = keep_closed(model, ws, t)
+    return settle(model, ws, t) if status == 0 else status
+
+
+@kernel
+def settle(model, ws, t):
+    """Change states of contacts until the forces contradict none."""
+    status = 0
     for _ in range(3 * model.c_law.size + 1):
         if status == 0:
             status = evaluate(model, ws, t)

@@ -9,10 +9,11 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import give_way, margin_at
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
-from kinetree.solvers.run.contact_events import strike
+from kinetree.solvers.run.contact_events import settle, strike
 from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
@@ -133,21 +134,50 @@ def link(I, F, W, model, ws):
     write_books(event.before, model, ws)
     status = act(I, F, W, L.Guard.RESET)
     if status == 0 and model.c_law.size > 0:
+        mark_due(I, W, model, ws)
         status = strike(model, ws, t)
+        if status == 0 and due_happen(I, W, model, ws):
+            status = settle(model, ws, t)
     if status == 0:
         status = refresh(I, F, W, t)
     write_books(event.after, model, ws)
-    contacts_met(I, W, model)
+    contacts_met(I, W, model, ws)
     return status
 
 
 @kernel
-def contacts_met(I, W, model):
-    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened."""
+def mark_due(I, W, model, ws):
+    """Before contacts are judged: those that were located to open, or to begin to slide."""
+    fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
+    for k in range(fired.size):
+        guard = guard_at(model.guards, k)
+        if fired[k] != 0.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
+            met[k] = U.DUE
+
+
+@kernel
+def due_happen(I, W, model, ws):
+    """What was located happens though rounding, or the error of the dense output, has left it below its bound; whether something did."""
+    met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
+    some = False
+    for k in range(met.size):
+        if met[k] == U.DUE:
+            which = margin_at(model, ws, guard_at(model.guards, k).register)
+            some = (which >= 0 and give_way(model, ws, which, noise[k])) or some
+    return some
+
+
+@kernel
+def contacts_met(I, W, model, ws):
+    """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened, but no contact that stays
+    closed has opened."""
     met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(met.size):
-        if guard_at(model.guards, k).kind == L.Guard.CONTACT:
-            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] != 0.0 else 0.0, ON_BOUND)
+        guard = guard_at(model.guards, k)
+        if guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
+            met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
+        elif guard.kind == L.Guard.CONTACT:
+            met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] > 0.0 else 0.0, ON_BOUND)
 
 
 @kernel
@@ -159,7 +189,7 @@ def came_true(I, W, model):
         fired[k] = 0.0
         if held[k] < 0.0 < value[k]:
             held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
-        elif value[k] < (-noise[k] if met[k] != 0.0 else 0.0):  # one that has just happened lies on its bound
+        elif value[k] < (-noise[k] if met[k] > 0.0 else 0.0):  # one that has just happened lies on its bound
             held[k] = -1.0
 
 

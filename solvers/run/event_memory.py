@@ -39,7 +39,7 @@ def keep_truth(I, W, model):
     for k in range(met.size):
         event = guard_at(model.guards, k).event
         if event >= 0:
-            W[I.at_truth + 2 * event] = U.TRUE_NOW if met[k] != 0.0 else held[k]
+            W[I.at_truth + 2 * event] = U.TRUE_NOW if met[k] > 0.0 else held[k]
             W[I.at_truth + 2 * event + 1] = noise[k]
 
 
@@ -105,7 +105,7 @@ def leave_bounds(I, W, model):
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     for k in range(value.size):
-        if met[k] != 0.0 and abs(value[k]) <= noise[k]:
+        if met[k] > 0.0 and abs(value[k]) <= noise[k]:
             armed[k] = 0.0
 
 

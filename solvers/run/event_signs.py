@@ -37,7 +37,8 @@ def events_resume(ev, guards, context, mem, met, noise):
     """Signs after the actions of events, with the state of a restarted integrator: a guard that nothing moved keeps its own.
 
     A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
-    whose condition goes on to hold does not happen again, one that the actions turned back does when it returns.
+    whose condition goes on to hold does not happen again, one that the actions turned back does when it returns. One that was judged and has not
+    happened (met below zero) is below its bound.
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
     value, sign, fired, band, state = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND), per_guard(ev, ARM)
@@ -47,13 +48,15 @@ def events_resume(ev, guards, context, mem, met, noise):
     status = guards(value, context, t, y)
     some = False
     for i in range(len(value)):
-        some = some or met[i] != 0.0
+        some = some or met[i] > 0.0
     rate = per_guard(ev, SLOPE_A)
     if status == 0 and some:
         status = find_rates(ev, guards, context, mem, met)
     for i in range(len(value)):
         fired[i] = 0.0
-        if met[i] == 0.0:
+        if met[i] < 0.0:
+            sign[i], state[i], band[i] = -1.0, 0.0, 0.0
+        elif met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
         elif abs(value[i]) > max(noise[i], SAME_INSTANT * max(abs(t), mem[H_NEXT]) * abs(rate[i])):
@@ -83,7 +86,7 @@ def find_rates(ev, guards, context, mem, met):
             status = rates_of(ev, near, guards, context, mem, 0.5 * distance)
         open_ones = 0
         for i in range(len(rate)):
-            if met[i] != 0.0 and rate[i] == 0.0:
+            if met[i] > 0.0 and rate[i] == 0.0:
                 steady = far[i] * near[i] > 0.0 and 2.0 * abs(far[i]) < 3.0 * abs(near[i]) < 4.5 * abs(far[i])
                 rate[i] = near[i] if steady else 0.0
                 open_ones += 0 if steady else 1

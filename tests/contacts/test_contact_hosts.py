@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from contacts import G, feet, plane_block
+from contacts import G, bead_on_a_dome, feet, plane_block
 from fmpy import simulate_fmu
 
 import kinetree.models.run.unit as unit_module
@@ -58,6 +58,18 @@ def test_hosts(backend: str, fmi: int, kind: str, tmp_path):
     place, load_ = where_it_rests()
     assert found["x"][-1] == pytest.approx(place, abs=1e-5) and found["z"][-1] == pytest.approx(0.1, abs=1e-6)
     assert found["load"][-1] == pytest.approx(load_, rel=1e-5) and found["state"][-1] == 1.0
+
+
+def test_a_bead_leaves_the_dome_in_model_exchange(tmp_path):
+    """It opens without speed: the located instant lies on either side of the bound, by the tolerance of the host."""
+    speed = 0.5
+    made = load({"format": "kinetree/1", "name": "dome", **bead_on_a_dome(speed)})
+    path = build_fmu(made, tmp_path / "dome.fmu", "native", 2)
+    for tolerance in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10):
+        names = ["der(x)", "state"]
+        found = simulate_fmu(str(path), stop_time=1.0, fmi_type="ModelExchange", output=names, relative_tolerance=tolerance, output_interval=0.05)
+        onward = math.sqrt(G) * ((2.0 + speed**2 / G) / 3.0) ** 1.5
+        assert found["state"][-1] == 0.0 and found["der(x)"][-1] == pytest.approx(onward, abs=100 * tolerance), tolerance
 
 
 def test_the_engine_as_c(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from contacts import G, feet, plane_block, system
+from contacts import G, bead_on_a_dome, feet, plane_block, system
 
 from kinetree.models import load
 from kinetree.models.description.errors import ModelError
@@ -150,6 +150,23 @@ def test_boxes_fall_onto_each_other_and_rest():
         assert result[f"load{k}"][-1] == pytest.approx((count - k) * G, rel=1e-9)
         assert result[f"z{k}"][-1] == pytest.approx(size * (k + 0.5), abs=1e-10) and abs(result[f"der(z{k})"][-1]) < 1e-12
     assert all(event.energy_loss > -1e-10 for event in result.events) and len(result.events) < 60
+
+
+@pytest.mark.parametrize("integrator", ["adams", "rk45", "radau"])
+def test_a_bead_leaves_the_dome(integrator: str):
+    """It parts without speed along the normal, where cos θ = (2 + v²/(g R))/3, and flies on with the horizontal speed it has there, for good.
+
+    Whatever the tolerance: rounding and the error of the dense output put the located instant on either side."""
+    for speed in (0.3, 0.5, 0.7, 1.0, 1.3):
+        made = system(bead_on_a_dome(speed))
+        height = (2.0 + speed**2 / G) / 3.0
+        onward = math.sqrt(G) * height**1.5
+        for tolerance in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12):
+            result = made.simulate(stop_time=1.0 if speed < 0.6 else 0.8, output_step=0.2, integrator=integrator, tolerance=tolerance)
+            assert result["state"][-1] == 0.0 and result["der(x)"][-1] == pytest.approx(onward, abs=1e3 * tolerance + 1e-9), (speed, tolerance)
+            energy = 0.5 * (result["der(x)"] ** 2 + result["der(z)"] ** 2) + G * result["z"]
+            assert np.ptp(energy) < 1e3 * tolerance + 1e-9
+            assert len(result.events) == 1
 
 
 def sliding_rod(friction: float, speed: float) -> dict:

@@ -31,6 +31,15 @@ def feet(width: float, height: float, **keys: Any) -> dict[str, Any]:
     return {side: {"body": "block", "point": [sign * width / 2, 0, -height / 2], **keys} for side, sign in (("left", -1), ("right", 1))}
 
 
+def bead_on_a_dome(speed: float) -> dict[str, Any]:
+    """A bead of 1 kg that slides down from the top of a smooth ball of 1 m."""
+    transforms = [{"shift": "x", "coordinate": "x", "speed": speed}, {"shift": "z", "coordinate": "z", "start": 1.0}]
+    bead = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
+    dome = {"body": "bead", "against": {"body": "ground", "radius": 1.0}}
+    outputs = {"state": "dome.state"}
+    return {"bodies": {"bead": bead}, "joints": {"move": {"child": "bead", "transforms": transforms}}, "contacts": {"dome": dome}, "outputs": outputs}
+
+
 def line_of_balls(count: int, gap: float = 0.0, speed: float = 1.0, **keys: Any) -> dict[str, Any]:
     """Equal balls of radius 0.5 m on a line; the first one comes with a speed, 1 m away."""
     bodies = {f"b{k}": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]} for k in range(count)}
