@@ -1,8 +1,9 @@
 """LU factors with partial pivoting of real and complex matrices stored flat, row by row; complex ones as real and imaginary part.
 
-Cost 2/3 n^3 (complex: four times that) and 2 n^2 per solution. All inner loops run along rows. Zero multipliers are skipped. A row with nothing beside
-its diagonal, that of a state whose rate depends on nothing, is its own pivot whatever stands below: nothing is eliminated from it, nothing fills in, and
-a state that rests keeps its bits.
+Cost 2/3 n^3 (complex: four times that) and 2 n^2 per solution. All inner loops run along rows. Zero multipliers are skipped.
+
+A row with nothing beside its diagonal, that of a state whose rate depends on nothing, is its own pivot whatever stands below: nothing is
+eliminated from it, nothing fills in, and a state that rests keeps its bits.
 """
 
 from kinetree.solvers.kernel import kernel
