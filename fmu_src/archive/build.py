@@ -19,7 +19,9 @@ from kinetree.fmu.archive.payload import payload, token_of
 from kinetree.fmu.archive.terminals import FOLDER, terminal_entries
 from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.variables import FmuError, Table, variable_table
+from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, read
+from kinetree.models.description.table_files import fill_tables, names_files
 from kinetree.solvers.library.platforms import this_platform
 
 if TYPE_CHECKING:
@@ -183,15 +185,17 @@ def notes(unit: Any, backend: str, version: int, facts: Facts) -> dict[str, str]
 
 
 def model_files(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, bytes]:
-    """The mechanism as it was given, as TOML or JSON, and beside it what it was packed with."""
+    """The mechanism as it was given, as TOML or JSON, and beside it what it was packed with; points that stand in files travel as numbers."""
     source, overrides = mechanism.source, dict(mechanism.overrides)
-    if isinstance(source, (str, Path)) and not str(source).startswith("lib:"):
+    if is_generated(source):
+        raw, origin, overrides, _ = generated(source, overrides)
+    else:
+        raw, origin = read(source)
+    if isinstance(source, (str, Path)) and not str(source).startswith("lib:") and not is_generated(source) and not names_files(raw):
         name, content = f"model{Path(source).suffix}", Path(source).read_bytes()
     else:
-        if is_generated(source):
-            raw, _, overrides, _ = generated(source, overrides)
-        else:
-            raw, _ = read(source)
+        if problems := fill_tables(raw, origin):
+            raise ModelError(problems)
         name, content = "model.json", json.dumps(raw, indent=1).encode()
     return {name: content, "options.json": json.dumps(options | {"overrides": overrides}).encode()}
 

@@ -157,5 +157,5 @@ Axis = Annotated[tuple[float | str, ...], PlainValidator(as_axis), WithJsonSchem
 Axes = Annotated[
     tuple[tuple[float | str, ...], ...],
     PlainValidator(as_axes),
-    WithJsonSchema({"anyOf": [*AXIS_SCHEMA["anyOf"], {"type": "array", "items": AXIS_SCHEMA, "minItems": 2, "maxItems": 2}]}),
+    WithJsonSchema({"anyOf": [*AXIS_SCHEMA["anyOf"], {"type": "array", "items": AXIS_SCHEMA, "minItems": 1, "maxItems": 2}]}),
 ]

@@ -13,6 +13,12 @@ MOST_ROWS = 200_000
 KEYS = ("file", "columns", "units")
 
 
+def names_files(raw: dict[str, Any]) -> bool:
+    """Whether a table of a raw description takes its points from a file."""
+    given = raw.get("tables")
+    return isinstance(given, dict) and any(isinstance(table, dict) and "file" in table for table in given.values())
+
+
 def fill_tables(raw: dict[str, Any], origin: Origin) -> list[Problem]:
     """Put the points of files in the place of their names; what cannot be read is a problem of that table."""
     problems = []

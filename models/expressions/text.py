@@ -1,6 +1,7 @@
 """Expressions of the description: read from text, asked for names, evaluated where all names are known numbers."""
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 
 from kinetree.models.description.reader import Reader, number, suggestion
@@ -31,7 +32,7 @@ def _parse_text(text: str) -> Node:
     return Reader(text).read()
 
 
-def evaluate_constant(text_or_node: str | float | Node, values: dict[str, float]) -> float:
+def evaluate_constant(text_or_node: str | float | Node, values: Mapping[str, float]) -> float:
     """The value of an expression of named constants; what is not finite is an error."""
     text = text_or_node if isinstance(text_or_node, str) else None
     root = text_or_node if isinstance(text_or_node, Node) else parse(text_or_node)

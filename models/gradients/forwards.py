@@ -8,6 +8,8 @@ Right-hand side and slopes are straight-line functions at addresses, all int32 (
 """
 
 import math
+from collections.abc import Callable
+from typing import Any, cast
 
 from kinetree.models.gradients import layout as A
 from kinetree.solvers.boundary import call_own
@@ -22,7 +24,10 @@ GAMMA = 1.0 - math.sqrt(0.5)
 DIFFERENCE = 1.5e-8  # of a state: step of the Jacobian, which the method does not need exactly
 LOST = int(Status.NO_CONVERGENCE)
 SLOTS = 5
-sees_ints, sees_work = whole(A.ADJOINT), whole(A.ADJOINT_HEAD)
+# as kernels call them: an intrinsic of numba is written with the context of the compiler before its arguments
+own: Callable[[int, float, Any, Any, Any], int] = cast(Any, call_own)
+sees_ints: Callable[[Any], Any] = cast(Any, whole(A.ADJOINT))
+sees_work: Callable[[Any], Any] = cast(Any, whole(A.ADJOINT_HEAD))
 
 
 @kernel
@@ -71,7 +76,7 @@ def input_rates(I, W, t, slopes):
 def rates(I, W, out, t, y):
     """f(t, y)."""
     give_inputs(I, W, t)
-    return call_own(I.rates, t, y, part(W, I.at_given, 0, I.given), out)
+    return own(I.rates, t, y, part(W, I.at_given, 0, I.given), out)
 
 
 @kernel
@@ -81,7 +86,7 @@ def back(I, W, address, t, y):
     give_inputs(I, W, t)
     copy(part(W, I.at_pair, 0, n), y)
     out = W[I.at_out : I.at_out + n + 1 + I.given]
-    status = call_own(address, t, W[I.at_pair : I.at_pair + 3 * n], part(W, I.at_given, 0, I.given), out)
+    status = own(address, t, W[I.at_pair : I.at_pair + 3 * n], part(W, I.at_given, 0, I.given), out)
     slopes = W[I.at_out + n + 1 : I.at_out + n + 1 + I.given]
     add(part(W, I.at_slopes, 0, I.given), 1.0, slopes)
     return status, out[n] + input_rates(I, W, t, slopes)
@@ -136,7 +141,7 @@ def closed(I, W, t, y, new):
         copy(new, y)
         return 0
     give_inputs(I, W, t)
-    return call_own(I.close, t, y, part(W, I.at_given, 0, I.given), new)
+    return own(I.close, t, y, part(W, I.at_given, 0, I.given), new)
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
-from kinetree.models.gradients.path import Piece, Recorder, Stages, origin, started
+from kinetree.models.gradients.path import Happening, Piece, Recorder, Stages, origin, started
 from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
@@ -172,14 +172,13 @@ class Way:
         """Over one piece."""
         blocks = self.blocks[piece.stage]
         if piece.happening is not None:
-            self.through(piece, kept, slopes)
+            self.through(piece, piece.happening, kept, slopes)
         for number in range(len(kept) - 1, -1, -1):
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
 
-    def through(self, piece: Piece, kept: list[Block], slopes: Slopes) -> None:
+    def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
-        happening = piece.happening
         found = self.jumps.get(happening.time)
         if found is None:
             found = self.jumps[happening.time] = jump(self.stages, happening)

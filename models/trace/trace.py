@@ -14,6 +14,7 @@ from kinetree.models.trace.operations import VALUE
 from kinetree.models.trace.program import alive, operations
 from kinetree.models.trace.tape import Tape
 
+Numbers = Sequence[Any] | np.ndarray
 # what an operation costs beside an addition: divisions and roots wait for each other, functions are dozens of operations
 WEIGHT = {"/": 6.0, "sqrt": 6.0, "sin": 12.0, "cos": 12.0}
 
@@ -56,7 +57,7 @@ class Trace:
         """Operations in units of an addition."""
         return sum(WEIGHT.get(name, 1.0) * count for name, count in self.counts.items())
 
-    def evaluate(self, t: Any, q: Sequence[Any], u: Sequence[Any], x: Sequence[Any] = (), inputs: Sequence[Any] = (), **rest: Any) -> Any:
+    def evaluate(self, t: Any, q: Numbers, u: Numbers, x: Numbers = (), inputs: Numbers = (), **rest: Any) -> Any:
         """The results in plain Python; `parameters` for symbolic ones, `held` numbers of runs, `functions` instead of those of the machine."""
         groups = {"t": [t], "q": q, "u": u, "x": x, "inputs": inputs, "parameters": rest.get("parameters", list(self.values.values()))}
         groups["held"] = rest.get("held", ())

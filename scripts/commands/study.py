@@ -67,7 +67,7 @@ def study(
     if plot or settings:
         raise BadInput(f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies")
     from kinetree.scripts.studies.rows import rows_of
-    from kinetree.scripts.studies.rows_file import ENDINGS, finish, in_order, kept_rows, remaining, rows_file
+    from kinetree.scripts.studies.rows_file import ENDINGS, alone, finish, in_order, kept_rows, remaining, rows_file
     from kinetree.scripts.studies.study import read_study
 
     wanted = read_study(file)
@@ -77,15 +77,16 @@ def study(
         raise BadInput("--resume needs the --output file to go on with")
     if worst:
         return tell_worst(wanted, worst, quiet)
-    rows = kept_rows(output, wanted) if resume and output else []
-    with progress(file.stem, wanted.count(), quiet, "runs") as told, rows_file(output, wanted.columns(), rows) as write:
-        left = remaining(wanted, rows)
-        before = len(rows)
-        for _, row in rows_of(wanted.source(), left, wanted.run, wanted.texts(), workers, lambda done: told(before + done), cluster):
-            rows.append(row)
-            write(row)
-    rows = in_order(wanted, rows)
-    finish(output, wanted.columns(), rows)
+    with alone(output):
+        rows = kept_rows(output, wanted) if resume and output else []
+        with progress(file.stem, wanted.count(), quiet, "runs") as told, rows_file(output, wanted.columns(), rows) as write:
+            left = remaining(wanted, rows)
+            before = len(rows)
+            for _, row in rows_of(wanted.source(), left, wanted.run, wanted.texts(), workers, lambda done: told(before + done), cluster):
+                rows.append(row)
+                write(row)
+        rows = in_order(wanted, rows)
+        finish(output, wanted.columns(), rows)
     if report:
         from kinetree.scripts.studies.study_report import write_report
 

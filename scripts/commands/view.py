@@ -12,7 +12,7 @@ from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from kinetree.scripts.reports.recorded import Recorded
+    from kinetree.scripts.terminal.recorded import Recorded
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -33,7 +33,7 @@ def view(
     json: Json = False,
 ) -> None:
     """Show start, end and extremes of the variables of a result and draw them; show a mechanism in three dimensions."""
-    from kinetree.scripts.reports.recorded import READERS
+    from kinetree.scripts.terminal.recorded import READERS
 
     writable(plot, PICTURES, "--plot")
     writable(html, (".html", ".htm"), "--html")
@@ -60,8 +60,8 @@ def view(
 
 def read(path: Path, patterns: list[str] | None, plot: Path | None, deviation: bool, json: bool) -> "Recorded":
     """Print and draw the wanted columns of a result file."""
-    from kinetree.scripts.reports.recorded import Recorded
     from kinetree.scripts.reports.summary import columns_table, extremes, show_table
+    from kinetree.scripts.terminal.recorded import Recorded
 
     recorded = Recorded(path)
     wanted = recorded.select(patterns)

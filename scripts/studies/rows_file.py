@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,29 @@ def parquet() -> Any:
     except ImportError:
         raise BadInput("Parquet needs pyarrow: pip install 'kinetree[cluster]'") from None
     return pyarrow
+
+
+@contextmanager
+def alone(path: Path | None) -> Iterator[None]:
+    """No other study writes to this file meanwhile: rows and parts of two would mix. The lock stands beside it; it ends with the process."""
+    if path is None:
+        yield
+        return
+    from filelock import FileLock, Timeout
+
+    target = path.resolve()
+    file = target.with_name(f".{target.name}.lock")
+    lock = FileLock(str(file), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BadInput(f"{path}: another study is writing to it; wait for its end, or take another --output") from None
+    try:
+        yield
+    finally:
+        if os.name != "nt":
+            file.unlink(missing_ok=True)  # while it is still held: later ones make a new one
+        lock.release()
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import numpy as np
 
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.units import UnitError, fits, parse_unit
-from kinetree.scripts.reports.recorded import Recorded
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.recorded import Recorded
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism

@@ -11,7 +11,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.commands import COMMANDS
-from kinetree.scripts.reports.recorded import Recorded
+from kinetree.scripts.terminal.recorded import Recorded
 
 HEAVY = ("numpy", "scipy", "numba", "pydantic", "matplotlib", "fmpy", "pythonfmu", "h5py", "pyarrow")
 PENDULUM = """

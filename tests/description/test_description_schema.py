@@ -9,6 +9,7 @@ import pytest
 from regulator_description import REGULATOR
 from work_counted import calls
 
+from kinetree.models.description.errors import ModelError
 from kinetree.models.description.json_schema import FILE, json_schema, schema_text
 from kinetree.models.description.loader import describe
 from kinetree.models.description.origin import scan
@@ -165,6 +166,27 @@ def test_schema_refuses_what_the_model_refuses():
     validator = jsonschema.Draft202012Validator(json_schema())
     for wrong in ({"gravty": 1}, {"bodies": {"a": {}}}, {"joints": {"j": {"child": 3}}}, {"forces": {"f": {"value": 1}}}):
         assert not validator.is_valid(wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "axis"),
+    [("revolute", "-z"), ("revolute", [0, 0, 1]), ("revolute", [[0, 0, 1]]), ("universal", ["x", "y"]), ("universal", [[1, 0, 0], "y"]),
+     ("universal", [[1, 0, 0], [0, 1, 0], [0, 0, 1]]), ("universal", [])],
+)  # fmt: skip
+def test_schema_and_model_agree_on_axes(kind: str, axis: object):
+    """One axis may stand alone or in a list; no joint has more than two."""
+    given = {
+        "format": "kinetree/1",
+        "bodies": {"b": {"mass": 1, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "b", "type": kind, "axis": axis}},
+    }
+    allowed = jsonschema.Draft202012Validator(json_schema()).is_valid(given)
+    try:
+        describe(given)
+    except ModelError:
+        assert not allowed
+    else:
+        assert allowed
 
 
 def test_every_key_is_explained():

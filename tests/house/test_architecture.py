@@ -114,6 +114,15 @@ def test_no_utils():
     assert not [short(path) for path in modules() if path.stem in vague]
 
 
+def test_files_of_tests_have_names_of_their_own():
+    """The folders of tests are no packages: of two files of one name pytest imports the first only, and fails at the second."""
+    places: dict[str, list[str]] = {}
+    for path in modules("tests"):
+        if path.name not in ("__init__.py", "conftest.py"):
+            places.setdefault(path.name, []).append(short(path))
+    assert not [same for same in places.values() if len(same) > 1]
+
+
 def test_nothing_is_evaluated_as_code():
     wrong = [
         f"{short(path)}:{node.lineno}"

@@ -1,5 +1,7 @@
 """The rooms of a layer stand in an order, too: what a room may import when it is imported, and how the tests mirror the rooms."""
 
+import re
+
 import pytest
 from tree import ROOMS, ROOT, imports, modules, short
 
@@ -12,7 +14,7 @@ ORDER: dict[str, list[set[str]]] = {
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"},
         {"description", "joints", "forces", "expressions", "compilation", "controllers", "chain", "system", "run", "result"},
-        {"analysis"}, {"trace", "specialised"}, {"equations"}, {"scene"}, {"foreign"},
+        {"analysis"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],
     "kinetree.scripts": [
@@ -39,6 +41,17 @@ def test_rooms_import_what_stands_before_them(layer: str):
             if top and room in place and other in place and place[other] > place[room]:
                 wrong.append(f"{short(path)}:{line}: {room} imports {other}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("layer", ORDER)
+def test_every_room_is_on_the_map(layer: str):
+    """The page of the architecture names it in the first cell of a row, or in the sentence of its layer."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## Rooms")[2].partition("\n## ")[0]
+    table = re.search(rf"^\| {ROOMS[layer]} \|.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
+    sentence = re.search(rf"^`{ROOMS[layer]}`: .*$", text, re.MULTILINE)
+    assert table or sentence
+    places = [row.split("|")[1] for row in table[0].splitlines()] if table else [sentence[0]] if sentence else []
+    assert set().union(*ORDER[layer]) <= {name for place in places for name in re.findall(r"`(\w+)`", place)}
 
 
 def test_folders_of_tests_have_the_names_of_rooms():

@@ -11,7 +11,7 @@ import pytest
 from kinetree.scripts import cli
 from kinetree.scripts.studies.indices import indices, saltelli
 from kinetree.scripts.studies.rows import rows_of
-from kinetree.scripts.studies.rows_file import kept_rows, parquet_rows, parts_of
+from kinetree.scripts.studies.rows_file import alone, kept_rows, lines_of, parquet_rows, parts_of, rows_file
 from kinetree.scripts.studies.study import read_study
 
 MASS = {
@@ -129,6 +129,26 @@ def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "Sobol indices" in (tmp_path / "i.html").read_text()
     study.write_text(text.replace("samples = 64", "samples = 60"))
     assert cli.main(["study", str(study), "-q"]) == 2 and "power of two" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
+def test_a_second_study_does_not_write_into_the_first(study: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture):
+    """Two at once would mix their rows: the second is refused, by whichever path it names the file, and touches nothing. Later ones go on."""
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    study.write_text(STUDY.replace("samples = 150", "samples = 3"))
+    wanted, path = read_study(study), tmp_path / name
+    with alone(path), rows_file(path, wanted.columns(), []) as write:
+        write([1.0] * len(wanted.columns()))
+        before = sorted(each.name for each in tmp_path.rglob("*"))
+        for given in (path, tmp_path / ".." / tmp_path.name / name):
+            assert cli.main(["study", str(study), "-q", "-o", str(given), "--resume"]) == 2
+            said = capsys.readouterr().err
+            assert "another study is writing to it" in said and name in said
+        assert sorted(each.name for each in tmp_path.rglob("*")) == before
+    assert kept_rows(path, wanted) == [] and lines_of(path)[1] == [[1.0] * len(wanted.columns())]
+    assert cli.main(["study", str(study), "-q", "-o", str(path)]) == 0
+    assert len(kept_rows(path, wanted)) == 3 and {each.name for each in tmp_path.iterdir()} == {"m.json", "s.toml", name}
 
 
 def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture):
