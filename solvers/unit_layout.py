@@ -149,7 +149,7 @@ RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)
 ROWS = {record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT)}
 
 PENDING_EVENT, PENDING_REST = 1, 2  # `pending`: an event is located but not carried out; the rest of an advance that stopped after an event
-NOT_YET, DUE = -1, 2  # in `met`: judged at this instant and not so, located but not judged yet; 1: it has happened, 0: nothing
+NOT_YET, DUE = -1, 2  # in `met`: judged at this instant and not so, located, of a contact that gives way; 1: it has happened, 0: nothing
 TRUE_NOW = 2  # in `truth`: the event happened at this very instant; 1: its condition held, -1: it did not, 0: not known
 KINDS = CODES  # integrators by name
 # option bits of unit_advance: return after the first event, the inputs keep the values they have reached; return before an event is carried out and

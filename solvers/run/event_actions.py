@@ -21,6 +21,7 @@ from kinetree.solvers.run.unit import load_states, open_books, refresh, structur
 from kinetree.solvers.views import event_at, guard_at
 
 ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
+LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
 LINKS = 100  # of a chain of events at one instant; more are chatter
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
@@ -176,6 +177,8 @@ def contacts_met(I, W, model, ws):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
             met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
+        elif guard.kind == L.Guard.CONTACT and met[k] == U.DUE:
+            held[k], noise[k] = -1.0, LIFT
         elif guard.kind == L.Guard.CONTACT:
             met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] > 0.0 else 0.0, ON_BOUND)
 
@@ -187,7 +190,7 @@ def came_true(I, W, model):
     held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
         fired[k] = 0.0
-        if held[k] < 0.0 < value[k]:
+        if held[k] < 0.0 and value[k] > (noise[k] if met[k] == U.DUE else 0.0):
             held[k], fired[k], met[k], noise[k] = 1.0, 1.0, 1.0, 0.0
         elif value[k] < (-noise[k] if met[k] > 0.0 else 0.0):  # one that has just happened lies on its bound
             held[k] = -1.0

@@ -6,6 +6,7 @@ dense output or by the closing of loops; there the rate of the guard tells, whic
 
 import math
 
+from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.controller import F_NEW, H_NEXT, T_NEW, Y_NEW, block
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import (
@@ -38,7 +39,7 @@ def events_resume(ev, guards, context, mem, met, noise):
 
     A guard that happened (met) and lies on its bound within `noise`, or within the resolution of time, gets the sign to which its rate takes it: one
     whose condition goes on to hold does not happen again, one that the actions turned back does when it returns. One that was judged and has not
-    happened (met below zero) is below its bound.
+    happened (NOT_YET) is below its bound; so is what a contact watches from now on that has opened without speed (DUE).
     """
     t, y = mem[T_NEW], block(mem, Y_NEW)
     value, sign, fired, band, state = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, FIRED), per_guard(ev, BAND), per_guard(ev, ARM)
@@ -56,6 +57,8 @@ def events_resume(ev, guards, context, mem, met, noise):
         fired[i] = 0.0
         if met[i] < 0.0:
             sign[i], state[i], band[i] = -1.0, 0.0, 0.0
+        elif met[i] == U.DUE:
+            sign[i], state[i], band[i], value[i] = -1.0, LEAVING, noise[i], 0.0
         elif met[i] == 0.0:
             if abs(value[i]) > (max(band[i], noise[i]) if state[i] == LEAVING else band[i]):
                 sign[i] = math.copysign(1.0, value[i])
