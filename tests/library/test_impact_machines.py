@@ -75,7 +75,7 @@ def test_painleves_paradox_is_said():
         load("lib:painleve-rod", friction=2.0, angle=1.1).compile().simulate(0.1)
 
 
-@pytest.mark.parametrize("blocks", [2, 4, 6])
+@pytest.mark.parametrize("blocks", [2, 4, 5, 6])
 def test_a_stack_falls_and_rests(blocks: int):
     """The first impact is that of free fall; at the end every interface carries what is above it; energy never grows."""
     result = load("lib:falling-stack", blocks=blocks).compile().simulate()
