@@ -179,8 +179,12 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
     parts = parts_of(scenario, scheme, raw)
     mechanism = MechanismSlave(parts.mechanism, coupling.mechanism)
     mechanism.start(parts.start)
-    controller = [] if parts.controller is None else [ControllerSlave(parts.controller, coupling.controller)]
-    return [mechanism, DriveSlave(parts.drive, coupling.drive), *controller]
+    rotary = (scenario.unit(coupling.drive).drive or DriveSpec()).rotary
+    drive = DriveSlave(parts.drive, coupling.drive, rotary)
+    if parts.controller is None:
+        return [mechanism, drive]
+    unit = (scenario.unit(coupling.controller).controller or ControllerSpec()).unit
+    return [mechanism, drive, ControllerSlave(parts.controller, coupling.controller, unit)]
 
 
 def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path) -> list[Packed]:

@@ -88,7 +88,7 @@ def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> 
         return (
             MechanismSlave(mechanism, "carrier"),
             drives,
-            {label: ControllerSlave(controller_of(label), f"{label}_control") for label in LABELS},
+            {label: ControllerSlave(controller_of(label), f"{label}_control", "rad") for label in LABELS},
             [],
         )
     files = [build_fmu(mechanism, folder / "carrier.fmu", backend)]

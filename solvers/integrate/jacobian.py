@@ -36,21 +36,7 @@ def numerical_jacobian(jacobian, mem, rhs, context, trial):
         for i in range(n):
             jacobian[i * n + j] = (f_trial[i] - f[i]) * inverse
         y_trial[j] = y[j]
-    set_resting_apart(jacobian, f)
     return 0
-
-
-@kernel
-def set_resting_apart(jacobian, f):
-    """Clear the columns of states that rest: rows exchanged for a large entry there would add rounding to what holds still."""
-    n = len(f)
-    for i in range(n):
-        rests = f[i] == 0.0
-        for j in range(n):
-            rests = rests and jacobian[i * n + j] == 0.0
-        if rests:
-            for j in range(n):
-                jacobian[j * n + i] = 0.0
 
 
 @kernel

@@ -1,6 +1,9 @@
 """LU factors with partial pivoting of real and complex matrices stored flat, row by row; complex ones as real and imaginary part.
 
 Cost 2/3 n^3 (complex: four times that) and 2 n^2 per solution. All inner loops run along rows. Zero multipliers are skipped.
+
+A row with nothing beside its diagonal, that of a state whose rate depends on nothing, is its own pivot whatever stands below: nothing is
+eliminated from it, nothing fills in, and a state that rests keeps its bits.
 """
 
 from kinetree.solvers.kernel import kernel
@@ -11,9 +14,10 @@ def factor(a, pivots, n):
     """Overwrite a with its factors and pivots with the row exchanges; returns 1 if a is singular, else 0."""
     for k in range(n):
         best, p = abs(a[k * n + k]), k
-        for i in range(k + 1, n):
-            if abs(a[i * n + k]) > best:
-                best, p = abs(a[i * n + k]), i
+        if not alone(a, n, k):
+            for i in range(k + 1, n):
+                if abs(a[i * n + k]) > best:
+                    best, p = abs(a[i * n + k]), i
         pivots[k] = p
         if not best > 0.0:
             return 1
@@ -28,6 +32,15 @@ def factor(a, pivots, n):
                 for j in range(k + 1, n):
                     row[j] -= m * pivot_row[j]
     return 0
+
+
+@kernel
+def alone(a, n, k):
+    """Whether row k has nothing but its diagonal."""
+    for j in range(n):
+        if (a[k * n + j] != 0.0) != (j == k):
+            return False
+    return True
 
 
 @kernel
@@ -59,11 +72,12 @@ def solve(a, pivots, n, b):
 def factor_complex(re, im, pivots, n):
     """As `factor` for re + i im; pivots by |re| + |im|."""
     for k in range(n):
-        best, p = -1.0, k
-        for i in range(k, n):
-            size = abs(re[i * n + k]) + abs(im[i * n + k])
-            if size > best:
-                best, p = size, i
+        best, p = abs(re[k * n + k]) + abs(im[k * n + k]), k
+        if not alone_complex(re, im, n, k):
+            for i in range(k + 1, n):
+                size = abs(re[i * n + k]) + abs(im[i * n + k])
+                if size > best:
+                    best, p = size, i
         pivots[k] = p
         if not best > 0.0:
             return 1
@@ -82,6 +96,15 @@ def factor_complex(re, im, pivots, n):
                     row_re[j] -= x * pivot_re[j] - y * pivot_im[j]
                     row_im[j] -= x * pivot_im[j] + y * pivot_re[j]
     return 0
+
+
+@kernel
+def alone_complex(re, im, n, k):
+    """Whether row k has nothing but its diagonal."""
+    for j in range(n):
+        if (re[k * n + j] != 0.0 or im[k * n + j] != 0.0) != (j == k):
+            return False
+    return True
 
 
 @kernel

@@ -142,6 +142,29 @@ def test_factors_solve_real_and_complex_systems(n):
     assert np.abs(residual).max() <= bound * np.abs(a + 1j * b).max() * (1.0 + np.abs(u + 1j * v).max())
 
 
+def test_rows_of_their_diagonal_alone_are_solved_without_rounding():
+    """Numbers of another size below them are no pivots: what rests (0) keeps its bits, and the others are as accurate as ever."""
+    rng = np.random.default_rng(3)
+    n, still = 9, [0, 4, 7]
+    a, b, x, y = rng.normal(size=(n, n)), rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n)
+    a[:, still] *= 1e6
+    for k in still:
+        a[k], b[k], x[k], y[k] = 0.0, 0.0, 0.0, 0.0
+        a[k, k], b[k, k] = 0.3, 0.4
+    x[4] = 0.6
+    pivots, lu, found = np.zeros(n), a.ravel().copy(), x.copy()
+    assert factor(lu, pivots, n) == 0
+    solve(lu, pivots, n, found)
+    assert found[still].tolist() == [0.0, 0.6 / 0.3, 0.0]
+    assert np.abs(a @ found - x).max() <= 1e-12 * np.abs(a).max()
+    x[4], y[4] = 0.0, 0.0
+    re, im, u, v = a.ravel().copy(), b.ravel().copy(), x.copy(), y.copy()
+    assert factor_complex(re, im, pivots, n) == 0
+    solve_complex(re, im, pivots, n, u, v)
+    assert not u[still].any() and not v[still].any()
+    assert np.abs((a + 1j * b) @ (u + 1j * v) - (x + 1j * y)).max() <= 1e-12 * np.abs(a).max()
+
+
 def test_singular_matrices_are_reported():
     assert factor(np.ones(9), np.zeros(3), 3) == 1
     assert factor_complex(np.ones(9), np.ones(9), np.zeros(3), 3) == 1
