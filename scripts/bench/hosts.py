@@ -1,7 +1,7 @@
 """The table of hosts: every library mechanism in every host that is here, on every platform, in every kind of archive.
 
 A cell is the largest deviation of an output after the run, relative to its size where that exceeds 1, from co-simulation in this machine's fmpy;
-or a letter for the reason why it was not run, which stands below the table.
+or a letter for the reason why it was not run, which stands below the table. Above the common bound it is called off.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kinetree.models import load
 from kinetree.models.description.source import library_names
 from kinetree.scripts.fmi.bare import HostError
 from kinetree.scripts.fmi.host import Archive
-from kinetree.scripts.fmi.hosts import FOREIGN, ForeignHost, Task, deviation, tasks
+from kinetree.scripts.fmi.hosts import FOREIGN, INTEGRATED, ForeignHost, Task, deviation, tasks
 from kinetree.solvers.library.tools import LibraryError, has_zig
 
 KINDS = ("CS 2.0", "ME 2.0", "CS 3.0", "ME 3.0", "Python")
@@ -75,10 +75,15 @@ def row(name: str, folder: Path) -> dict[str, Cell]:
 
 
 def good(key: str, value: Cell) -> bool:
-    """A cell that was run and lies within its bound, or that cannot be run here."""
+    """A cell that was run and lies within its bound or what was seen of its host, or that cannot be run here."""
     if isinstance(value, str):
         return not value.startswith("FAILED")
-    return value <= (FOREIGN[key.split()[0]].integrated if " ME " in key else STEPPED)
+    return value <= (FOREIGN[key.split()[0]].seen if " ME " in key else STEPPED)
+
+
+def off(key: str, value: Cell) -> bool:
+    """A number above the bound that all hosts have in common."""
+    return not isinstance(value, str) and value > (INTEGRATED if " ME " in key else STEPPED)
 
 
 def run(quick: bool = False, json_path: Path | None = None, plots: Path | None = None) -> dict:
@@ -103,13 +108,15 @@ def markdown(rows: dict[str, dict[str, Cell]]) -> str:
     hosts = {host: [kind for kind in KINDS if possible(host, kind)] for host in FOREIGN.values()}
     reasons: dict[str, str] = {}
 
-    def shown(value: Cell) -> str:
+    def shown(key: str, value: Cell) -> str:
         if isinstance(value, str):
             return reasons.setdefault(value, ascii_lowercase[len(reasons) % 26])
+        if off(key, value):
+            return f"{value:.2g} off"
         return "0" if value == 0.0 else f"{math.ceil(math.log10(value)):.0f}"
 
     def cells(host: ForeignHost, found: dict[str, Cell]) -> str:
-        texts = [shown(found[f"{host.name} {kind}"]) for kind in hosts[host]]
+        texts = [shown(key, found[key]) for key in (f"{host.name} {kind}" for kind in hosts[host])]
         return texts[0] if len(set(texts)) == 1 and texts[0] in reasons.values() else " ".join(texts)
 
     lines = [
@@ -118,4 +125,7 @@ def markdown(rows: dict[str, dict[str, Cell]]) -> str:
         "| | " + " | ".join(", ".join(kind.removesuffix(".0") for kind in kinds) for kinds in hosts.values()) + " |",
         *(f"| {name} | " + " | ".join(cells(host, found) for host in hosts) + " |" for name, found in rows.items()),
     ]
-    return "\n".join([*lines, "", *(f"{letter}: {reason}" for reason, letter in reasons.items())])
+    notes = [f"{letter}: {reason}" for reason, letter in reasons.items()]
+    if any(off(key, value) for found in rows.values() for key, value in found.items()):
+        notes.append(f"off: the deviation itself, above {INTEGRATED:g} in model exchange or {STEPPED:g} in co-simulation, the bounds of all hosts")
+    return "\n".join([*lines, "", *notes])

@@ -27,7 +27,7 @@ from kinetree.solvers.library.platforms import PLATFORMS, Platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
 INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
-COARSE = 0.2  # OMSimulator 2.1.3 goes on after time events with steps that its tolerance does not hold; only a smaller --stepSize does
+COARSE = 0.2  # seen of OMSimulator 2.1.3, its cause was not found: the table of hosts calls that off and goes on
 SINES = 1e-9  # the C libraries differ in the last digit of a sine
 LIMIT = 600.0  # seconds for one run
 
@@ -72,7 +72,7 @@ class ForeignHost:
     exchange: bool = True
     python: bool = True
     stepped: float = 1e-6  # deviation allowed: hosts add up their times, or count whole nanoseconds, and impacts enlarge that
-    integrated: float = INTEGRATED
+    seen: float = INTEGRATED  # deviations that were seen in model exchange: above INTEGRATED they are off, above this they are failures
 
     def cannot(self, task: Task) -> str:
         """Why this host does not run this archive here; nothing when it does."""
@@ -279,6 +279,6 @@ FOREIGN = {
         ForeignHost("wine", PLATFORMS["win64"], by_c_program, lambda: why_not(PLATFORMS["win64"]), python=False, stepped=SINES),
         ForeignHost("qemu", ARM, by_c_program, lambda: why_not(ARM), python=False, stepped=SINES),
         ForeignHost("fmusim", LINUX, by_table(fmusim, "fmusim"), here(on_path("fmusim"))),
-        ForeignHost("omsimulator", LINUX, by_table(omsimulator, "OMSimulator"), here(on_path("OMSimulator")), (2,), integrated=COARSE),
+        ForeignHost("omsimulator", LINUX, by_table(omsimulator, "OMSimulator"), here(on_path("OMSimulator")), (2,), seen=COARSE),
     )
 }
