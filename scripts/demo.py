@@ -72,8 +72,8 @@ def rests() -> Rows:
         loads = {kind: [value / 1e3 for key, value in rest.outputs.items() if key.startswith(f"{kind}_load")] for kind in ("wheel", "jack")}
         place, jacks = rest.coordinates, loads["jack"]
         rows.append([
-            name, *(f"{value:.3f}" for value in (sum(loads["wheel"]), sum(jacks), min(jacks), max(jacks), place["heave"])),
-            f"{1e3 * place['pitch']:.3f}", f"{1e3 * place['roll']:.3f}", f"{rest.modes[0].frequency:.2f}",
+            name, *(f"{value:z.3f}" for value in (sum(loads["wheel"]), sum(jacks), min(jacks), max(jacks), place["heave"])),
+            f"{1e3 * place['pitch']:z.3f}", f"{1e3 * place['roll']:z.3f}", f"{rest.modes[0].frequency:.2f}",
         ])  # fmt: skip
     return rows
 

@@ -46,7 +46,7 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
             continue
         modes = [f"{frequency:.3f} ({ratio:.3f})" for frequency, ratio in case.modes]
         cells = [name_of(case), *modes, *[""] * (MODES - len(modes)), *(milli(case.angles[name]) for name in wanted.angles)]
-        cells += [f"{case.margin_at_rest:.3f}", f"{case.margin:.3f}"]
+        cells += [f"{case.margin_at_rest:z.3f}", f"{case.margin:z.3f}"]
         for name in wanted.hold:
             cells += [milli(max(each[name] for each in case.largest)), milli(case.left[-1][name])]
         rows.append(cells)
