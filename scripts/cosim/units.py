@@ -179,26 +179,31 @@ def coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], units: str, fo
     parts = parts_of(scenario, scheme, raw)
     mechanism = MechanismSlave(parts.mechanism, coupling.mechanism)
     mechanism.start(parts.start)
-    rotary = (scenario.unit(coupling.drive).drive or DriveSpec()).rotary
-    drive = DriveSlave(parts.drive, coupling.drive, rotary)
-    if parts.controller is None:
-        return [mechanism, drive]
-    unit = (scenario.unit(coupling.controller).controller or ControllerSpec()).unit
-    return [mechanism, drive, ControllerSlave(parts.controller, coupling.controller, unit)]
+    controller = [] if parts.controller is None else [ControllerSlave(parts.controller, coupling.controller, unit_of_controller(scenario))]
+    return [mechanism, DriveSlave(parts.drive, coupling.drive, is_rotary(scenario)), *controller]
+
+
+def is_rotary(scenario: Scenario) -> bool:
+    """Whether the lengths of the coupled drive are angles."""
+    return (scenario.unit((scenario.coupling or Coupling()).drive).drive or DriveSpec()).rotary
+
+
+def unit_of_controller(scenario: Scenario) -> str:
+    """Of what the coupled controller measures."""
+    return (scenario.unit((scenario.coupling or Coupling()).controller).controller or ControllerSpec()).unit
 
 
 def pack_coupled(scenario: Scenario, scheme: str, raw: dict[str, Any], backend: str, folder: Path) -> list[Packed]:
     """FMUs of mechanism, drive and, where there is one, controller."""
     coupling, parts, step = scenario.coupling or Coupling(), parts_of(scenario, scheme, raw), scenario.step_size
-    spec, drive = scenario.unit(coupling.drive).drive or DriveSpec(), parts.drive
+    drive = parts.drive
     start = {"control": drive.control} | ({} if drive.inside else {"load": drive.force, "length": drive.length})
     made = [
         Packed(coupling.mechanism, build_fmu(parts.mechanism, folder / f"{coupling.mechanism}.fmu", backend=backend), parts.start),
-        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", spec.rotary, backend, step), start),
+        Packed(coupling.drive, build_drive_fmu(drive, folder / f"{coupling.drive}.fmu", is_rotary(scenario), backend, step), start),
     ]
     if parts.controller is not None:
-        unit = (scenario.unit(coupling.controller).controller or ControllerSpec()).unit
-        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit, backend, step)
+        path = build_controller_fmu(parts.controller, folder / f"{coupling.controller}.fmu", unit_of_controller(scenario), backend, step)
         made.append(Packed(coupling.controller, path, {"measured": parts.controller.measured, "target": parts.controller.target}))
     return made
 

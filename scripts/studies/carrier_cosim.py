@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.packing import build_controller_fmu, build_drive_fmu
 from kinetree.scripts.cosim.plan import Plan
 from kinetree.scripts.cosim.run import Trace, cosimulate
-from kinetree.scripts.cosim.scenario import ControllerSpec, DriveSpec, UnitSpec, read_scenario
+from kinetree.scripts.cosim.scenario import ControllerSpec, DriveSpec, Scenario, read_scenario
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.slave import ControllerSlave, DriveSlave, MechanismSlave, Slave
 from kinetree.scripts.cosim.units import drive_of as made_drive
@@ -65,19 +66,20 @@ class Coupled:
         return float(np.abs(self[name] - self[name][0] - exact + exact[0]).max()), float(np.ptp(exact))
 
 
-def part(name: str) -> UnitSpec:
-    """A unit of the scenario that ships."""
-    return next(unit for unit in read_scenario("lib:carrier").units if unit.name == name)
+@lru_cache(maxsize=1)
+def shipped() -> Scenario:
+    """The scenario of the carrier, read once."""
+    return read_scenario("lib:carrier")
 
 
 def drive_of(label: str) -> Drive:
     """The drive with the numbers of the scenario."""
-    return made_drive(part(label).drive or DriveSpec())
+    return made_drive(shipped().unit(label).drive or DriveSpec())
 
 
 def controller_of(label: str) -> Controller:
     """Proportional to the error of the angle, as inside the library's carrier."""
-    return Controller((part(f"{label}_control").controller or ControllerSpec()).pid)
+    return Controller((shipped().unit(f"{label}_control").controller or ControllerSpec()).pid)
 
 
 def units(folder: Path, backend: str, step: float, settings: dict[str, Any]) -> tuple[Slave, Mapping[str, Slave], Mapping[str, Slave], list[Path]]:
