@@ -15,8 +15,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.model_records import FORCE, HEADER, PROBE, SENSOR
 from kinetree.solvers.records import Named
+from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 
-POSITIONS = {L.Sensor.POSITION, L.Sensor.ORIENTATION, L.Sensor.DISTANCE, L.Sensor.POTENTIAL_ENERGY}
 UNARY = {
     L.Op.COPY,
     L.Op.NEG,
@@ -76,14 +76,15 @@ def stage_masks(unit: Any, record: Named, inputs: dict[int, int]) -> tuple[list[
     starts = header.phase.tolist()
     sensors = list(SENSOR.rows(model.sensors.tolist()))
     for sensor in sensors:
-        if sensor.kind < L.Sensor.ACCELERATION:
-            masks[sensor.register] = (0, q_bits if sensor.kind in POSITIONS else q_bits | u_bits)
+        kind = SENSORS[sensor.kind]
+        if not kind.late:
+            masks[sensor.register] = (0, q_bits | u_bits if kind.speeds else q_bits)
     for instruction in code[starts[0] : starts[3]]:
         follow(masks, instruction)
     loads = everything(model, masks, ints)
     whole = (loads[0], loads[1] | q_bits | u_bits)
     for sensor in sensors:
-        if L.Sensor(sensor.kind).late:
+        if SENSORS[sensor.kind].late:
             masks[sensor.register] = whole
     for probe in PROBE.rows(model.probes.tolist()):
         masks[probe.mass] = (0, q_bits)

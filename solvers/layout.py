@@ -9,6 +9,7 @@ World axes unless a line says body axes. A row "k per body" has N+1 rows, row 0 
 from enum import IntEnum
 
 from kinetree.solvers import model_records as R
+from kinetree.solvers.elements.kinds import KINDS as ELEMENTS
 from kinetree.solvers.fields import CONSTANTS as CONSTANTS
 from kinetree.solvers.fields import LITERAL as LITERAL
 from kinetree.solvers.fields import MODEL_FLOATS as MODEL_FLOATS
@@ -19,6 +20,7 @@ from kinetree.solvers.fields import Field as Field
 from kinetree.solvers.literal.kinds import FORMS
 from kinetree.solvers.opcodes import PHASES as PHASES
 from kinetree.solvers.opcodes import Op as Op
+from kinetree.solvers.sensors.kinds import KINDS as SENSORS
 
 
 class Status(IntEnum):
@@ -56,31 +58,8 @@ class Knot(IntEnum):
     MULTIPLE = 3  # at a multiple of the spacing
 
 
-class Element(IntEnum):
-    """Elementary transforms of a joint."""
-
-    SHIFT = 0  # constant vector
-    ROTATE = 1  # constant rotation
-    SHIFT_Q = 2  # along an axis by factor*q
-    ROTATE_Q = 3  # about an axis by factor*q
-    SHIFT_T = 4  # along an axis by a given function of time
-    ROTATE_T = 5  # about an axis by a given function of time
-    BALL = 6  # unit quaternion (child axes to parent axes), speeds = relative angular velocity in child axes
-    FREE = 7  # x, y, z in parent axes and quaternion; speeds = relative velocity and angular velocity in child axes
-    BALL_BACK = 8  # BALL used from its child to its parent: coordinates and speeds keep their meaning
-
-    @property
-    def constant(self) -> bool:
-        """Neither moved by a coordinate nor by a given function."""
-        return self in (Element.SHIFT, Element.ROTATE)
-
-    @property
-    def given(self) -> bool:
-        return self in (Element.SHIFT_T, Element.ROTATE_T)
-
-    @property
-    def quaternion(self) -> bool:
-        return self in (Element.BALL, Element.FREE, Element.BALL_BACK)
+# elementary transforms of a joint: elements/kinds says what they are
+Element = IntEnum("Element", {kind.name: kind.code for kind in ELEMENTS})
 
 
 class Joint(IntEnum):
@@ -131,34 +110,8 @@ class Column(IntEnum):
     TRANSLATION = 2  # linear part only
 
 
-class Sensor(IntEnum):
-    """Measured quantities; a scalar along `axis` (0, 1, 2) of the frame, or a norm (axis = 3) where it makes sense."""
-
-    POSITION = 0
-    VELOCITY = 1
-    ORIENTATION = 2  # axis 0-3: quaternion w, x, y, z of the body relative to ground
-    ANGULAR_VELOCITY = 3
-    DISTANCE = 4
-    DISTANCE_RATE = 5
-    ACCELERATION = 6
-    ANGULAR_ACCELERATION = 7
-    REACTION_FORCE = 8
-    REACTION_MOMENT = 9
-    FORCE = 10  # value of a force element
-    KINETIC_ENERGY = 11
-    POTENTIAL_ENERGY = 12
-    ENERGY = 13
-    SPEED_RATE = 14  # u̇ of one speed
-    MULTIPLIER = 15  # generalised force of a coupling
-    CONTACT = 16  # of contact a what `axis` says: normal force, friction, normal impulse of its last impact, state
-
-    @property
-    def late(self) -> bool:
-        """Needs the accelerations."""
-        return self not in EARLY
-
-
-EARLY = (Sensor.POSITION, Sensor.VELOCITY, Sensor.ORIENTATION, Sensor.ANGULAR_VELOCITY, Sensor.DISTANCE, Sensor.DISTANCE_RATE)
+# measured quantities: sensors/kinds says what they are
+Sensor = IntEnum("Sensor", {kind.name: kind.code for kind in SENSORS})
 
 
 class Force(IntEnum):

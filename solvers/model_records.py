@@ -26,7 +26,7 @@ HEADER = Record(
     Entry("idle_sensors", "first sensor that nothing but a result reads: it is measured when outputs are asked for"),
     Entry("reactions", "1 when some sensor needs reactions"),
     Entry("late_guards", "1 when guards need accelerations"),
-    Entry("quaternions", "number of quaternions"),
+    Entry("own_tangents", "number of elements whose speeds are not the derivatives of their coordinates"),
     Entry("given", "1 when some joint has a given motion"),
     Entry("own", "address of straight-line code for the right-hand side, written by the owner of the block; 0: there is none"),
     Entry("sequence", "1 when impacts of one instant come one after another"),

@@ -18,15 +18,12 @@ from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
 from kinetree.models.description.schema import Actuator, Chambers
-from kinetree.models.expressions.registers import ACCELERATION, STATE
+from kinetree.models.expressions import registers as phases
 from kinetree.models.forces.along import end_stops, push, rubbing, speed_of
+from kinetree.models.hydraulics.terms import CAVITATION, LEAST_VOLUME, bulk_modulus
 from kinetree.solvers import layout as L
-
-POLYTROPIC = 1.4
-ATMOSPHERE = 1e5  # [Pa]
-LEAST_PRESSURE = 1e3  # pressure below which the air does not expand further [Pa]
-CAVITATION = 2e4  # [Pa]
-LEAST_VOLUME = 0.1  # part of the dead volume that is always left
+from kinetree.solvers.sensors.kinds.points import ACCELERATION, DISTANCE, DISTANCE_RATE
+from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 
 
 def add_actuators(builder: Builder) -> None:
@@ -43,8 +40,8 @@ def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     t0, s0, v0 = (name(hidden(label, key)) for key in ("t0", *HELD))
     builder.define(f"{label}.mean_speed", choose(name("t") > t0, (length - s0) / larger(name("t") - t0, 1e-300), speed).node)
-    builder.registers.add(f"{label}.effective_mass", 0.0, ACCELERATION)
-    probe = builder.registers.add(hidden(label, "probe"), 0.0, STATE)
+    builder.registers.add(f"{label}.effective_mass", 0.0, phases.ACCELERATION)
+    probe = builder.registers.add(hidden(label, "probe"), 0.0, phases.STATE)
     value = name(f"{label}.force") + name(f"{label}.stiffness") * (length - s0) + name(f"{label}.damping") * (speed - v0)
     if actuator.chambers is not None:
         value = value + chamber_force(builder, label, actuator.chambers, length, speed)
@@ -78,12 +75,12 @@ def measure_line(builder: Builder, label: str, actuator: Actuator) -> None:
         at, body = vector_of(builder, point.point, f"actuators.{label}.between"), builder.body[point.body]
         register = builder.vector(x.node for x in at)
         inside = hidden(label, part)
-        acceleration = NOWHERE if body == 0 else sensed(builder, f"{inside}.acceleration", L.Sensor.ACCELERATION, body, register)
+        acceleration = NOWHERE if body == 0 else sensed(builder, f"{inside}.acceleration", ACCELERATION, body, register)
         ends.append((position(builder, f"{inside}.position", body, at), velocity(builder, f"{inside}.velocity", body, at), acceleration))
     r, v, a = (Vector(*second).minus(Vector(*first)) for first, second in zip(*ends, strict=True))
     sensors = [index for point in actuator.between for index in (builder.body[point.body], builder.vector(point.point))]
-    builder.add_sensor(f"{label}.length", L.Sensor.DISTANCE, *sensors)
-    builder.add_sensor(f"{label}.speed", L.Sensor.DISTANCE_RATE, *sensors)
+    builder.add_sensor(f"{label}.length", DISTANCE, *sensors)
+    builder.add_sensor(f"{label}.speed", DISTANCE_RATE, *sensors)
     length, speed = name(f"{label}.length"), name(f"{label}.speed")
     builder.define(f"{label}.acceleration", ((r.dot(a) + v.dot(v) - speed * speed) / length).node)
 
@@ -96,7 +93,7 @@ def measure_coordinate(builder: Builder, label: str, actuator: Actuator) -> None
     if index < 0:
         builder.define(f"{label}.acceleration", const(0.0).node)
     else:
-        builder.add_sensor(f"{label}.acceleration", L.Sensor.SPEED_RATE, index)
+        builder.add_sensor(f"{label}.acceleration", SPEED_RATE, index)
 
 
 def apply(builder: Builder, actuator: Actuator, value: int) -> bool:
@@ -125,10 +122,3 @@ def chamber_force(builder: Builder, label: str, chambers: Chambers, length: E, s
     value = pressure["a"] * part["area_a"] - pressure["b"] * part["area_b"]
     value = value + rubbing(builder, part["coulomb"], part["viscous"], part["speed"], speed)
     return end_stops(builder, chambers, length, speed, value)[0]
-
-
-def bulk_modulus(oil: E, air: E, pressure: E) -> E:
-    """Of oil with air at a pressure."""
-    p = larger(pressure, LEAST_PRESSURE)
-    share = air * (ATMOSPHERE / p) ** (1.0 / POLYTROPIC)
-    return oil * (1.0 + share) / (1.0 + share * oil / (POLYTROPIC * p))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
 from kinetree.models.description.following_parts import filter_states, followings
-from kinetree.models.description.hydraulic_parts import Hydraulic, ValveElement, VolumePlace
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import Actuator, Description
 from kinetree.models.description.value_parts import Input, State
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
+from kinetree.models.hydraulics.kinds import Hydraulic
 
 HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 
@@ -61,7 +62,7 @@ def states_of(description: Description) -> dict[str, State]:
                 start = getattr(actuator.chambers, f"pressure_{side}")
                 found[f"{label}.pressure_{side}"] = State(rate=0.0, start=start, unit="Pa")
     for label, element in description.hydraulics.items():
-        found |= hydraulic_states(label, element, free_name(f"{label}.spool_speed", description.own_names))
+        found |= HYDRAULICS[element.kind].states(label, element, lambda name: free_name(name, description.own_names))
     return found
 
 
@@ -71,18 +72,6 @@ def stands(element: Actuator | Hydraulic, description: Description) -> bool:
     if between is not None:
         return {point.body for point in between} <= {"ground", *description.bodies}
     return coordinate is None or any(coordinate in joint_elements(joint, label).coordinates for label, joint in description.joints.items())
-
-
-def hydraulic_states(label: str, element: Hydraulic, spool_speed: str) -> dict[str, State]:
-    """Pressure of a volume, spool of a valve."""
-    if isinstance(element, VolumePlace):
-        return {f"{label}.pressure": State(rate=0.0, start=element.start, unit="Pa", text=element.text or "Pressure")}
-    if not isinstance(element, ValveElement) or (element.time_constant is None and element.frequency is None):
-        return {}
-    spool = {f"{label}.spool": State(rate=0.0, start=element.start, unit="1", text="Position of the spool")}
-    if element.time_constant is not None:
-        return spool
-    return spool | {spool_speed: State(rate=0.0, unit="1/s", text="Speed of the spool")}
 
 
 def settlements(description: Description) -> frozenset[str]:

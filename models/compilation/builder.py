@@ -28,16 +28,12 @@ from kinetree.models.joints.elements import ElementForm, JointForm
 from kinetree.solvers import layout as L
 from kinetree.solvers.literal.pattern import pattern as pattern_of_blocks
 from kinetree.solvers.model_records import FORCE, SENSOR
+from kinetree.solvers.sensors.kinds import Kind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.books import Book
 
 NONE = -1
-
-
-def negative(value: float | str | Node) -> float | Node:
-    """Minus a number of the description, however it is given."""
-    return -value if isinstance(value, float) else (-E(value)).node
 
 
 class Builder:
@@ -210,14 +206,15 @@ class Builder:
     def add_element(self, c: dict[str, list[int]], element: ElementForm, q: int, u: int, key: str) -> None:
         """Integers and registers of one element."""
         k = element.coordinate
-        c["e_kind"].append(int(element.kind))
+        c["e_kind"].append(element.kind.code)
         c["e_q"].append(NONE if k is None else q + k)
         c["e_u"].append(NONE if k is None else u + k)
         c["e_axis"].append(NONE if element.axis is None else self.vector(element.axis, key))
         amount = NONE
-        if element.kind == L.Element.ROTATE:
+        kind = element.kind
+        if kind.constant and kind.turns:
             amount = self.register(element.amount if element.amount is not None else 0.0, key)
-        elif element.kind in (L.Element.SHIFT_T, L.Element.ROTATE_T):
+        elif kind.given:
             given = self.registers.expand(self.node(element.amount if element.amount is not None else 0.0, key))
             derivatives = time_derivatives(given, self.rates_given)
             self.registers.motions += derivatives
@@ -227,26 +224,18 @@ class Builder:
 
     def inverted(self, form: JointForm, joint: str) -> tuple[ElementForm, ...]:
         """Elements of a joint that the tree uses from its child to its parent."""
-        if any(e.kind == L.Element.FREE for e in form.elements):
-            raise ModelError(
-                Problem(f"joints.{joint}", "a free joint used from child to parent", "parent and child exchanged", file=self.description.file)
-            )
-        result = []
-        for e in reversed(form.elements):
-            axis = e.axis
-            if e.kind == L.Element.SHIFT and axis is not None:
-                axis = tuple(negative(a) for a in axis)
-            amount = None if e.amount is None else negative(e.amount)
-            kind = L.Element.BALL_BACK if e.kind == L.Element.BALL else e.kind
-            result.append(ElementForm(kind, axis, amount, e.coordinate, 1.0 if e.coordinate is None else negative(e.factor)))  # type: ignore[arg-type]
-        return tuple(result)
+        one_way = next((kind for e in form.elements if not (kind := e.kind).back), None)
+        if one_way is not None:
+            found = f"a {one_way.name.lower()} joint used from child to parent"
+            raise ModelError(Problem(f"joints.{joint}", found, "parent and child exchanged", file=self.description.file))
+        return tuple(element.turned() for element in reversed(form.elements))
 
     # -- sensors and forces -------------------------------------------------------------------------------------------------------------
-    def add_sensor(self, name: str, kind: L.Sensor, a: int = 0, point_a: int = NONE, b: int = 0, point_b: int = NONE, axis: int = 0, frame: int = 0):
+    def add_sensor(self, name: str, kind: Kind, a: int = 0, point_a: int = NONE, b: int = 0, point_b: int = NONE, axis: int = 0, frame: int = 0):
         """A measured value under a name; late ones need accelerations."""
         late = kind.late
         register = self.registers.add(name, np.nan, ACCELERATION if late else STATE)
-        record = SENSOR.filled(kind=kind, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
+        record = SENSOR.filled(kind=kind.code, register=register, a=a, point_a=point_a, b=b, point_b=point_b, axis=axis, frame=frame)
         (self.late if late else self.early).append(tuple(record))
         return register
 

@@ -17,7 +17,6 @@ from kinetree.models.compilation.contacts import Contacts, add_contact_guards, a
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.following import add_followings
-from kinetree.models.compilation.hydraulics import add_hydraulics
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
@@ -27,12 +26,13 @@ from kinetree.models.expressions.nodes import Name
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
+from kinetree.models.hydraulics.circuit import add_hydraulics
 from kinetree.models.system.closure import find_ghosts, survey
 from kinetree.solvers import layout as L
-from kinetree.solvers.layout import Element, Sensor
+from kinetree.solvers.elements.kinds import BY_CODE
 from kinetree.solvers.model_records import FOLLOWED, KNOT, TABLE
+from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 
-TURNING = tuple(int(kind) for kind in Element if kind.quaternion)
 Starts = tuple[int, int, int, int, int]  # first registers of the start values of q, u, x and inputs, and of what inputs have without a host
 
 
@@ -211,15 +211,15 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
     counts |= loop_counts(ints) | {"nfi": ints["l_input"].size // FOLLOWED.size}
     counts = {key: float(value) for key, value in counts.items()}
     early, late, idle = parts["sensors"]
-    given = (int(Element.SHIFT_T), int(Element.ROTATE_T))
+    kinds = [BY_CODE[code] for code in ints["e_kind"].tolist()]
     header = {
         "nq": nq, "nu": nu, "inputs": len(builder.inputs), "registers": program.val0.size, "sensors": len(early) + len(late) + len(idle),
         "forces": len(builder.forces), "guards": len(builder.guards), "latches": len(builder.latches), "probes": len(builder.probes),
         "knots": ints["knots"].size // KNOT.size, "followed": ints["l_input"].size // FOLLOWED.size, "gravity": parts["gravity"],
         "phase": program.phase_starts.tolist(),
         "late_sensors": len(early), "idle_sensors": len(early) + len(late),
-        "reactions": any(kind in (Sensor.REACTION_FORCE, Sensor.REACTION_MOMENT) for kind, *_ in late),
-        "late_guards": builder.late_guards, "quaternions": len(quaternions(ints)), "given": bool(np.isin(ints["e_kind"], given).any()),
+        "reactions": any(SENSORS[kind].reactions for kind, *_ in late),
+        "late_guards": builder.late_guards, "own_tangents": sum(not kind.plain for kind in kinds), "given": any(kind.given for kind in kinds),
         "sequence": d.run.impacts == "sequential",
         "r_q": names[coordinates[0]] if coordinates else 0, "r_u": names[speeds[0]] if speeds else 0,
         "r_x": names[next(iter(builder.states))] if builder.states else 0, "r_inputs": names[next(iter(builder.inputs))] if builder.inputs else 0,
@@ -239,6 +239,4 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
 
 def quaternions(ints: dict[str, np.ndarray]) -> tuple[int, ...]:
     """Index of the first component of every quaternion in q."""
-    kinds, q = ints["e_kind"], ints["e_q"]
-    turning = np.isin(kinds, TURNING)
-    return tuple((q[turning] + np.where(kinds[turning] == int(Element.FREE), 3, 0)).tolist())
+    return tuple(q + turn for code, q in zip(ints["e_kind"].tolist(), ints["e_q"].tolist(), strict=True) if (turn := BY_CODE[code].quaternion) >= 0)

@@ -11,7 +11,7 @@ from kinetree.models.compilation.group_outputs import Group
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
 from kinetree.models.description.value_parts import Output
-from kinetree.solvers.layout import Sensor
+from kinetree.solvers.sensors.kinds.forces import REACTION_FORCE, REACTION_MOMENT
 
 
 def computed(builder: Builder, label: str, output: Output) -> Vector | Quaternion | E:
@@ -46,7 +46,7 @@ def in_axes(builder: Builder, output: Output, measured: Place | None, vector: Ve
 
 def reaction(builder: Builder, label: str, output: Output) -> Vector:
     """Force or moment on the child of a joint in ground axes."""
-    kind = Sensor.REACTION_FORCE if output.part == "force" else Sensor.REACTION_MOMENT
+    kind = REACTION_FORCE if output.part == "force" else REACTION_MOMENT
     i = builder.joint_body[output.joint or ""]
     turned = builder.topology.reversed[i - 1]
     child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0

@@ -16,6 +16,7 @@ from kinetree.models.expressions.registers import STATE
 from kinetree.models.forces.outlines import plane_axes
 from kinetree.solvers import layout as L
 from kinetree.solvers.model_records import ARM
+from kinetree.solvers.sensors.kinds.forces import CONTACT
 
 LAWS = {"newton": L.Restitution.NEWTON, "poisson": L.Restitution.POISSON, "energetic": L.Restitution.ENERGETIC}
 
@@ -67,7 +68,7 @@ def add_contact(builder: Builder, label: str, contact: Contact) -> None:
     found.c_law.append(int(LAWS[contact.law]))
     found.c_number += [builder.register(getattr(contact, each), f"{key}.{each}") for each in ("restitution", "friction", "rest_speed")]
     for axis, each in enumerate(OFFERED):
-        builder.add_sensor(hidden(label, each), L.Sensor.CONTACT, number, axis=axis)
+        builder.add_sensor(hidden(label, each), CONTACT, number, axis=axis)
         builder.offer(f"{label}.{each}", hidden(label, each))
     guards = [builder.registers.add(hidden(label, f"{each} guard"), -1.0, STATE) for each in ("normal", "slip")[: 1 + bool(sides)]]
     found.c_guard += [*guards, NONE][:2]

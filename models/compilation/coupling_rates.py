@@ -17,7 +17,12 @@ from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Der, Leaf, Name, Node, leaves, names
 from kinetree.models.expressions.registers import PARAMETER, STATE
 from kinetree.models.expressions.simplify import substitute
-from kinetree.solvers.layout import Element, Sensor
+from kinetree.models.joints.elements import JointForm
+from kinetree.models.joints.moves import MOVES
+from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
+from kinetree.solvers.sensors.kinds import Kind
+from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
+from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
 
 ALLOWED = "parameters, t, coordinates, speeds, first-order states, inputs, and measured places, velocities and angular velocities"
 Place = tuple[int, int]  # body, register of the point
@@ -40,10 +45,10 @@ class Leaves:
             form = builder.forms[joint]
             for speed in form.speeds:
                 self.speeds[speed] = len(self.speeds)
-            self.rates |= quaternion_rates(form) if form.quaternion else {c: Der(c) for c in form.coordinates}
+            self.rates |= coordinate_rates(form)
 
     # -- places -------------------------------------------------------------------------------------------------------------------------
-    def sensed(self, label: str, kind: Sensor, body: int, point: int = -1, count: int = 3) -> list[E]:
+    def sensed(self, label: str, kind: Kind, body: int, point: int = -1, count: int = 3) -> list[E]:
         """Sensors of one quantity, once."""
         keys = [f"{label}[{k}]" for k in range(count)]
         for axis, key in enumerate(keys):
@@ -55,7 +60,7 @@ class Leaves:
         """Place of a point of a body, ground axes."""
         label = f"place({body},{point})"
         if label not in self._made:
-            place = self._made[label] = Vector(*self.sensed(label, Sensor.POSITION, body, point))
+            place = self._made[label] = Vector(*self.sensed(label, POSITION, body, point))
             for part, rate in zip(place, self.velocity(body, point), strict=True):
                 self._places[part.node.key] = rate.node  # type: ignore[attr-defined]
         return self._made[label]
@@ -64,7 +69,7 @@ class Leaves:
         """Velocity of that point."""
         if body == 0:
             return NOWHERE
-        velocity = Vector(*self.sensed(f"velocity({body},{point})", Sensor.VELOCITY, body, point))
+        velocity = Vector(*self.sensed(f"velocity({body},{point})", VELOCITY, body, point))
         for axis, part in enumerate(velocity):
             self.velocities[part.node.key] = ((body, point), axis)  # type: ignore[attr-defined]
         return velocity
@@ -73,14 +78,14 @@ class Leaves:
         """Angular velocity of a body, ground axes."""
         if body == 0:
             return NOWHERE
-        spin = Vector(*self.sensed(f"spin({body})", Sensor.ANGULAR_VELOCITY, body))
+        spin = Vector(*self.sensed(f"spin({body})", ANGULAR_VELOCITY, body))
         for axis, part in enumerate(spin):
             self.spins[part.node.key] = (body, axis)  # type: ignore[attr-defined]
         return spin
 
     def orientation(self, body: int) -> list[E]:
         """Quaternion of a body; its rate is half the spin times it."""
-        w, x, y, z = parts = self.sensed(f"orientation({body})", Sensor.ORIENTATION, body, count=4)
+        w, x, y, z = parts = self.sensed(f"orientation({body})", ORIENTATION, body, count=4)
         a, b, c = (0.5 * part for part in self.spin(body))
         rates = (-(a * x + b * y + c * z), a * w + b * z - c * y, b * w + c * x - a * z, c * w + a * y - b * x)
         for part, rate in zip(parts, rates, strict=True):
@@ -108,14 +113,17 @@ class Leaves:
 
     def reduced(self, record: tuple[int, ...]) -> E:
         """One sensor."""
-        kind, _, a, point_a, b, point_b, axis, frame = record
-        if kind == Sensor.ORIENTATION:
+        _, _, a, point_a, b, point_b, axis, frame = record
+        kind = SENSORS[record[0]]
+        if kind == ORIENTATION:
             return self.orientation(a)[axis]
-        if kind in (Sensor.DISTANCE, Sensor.DISTANCE_RATE):
+        if kind in (DISTANCE, DISTANCE_RATE):
             r = self.place(b, point_b).minus(self.place(a, point_a))
             length = root(r.dot(r))
-            return length if kind == Sensor.DISTANCE else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
-        vector = self.spin(a) if kind == Sensor.ANGULAR_VELOCITY else (self.place if kind == Sensor.POSITION else self.velocity)(a, point_a)
+            return length if kind == DISTANCE else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
+        vector = {ANGULAR_VELOCITY: lambda: self.spin(a), POSITION: lambda: self.place(a, point_a), VELOCITY: lambda: self.velocity(a, point_a)}[
+            kind
+        ]()
         if axis == 3:
             return root(vector.dot(vector))
         return vector.dot(self.axis(a, axis)) if frame else vector[axis]
@@ -168,19 +176,16 @@ class Leaves:
         return rate
 
 
-def quaternion_rates(form) -> dict[str, Node]:
-    """Rates of the coordinates of a spherical or free joint by its speeds, as in solvers.run.derivatives."""
-    coordinates, speeds = [name(c) for c in form.coordinates], [name(s) for s in form.speeds]
-    w, x, y, z = coordinates[-4:]
-    a, b, c = (0.5 * speed for speed in speeds[-3:])
-    rates = [-(x * a + y * b + z * c), w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
-    if any(element.kind == Element.FREE for element in form.elements):
-        v = Vector(*speeds[:3])
-        turn = Vector(x, y, z)
-        once = turn.cross(v)
-        more = once.times(w).plus(turn.cross(once)).times(E(2.0) / (w * w + x * x + y * y + z * z))
-        rates = [*v.plus(more), *rates]
-    return {coordinate.node.key: rate.node for coordinate, rate in zip(coordinates, rates, strict=True)}  # type: ignore[attr-defined]
+def coordinate_rates(form: JointForm) -> dict[str, Node]:
+    """Rates of the coordinates of a joint by its speeds, as in `solvers/elements`."""
+    rates: dict[str, Node] = {coordinate: Der(coordinate) for coordinate in form.coordinates}
+    for element in form.elements:
+        move, k = MOVES.get(element.kind), element.coordinate
+        if k is not None and move is not None and move.tangent is not None:
+            coordinates = form.coordinates[k : k + len(move.units)]
+            found = move.tangent.rates([name(c) for c in coordinates], [name(s) for s in form.speeds[k : k + len(move.speed_units)]])
+            rates |= {name(c).node.key: rate.node for c, rate in zip(coordinates, found, strict=True)}  # type: ignore[attr-defined]
+    return rates
 
 
 def problem(builder: Builder, key: str) -> Callable[[str, str], ModelError]:

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 from kinetree.models.compilation.algebra import E, const, function, name, root
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, registers
-from kinetree.solvers.layout import Op, Sensor
+from kinetree.solvers.layout import Op
+from kinetree.solvers.sensors.kinds import Kind
+from kinetree.solvers.sensors.kinds.bodies import ANGULAR_ACCELERATION, ANGULAR_VELOCITY, ORIENTATION
+from kinetree.solvers.sensors.kinds.points import ACCELERATION, POSITION, VELOCITY
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -23,7 +26,7 @@ Quaternion = tuple[E, E, E, E]
 GROUND_AXES = tuple(Vector(*(const(float(i == k)) for i in range(3))) for k in range(3))
 
 
-def sensed_once(builder: Builder, key: str, kind: Sensor, body: int, point: int = -1, count: int = 3) -> list[E]:
+def sensed_once(builder: Builder, key: str, kind: Kind, body: int, point: int = -1, count: int = 3) -> list[E]:
     """Sensors KEY[1..count], made where they are first asked for."""
     found = [f"{key}[{k}]" for k in range(1, count + 1)]
     if found[0] not in builder.registers.names:
@@ -38,32 +41,32 @@ class Place:
     def __init__(self, builder: Builder, body: str, point: Vector = NOWHERE):
         self.builder, self.name, self.body, self.point = builder, body, builder.body[body], point
 
-    def _measured(self, kind: Sensor, word: str, still: Vector) -> Vector:
+    def _measured(self, kind: Kind, word: str, still: Vector) -> Vector:
         if self.body == 0:
             return still
         at = registers(self.builder, self.point) if kind in POINTS else -1
         return Vector(*sensed_once(self.builder, hidden(f"bodies.{self.name}", f"{word} {at}"), kind, self.body, at))
 
     def position(self) -> Vector:
-        return self._measured(Sensor.POSITION, "position", self.point)
+        return self._measured(POSITION, "position", self.point)
 
     def velocity(self) -> Vector:
-        return self._measured(Sensor.VELOCITY, "velocity", NOWHERE)
+        return self._measured(VELOCITY, "velocity", NOWHERE)
 
     def acceleration(self) -> Vector:
-        return self._measured(Sensor.ACCELERATION, "acceleration", NOWHERE)
+        return self._measured(ACCELERATION, "acceleration", NOWHERE)
 
     def spin(self) -> Vector:
-        return self._measured(Sensor.ANGULAR_VELOCITY, "spin", NOWHERE)
+        return self._measured(ANGULAR_VELOCITY, "spin", NOWHERE)
 
     def spin_rate(self) -> Vector:
-        return self._measured(Sensor.ANGULAR_ACCELERATION, "spin rate", NOWHERE)
+        return self._measured(ANGULAR_ACCELERATION, "spin rate", NOWHERE)
 
     def quaternion(self) -> Quaternion:
         """Turn of the body's axes from those of the ground."""
         if self.body == 0:
             return const(1.0), const(0.0), const(0.0), const(0.0)
-        w, x, y, z = sensed_once(self.builder, hidden(f"bodies.{self.name}", "orientation"), Sensor.ORIENTATION, self.body, count=4)
+        w, x, y, z = sensed_once(self.builder, hidden(f"bodies.{self.name}", "orientation"), ORIENTATION, self.body, count=4)
         return w, x, y, z
 
     def axes(self) -> tuple[Vector, ...]:
@@ -71,7 +74,7 @@ class Place:
         return GROUND_AXES if self.body == 0 else columns(self.quaternion())
 
 
-POINTS = (Sensor.POSITION, Sensor.VELOCITY, Sensor.ACCELERATION)
+POINTS = (POSITION, VELOCITY, ACCELERATION)
 
 
 def columns(e: Quaternion) -> tuple[Vector, ...]:

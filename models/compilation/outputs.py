@@ -11,17 +11,21 @@ from kinetree.models.compilation.computed_outputs import computed
 from kinetree.models.description.names import output_names
 from kinetree.models.description.quantity_kinds import AXES_OF, QUANTITIES
 from kinetree.models.description.value_parts import Output
-from kinetree.solvers.layout import Sensor
+from kinetree.solvers.sensors.kinds.bodies import ANGULAR_ACCELERATION, ANGULAR_VELOCITY, ORIENTATION
+from kinetree.solvers.sensors.kinds.energies import ENERGY, KINETIC_ENERGY, POTENTIAL_ENERGY
+from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE, REACTION_MOMENT
+from kinetree.solvers.sensors.kinds.points import ACCELERATION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 
 SENSORS = {
-    "position": Sensor.POSITION,
-    "velocity": Sensor.VELOCITY,
-    "acceleration": Sensor.ACCELERATION,
-    "angular_velocity": Sensor.ANGULAR_VELOCITY,
-    "angular_acceleration": Sensor.ANGULAR_ACCELERATION,
+    "position": POSITION,
+    "velocity": VELOCITY,
+    "acceleration": ACCELERATION,
+    "angular_velocity": ANGULAR_VELOCITY,
+    "angular_acceleration": ANGULAR_ACCELERATION,
 }
-ENERGIES = {"energy": Sensor.ENERGY, "kinetic_energy": Sensor.KINETIC_ENERGY, "potential_energy": Sensor.POTENTIAL_ENERGY}
-DISTANCES = {"distance": Sensor.DISTANCE, "distance_rate": Sensor.DISTANCE_RATE}
+ENERGIES = {"energy": ENERGY, "kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY}
+DISTANCES = {"distance": DISTANCE, "distance_rate": DISTANCE_RATE}
 FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)")
 
 
@@ -57,7 +61,7 @@ def add_quantity(builder: Builder, label: str, output: Output) -> None:
             builder.add_sensor(name, SENSORS[quantity], builder.body[output.body or "ground"], point, axis=axis, frame=frame)
     elif quantity == "orientation" and plain:
         for name, axis in wanted:
-            builder.add_sensor(name, Sensor.ORIENTATION, builder.body[output.body or "ground"], axis=axis)
+            builder.add_sensor(name, ORIENTATION, builder.body[output.body or "ground"], axis=axis)
     elif quantity in DISTANCES and output.between is not None:
         a, b = output.between
         builder.add_sensor(label, DISTANCES[quantity], builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
@@ -76,7 +80,7 @@ def measured_unit(output: Output, unit: str) -> str:
 
 def add_reaction_output(builder: Builder, output: Output, wanted: list[tuple[str, int]], frame: int) -> None:
     """Reaction of a joint, of the tree or cut, on its child at the origin of the child's frame."""
-    kind = Sensor.REACTION_FORCE if output.part == "force" else Sensor.REACTION_MOMENT
+    kind = REACTION_FORCE if output.part == "force" else REACTION_MOMENT
     i = builder.joint_body[output.joint or ""]
     turned = builder.topology.reversed[i - 1]
     child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
@@ -108,7 +112,7 @@ def add_rates(builder: Builder) -> None:
     for index, speed in enumerate(speeds):
         key = f"der({speed})"
         if key in builder.used and key not in builder.registers.names:
-            builder.add_sensor(key, Sensor.SPEED_RATE, index)
+            builder.add_sensor(key, SPEED_RATE, index)
 
 
 def add_magnitudes(builder: Builder) -> None:
@@ -119,7 +123,7 @@ def add_magnitudes(builder: Builder) -> None:
         match = FORCE_OF.fullmatch(key)
         if match and match[1] == "force" and match[2] in builder.coupling_rows and key not in builder.registers.names:
             if match[2] not in (*builder.description.forces, *builder.joint_body):
-                builder.add_sensor(key, Sensor.MULTIPLIER, builder.coupling_rows[match[2]])
+                builder.add_sensor(key, MULTIPLIER, builder.coupling_rows[match[2]])
                 continue
         if match and match[2] in builder.joint_body and key not in builder.registers.names and match[2] not in builder.description.forces:
-            builder.add_sensor(key, Sensor.REACTION_FORCE, builder.joint_body[match[2]], axis=3)
+            builder.add_sensor(key, REACTION_FORCE, builder.joint_body[match[2]], axis=3)

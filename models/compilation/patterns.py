@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from kinetree.models.joints.elements import ElementForm
 from kinetree.solvers import layout as L
+from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
 
 
 def pattern(elements: tuple[ElementForm, ...], rotors: bool = False) -> int:
     """The pattern of `layout.Joint` a sequence of elements has; a ball with motors is eliminated freedom by freedom."""
-    moving = [k for k, e in enumerate(elements) if e.kind not in (L.Element.SHIFT, L.Element.ROTATE)]
+    moving = [k for k, e in enumerate(elements) if not e.kind.constant]
     if not moving:
         return L.Joint.FIXED
-    last = elements[-1]
-    if [(e.kind, e.factor, e.coordinate) for e in elements[moving[0] :]] == [(L.Element.ROTATE_Q, 1.0, 0), (L.Element.ROTATE_Q, 1.0, 1)]:
+    if [(e.kind, e.factor, e.coordinate) for e in elements[moving[0] :]] == [(ROTATE_Q, 1.0, 0), (ROTATE_Q, 1.0, 1)]:
         return L.Joint.UNIVERSAL
-    if moving != [len(elements) - 1]:
+    last, kind = elements[-1], elements[-1].kind
+    if moving != [len(elements) - 1] or not kind.whole or last.factor != 1.0 or (rotors and kind.speeds > 1):
         return L.Joint.GENERAL
-    if last.kind == L.Element.ROTATE_Q and last.factor == 1.0:
-        return L.Joint.REVOLUTE
-    if last.kind == L.Element.SHIFT_Q and last.factor == 1.0:
-        return L.Joint.PRISMATIC
-    if rotors:
-        return L.Joint.GENERAL
-    return {L.Element.BALL: L.Joint.SPHERICAL, L.Element.FREE: L.Joint.FREE}.get(last.kind, L.Joint.GENERAL)
+    return L.Joint[kind.whole]
 
 
 def column_kinds(elements: tuple[ElementForm, ...], speeds: int) -> list[int]:
     """Columns that are known to be pure rotations about O_i, or pure shifts."""
     kinds = [int(L.Column.GENERAL)] * speeds
+    single = [each.kind if each.kind.speeds == 1 else None for each in elements]
     for k in range(speeds):
-        mine = [e for e, each in enumerate(elements) if each.coordinate == k and each.kind in (L.Element.SHIFT_Q, L.Element.ROTATE_Q)]
-        if len(mine) != 1:
+        mine = [e for e, each in enumerate(elements) if each.coordinate == k and single[e]]
+        kind = single[mine[0]] if len(mine) == 1 else None
+        if kind is None:
             continue
-        shifts = (L.Element.SHIFT, L.Element.SHIFT_Q, L.Element.SHIFT_T, L.Element.FREE)
-        if elements[mine[0]].kind == L.Element.SHIFT_Q:
+        if not kind.turns:
             kinds[k] = int(L.Column.TRANSLATION)
-        elif not any(each.kind in shifts for each in elements[mine[0] + 1 :]):
+        elif not kind.shifts and not any(each.kind.shifts for each in elements[mine[0] + 1 :]):
             kinds[k] = int(L.Column.ROTATION)
-    if any(e.kind == L.Element.BALL for e in elements) and elements[-1].kind == L.Element.BALL:
-        kinds[-3:] = [int(L.Column.ROTATION)] * 3
+    if elements and (last := elements[-1].kind).pure:
+        kinds[-last.speeds :] = [int(L.Column.ROTATION)] * last.speeds
     return kinds

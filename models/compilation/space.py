@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetree.models.compilation.algebra import E, const, name, root
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node
-from kinetree.solvers import layout as L
+from kinetree.solvers.sensors.kinds import Kind
+from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY
+from kinetree.solvers.sensors.kinds.points import POSITION, VELOCITY
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -53,7 +55,7 @@ def vector_of(builder: Builder, values: Iterable[float | str], key: str) -> Vect
     return Vector(*(E(builder.node(value, key)) for value in values))
 
 
-def sensed(builder: Builder, label: str, kind: L.Sensor, body: int, point: int = -1) -> Vector:
+def sensed(builder: Builder, label: str, kind: Kind, body: int, point: int = -1) -> Vector:
     """Three sensors LABEL[1..3]; what belongs to the ground is known without them."""
     for axis in range(3):
         builder.add_sensor(f"{label}[{axis + 1}]", kind, body, point, axis=axis)
@@ -62,17 +64,17 @@ def sensed(builder: Builder, label: str, kind: L.Sensor, body: int, point: int =
 
 def position(builder: Builder, label: str, body: int, point: Vector) -> Vector:
     """Position of a point given in body axes."""
-    return point if body == 0 else sensed(builder, label, L.Sensor.POSITION, body, builder.vector(part.node for part in point))
+    return point if body == 0 else sensed(builder, label, POSITION, body, builder.vector(part.node for part in point))
 
 
 def velocity(builder: Builder, label: str, body: int, point: Vector) -> Vector:
     """Velocity of that point."""
-    return NOWHERE if body == 0 else sensed(builder, label, L.Sensor.VELOCITY, body, builder.vector(part.node for part in point))
+    return NOWHERE if body == 0 else sensed(builder, label, VELOCITY, body, builder.vector(part.node for part in point))
 
 
 def spin(builder: Builder, label: str, body: int) -> Vector:
     """Angular velocity of a body."""
-    return NOWHERE if body == 0 else sensed(builder, label, L.Sensor.ANGULAR_VELOCITY, body)
+    return NOWHERE if body == 0 else sensed(builder, label, ANGULAR_VELOCITY, body)
 
 
 def direction(builder: Builder, label: str, body: int, point: Vector, place: Vector, axis: Vector) -> Vector:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.schema import JointSpec
 from kinetree.models.joints.elements import JointForm
-from kinetree.solvers.layout import Element
+from kinetree.models.joints.moves import MOVES
 
 RATES = {"m": "m/s", "m/s": "m/s2", "rad": "rad/s", "rad/s": "rad/s2", "1": "1/s"}
 
@@ -31,15 +31,12 @@ def joint_units(joints: Mapping[str, JointSpec], seen: dict[int, Units] | None =
 
 def form_units(form: JointForm) -> dict[str, str]:
     """Units of the coordinates and speeds of one joint."""
-    count = len(form.coordinates)
-    if form.quaternion:
-        places = ["m"] * (count - 4) + ["1"] * 4
-        rates = ["m/s"] * (len(form.speeds) - 3) + ["rad/s"] * 3
-    else:
-        kinds = {e.coordinate: e.kind for e in reversed(form.elements)}  # the first element that moves with a coordinate gives its unit
-        places = ["rad" if kinds.get(k) == Element.ROTATE_Q else "m" for k in range(count)]
-        rates = [RATES[place] for place in places]
-    return dict(zip(form.coordinates, places, strict=True)) | dict(zip(form.speeds, rates, strict=True))
+    found: dict[str, str] = {}
+    for element in reversed(form.elements):  # the first element that moves with a coordinate gives its unit
+        if element.coordinate is not None:
+            move, k = MOVES[element.kind], element.coordinate
+            found |= dict(zip(form.coordinates[k:], move.units, strict=False)) | dict(zip(form.speeds[k:], move.speed_units, strict=False))
+    return {name: found[name] for name in (*form.coordinates, *form.speeds)}
 
 
 def rate_unit(unit: str) -> str:

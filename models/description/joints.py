@@ -16,7 +16,12 @@ from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.models.joints.elements import Amount, Direction, ElementForm, JointForm, JointProblem, direction, nonzero, scaled
 from kinetree.models.joints.kind import JointKind
 from kinetree.models.joints.kinds import KINDS
-from kinetree.solvers.layout import Element
+from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
+from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
+from kinetree.solvers.elements.kinds.rotate_t import KIND as ROTATE_T
+from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
+from kinetree.solvers.elements.kinds.shift_q import KIND as SHIFT_Q
+from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T
 
 
 def joint_elements(joint: JointSpec, name: str) -> JointForm:
@@ -26,7 +31,7 @@ def joint_elements(joint: JointSpec, name: str) -> JointForm:
     form = from_transforms(joint) if joint.type is None else from_type(joint, name)
     if joint.rotor_inertia is None:
         return form
-    if form.elements and form.elements[-1].kind == Element.FREE:
+    if any(kind.shifts and not kind.plain for kind in (element.kind for element in form.elements)):
         raise JointProblem("rotor_inertia", "a motor", "none at a free joint")
     if len(joint.rotor_inertia) != len(form.speeds):
         raise JointProblem("rotor_inertia", f"{len(joint.rotor_inertia)} numbers", f"{len(form.speeds)}, one per speed")
@@ -52,12 +57,12 @@ def placed(joint: JointSpec) -> list[ElementForm]:
 
 def left_behind(joint: JointSpec) -> list[ElementForm]:
     """Constant elements that come last, from the joint frame to the child frame: `child_at` and `child_frame` backwards."""
-    return [element.backwards() for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
+    return [element.turned() for element in reversed(constant_elements(joint.child_at, joint.child_frame, "child_frame"))]
 
 
 def constant_elements(at: Direction, frame: Sequence[Transform], name: str) -> list[ElementForm]:
     """A shift and further constant transforms."""
-    elements = [ElementForm(Element.SHIFT, axis=at)] if any(at) else []
+    elements = [ElementForm(SHIFT, axis=at)] if any(at) else []
     for index, transform in enumerate(frame):
         key = f"{name}[{index}]"
         if transform.coordinate is not None or transform.follow is not None or depends_on_time(transform.by):
@@ -72,17 +77,17 @@ def fixed_or_given(transform: Transform, key: str) -> ElementForm:
         raise JointProblem(key, "both" if transform.shift else "neither", "one of shift and rotate")
     axis = direction(transform.shift or transform.rotate)
     if transform.follow is not None:
-        kind, amount = Element.SHIFT_T if transform.rotate is None else Element.ROTATE_T, amount_of(transform.follow)
+        kind, amount = SHIFT_T if transform.rotate is None else ROTATE_T, amount_of(transform.follow)
         return ElementForm(kind, axis=nonzero(axis, key), amount=amount)  # type: ignore[arg-type]
     given = depends_on_time(transform.by)
     if transform.rotate is not None:
         if transform.by is None:
             raise JointProblem(key, "rotate alone", "rotate with by or coordinate")
-        return ElementForm(Element.ROTATE_T if given else Element.ROTATE, axis=nonzero(axis, key), amount=transform.by)
+        return ElementForm(ROTATE_T if given else ROTATE, axis=nonzero(axis, key), amount=transform.by)
     if transform.by is None:
-        return ElementForm(Element.SHIFT, axis=axis)
+        return ElementForm(SHIFT, axis=axis)
     nonzero(axis, key)
-    return ElementForm(Element.SHIFT_T, axis=axis, amount=transform.by) if given else ElementForm(Element.SHIFT, axis=scaled(axis, transform.by))
+    return ElementForm(SHIFT_T, axis=axis, amount=transform.by) if given else ElementForm(SHIFT, axis=scaled(axis, transform.by))
 
 
 def from_transforms(joint: JointSpec) -> JointForm:
@@ -111,7 +116,7 @@ def from_transforms(joint: JointSpec) -> JointForm:
             starts.append(transform.start)
             speeds.append(transform.speed)
         axis = nonzero(direction(transform.shift or transform.rotate), key)
-        kind = Element.ROTATE_Q if transform.rotate is not None else Element.SHIFT_Q
+        kind = ROTATE_Q if transform.rotate is not None else SHIFT_Q
         factor = 1.0 if transform.factor is None else transform.factor
         elements.append(ElementForm(kind, axis=axis, coordinate=names.index(coordinate), factor=factor))
     return JointForm(tuple(elements), tuple(names), tuple(map(speed_name, names)), tuple(starts), tuple(speeds))

@@ -22,6 +22,7 @@ from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.nodes import Lookup, postorder
 from kinetree.models.expressions.text import ExpressionError, columns, evaluate_constant, names, parse
 from kinetree.models.forces.kinds import offered
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.elements import JointForm
 from kinetree.solvers.layout import Op
 
@@ -33,12 +34,6 @@ INPUT, STATE = "an input", "a state"
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
 MEASURES = ("force", "reaction")  # outputs may be called so: an expression reads them with an argument, and no output by that name
 CHAMBERS = ("flow_a", "flow_b", "pressure_a", "pressure_b")
-CIRCUIT = {
-    "source": ("pressure",), "volume": ("pressure", "compliance"), "accumulator": ("gas", "oil"),
-    "orifice": ("flow",), "check": ("flow",), "pump": ("flow",), "valve": ("spool", "flow_a", "flow_b"),
-    "cylinder": ("length", "speed", "force", "stiffness", "resting_rate", "flow_a", "flow_b"),
-    "motor": ("speed", "force", "stiffness", "resting_rate", "flow_a", "flow_b"),
-}  # fmt: skip
 
 
 @dataclass
@@ -103,9 +98,9 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
         for suffix in (*ACTUATOR, *(CHAMBERS if actuator.chambers else ())):
             add(known.states, f"{name}.{suffix}", f"a variable of actuator '{name}'", ("actuators", name))
     for name, element in description.hydraulics.items():
-        for suffix in CIRCUIT[element.kind]:
+        for suffix in HYDRAULICS[element.kind].measures:
             add(known.states, f"{name}.{suffix}", f"a variable of hydraulic element '{name}'", ("hydraulics", name))
-        if element.kind == "volume":
+        if HYDRAULICS[element.kind].gives_way:
             known.results[f"der({name}.pressure)"] = "the rate of a pressure"
     for name, coupling in description.couplings.items():
         for each in (f"{name}[{k}]" for k in (1, 2, 3) if coupling.point is not None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetree.models.description.parts import Part
 
@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
 
 Path = tuple[str | int, ...]
+
+
+def check_absolute(checker: Checker, path: Path, pressure: Any) -> None:
+    """An absolute pressure is not negative."""
+    value = checker.number(pressure)
+    if value is not None and value < 0.0:
+        checker.complain(path, f"{value:g}", "an absolute pressure, 0 or more")
 
 
 def check_signs(checker: Checker, path: Path, part: Part, positive: tuple[str, ...], not_negative: tuple[str, ...] = ()) -> None:

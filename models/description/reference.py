@@ -16,7 +16,6 @@ from kinetree.models.description.contact_parts import Sphere
 from kinetree.models.description.controller_parts import CONTROLLERS, Rows
 from kinetree.models.description.coupling_parts import Blade, Rolling
 from kinetree.models.description.following_parts import Following
-from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named, Point
 from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
@@ -28,6 +27,7 @@ from kinetree.models.forces.kinds.wheel import Shear
 from kinetree.models.forces.outlines import Opposite, Outline
 from kinetree.models.forces.shut_oil import ShutOil
 from kinetree.models.forces.soil_parts import Soil, Track
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.kinds import KINDS as JOINTS
 
 FILE = Path(__file__).parents[2] / "docs" / "format.md"
@@ -133,7 +133,7 @@ def reference() -> str:
         force_table(),
         *(section(f'`kind = "{name}"`', kind.table, slug("force", name), level=3) for name, kind in KINDS.items()),
         "## `[hydraulics.NAME]`\n\nA circuit: places with a pressure and elements with a flow between them; docs/hydraulics.md shows one.\n",
-        *(section(f'`kind = "{name}"`', model, slug("hydraulics", name), level=3) for name, model in HYDRAULICS.items()),
+        *(section(f'`kind = "{name}"`', kind.table, slug("hydraulics", name), level=3) for name, kind in HYDRAULICS.items()),
         "## `[controllers.NAME]`\n\nLaws inside the mechanism, continuous or sampled; docs/laboratory.md shows one. All have the keys of `sensor`.\n",
         *(section(f'`kind = "{name}"`', model, slug("controllers", name), level=3) for name, model in CONTROLLERS.items()),
     ]

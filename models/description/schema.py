@@ -16,12 +16,12 @@ from kinetree.models.description.contact_parts import Contact
 from kinetree.models.description.controller_parts import Controller
 from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
-from kinetree.models.description.hydraulic_parts import Hydraulic
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
 from kinetree.models.description.report_parts import Report
 from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.models.forces.kinds import Force
+from kinetree.models.hydraulics.kinds import Hydraulic
 from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
 from kinetree.solvers.integrate.kinds import NAMES
 from kinetree.solvers.literal.kinds import FORMS

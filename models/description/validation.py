@@ -10,14 +10,14 @@ from pydantic import BaseModel, ValidationError
 
 from kinetree.models.description.controller_parts import CONTROLLERS
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
-from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.schema import Description
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
 TAGGED = {  # sections whose tables are of several kinds
     "forces": {name: kind.table for name, kind in KINDS.items()},
-    "hydraulics": HYDRAULICS,
+    "hydraulics": {name: kind.table for name, kind in HYDRAULICS.items()},
     "controllers": CONTROLLERS,
 }
 ROUNDS = 5  # each takes away what the one before complained about

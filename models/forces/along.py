@@ -16,6 +16,7 @@ from kinetree.models.expressions.nodes import Lookup, Node
 from kinetree.models.expressions.text import parse
 from kinetree.models.forces.table import Elastic
 from kinetree.solvers import layout as L
+from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -98,7 +99,7 @@ def line_sensors(builder: Builder, label: str, between: tuple[Point, Point]) -> 
     """Ends of a line, and its measured length and rate as LABEL.length and LABEL.rate."""
     a, b = between
     ends = (builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
-    for key, kind in (("length", L.Sensor.DISTANCE), ("rate", L.Sensor.DISTANCE_RATE)):
+    for key, kind in (("length", DISTANCE), ("rate", DISTANCE_RATE)):
         builder.add_sensor(hidden(label, key), kind, *ends)
         builder.offer(f"{label}.{key}", hidden(label, key))
     return ends, name(hidden(label, "length")), name(hidden(label, "rate"))

@@ -155,7 +155,7 @@ class Builder:
     def familiar(self) -> bool:
         """Whether the factor of the accelerations serves for projections, see `solvers/loops/projection.py`."""
         model = self.recording.model
-        return model.header.quaternions == 0 and all(level == POSITIONS for level in model.l_level)
+        return model.header.own_tangents == 0 and all(level == POSITIONS for level in model.l_level)
 
 
 def key_of(system: System, parameters: Sequence[str], implicit: bool) -> tuple:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from kinetree.models.compilation.algebra import E
 from kinetree.models.description.quantities import AXES, Expression
-from kinetree.solvers.layout import Element
+from kinetree.solvers.elements.kinds import BY_NAME, Kind
+from kinetree.solvers.elements.kinds.rotate_q import KIND as ROTATE_Q
+from kinetree.solvers.elements.kinds.shift_q import KIND as SHIFT_Q
 
 Amount = float | str
 Direction = tuple[Amount, Amount, Amount]
@@ -25,18 +29,20 @@ class JointProblem(ValueError):
 class ElementForm:
     """One element: SHIFT takes `axis` as the constant vector; others move along or about `axis` by `amount` or by factor times a coordinate."""
 
-    kind: Element
+    kind: Kind
     axis: Direction | None = None
     amount: Amount | None = None
     coordinate: int | None = None  # local index; of the first one for BALL and FREE
     factor: Amount = 1.0
 
-    def backwards(self) -> ElementForm:
-        """The inverse of a constant element."""
-        if self.kind == Element.SHIFT:
+    def turned(self) -> ElementForm:
+        """The element used from what comes after it to what comes before it; its coordinates keep their meaning."""
+        kind = BY_NAME[self.kind.back]
+        if self.kind.constant and not self.kind.turns:
             x, y, z = self.axis or (0.0, 0.0, 0.0)
-            return ElementForm(Element.SHIFT, axis=(negated(x), negated(y), negated(z)))
-        return ElementForm(self.kind, axis=self.axis, amount=negated(self.amount or 0.0))
+            return ElementForm(kind, axis=(negated(x), negated(y), negated(z)))
+        amount = None if self.amount is None else negated(self.amount)
+        return ElementForm(kind, self.axis, amount, self.coordinate, 1.0 if self.coordinate is None else negated(self.factor))
 
 
 @dataclass(frozen=True)
@@ -54,16 +60,17 @@ class JointForm:
 
 def turn(axis: Direction, coordinate: int = 0) -> ElementForm:
     """A rotation about an axis by a coordinate."""
-    return ElementForm(Element.ROTATE_Q, axis=axis, coordinate=coordinate)
+    return ElementForm(ROTATE_Q, axis=axis, coordinate=coordinate)
 
 
 def slide(axis: Direction, coordinate: int = 0, factor: Amount = 1.0) -> ElementForm:
     """A shift along an axis by a coordinate, or by factor times a coordinate."""
-    return ElementForm(Element.SHIFT_Q, axis=axis, coordinate=coordinate, factor=factor)
+    return ElementForm(SHIFT_Q, axis=axis, coordinate=coordinate, factor=factor)
 
 
-def negated(amount: Amount) -> Amount:
-    return Expression(f"-({amount})") if isinstance(amount, str) else -amount
+def negated(amount: Any) -> Any:
+    """Minus a number of a description, however it is given."""
+    return -amount if isinstance(amount, (float, int)) else (-E(amount)).node
 
 
 def direction(axis: Sequence[Amount] | None) -> Direction:

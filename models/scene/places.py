@@ -15,16 +15,9 @@ from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.joints.elements import ElementForm
-from kinetree.solvers.layout import Element
-
-MOVING = {
-    Element.SHIFT_Q: "slide",
-    Element.ROTATE_Q: "turn",
-    Element.SHIFT_T: "slide",
-    Element.ROTATE_T: "turn",
-    Element.BALL: "ball",
-    Element.FREE: "free",
-}
+from kinetree.models.joints.moves import MOVES
+from kinetree.solvers.elements.kinds.rotate import KIND as ROTATE
+from kinetree.solvers.elements.kinds.shift import KIND as SHIFT
 
 
 class Numbers:
@@ -83,20 +76,20 @@ def turned(axis: np.ndarray, angle: float) -> np.ndarray:
 def place_of(name: str, joint: JointSpec, numbers: Numbers) -> Place:
     """Walk through the elements of a joint: constants before the first moving one lead to the parent's point, those after the last to the child's."""
     form = joint_elements(joint, name)
-    first = next((k for k, each in enumerate(form.elements) if each.kind in MOVING), len(form.elements))
-    last = max((k for k, each in enumerate(form.elements) if each.kind in MOVING), default=-1)
+    first = next((k for k, each in enumerate(form.elements) if each.kind in MOVES), len(form.elements))
+    last = max((k for k, each in enumerate(form.elements) if each.kind in MOVES), default=-1)
     on_parent, R = fixed(form.elements[:first], numbers)
     moves: list[Move] = []
     back, B = fixed(form.elements[last + 1 :], numbers) if last >= 0 else (np.zeros(3), np.eye(3))
     turn = R
     for element in form.elements[first : last + 1]:
-        if element.kind not in MOVING:
+        if element.kind not in MOVES:
             turn = turn @ fixed((element,), numbers)[1]
             continue
         axis = np.array([0.0, 0.0, 1.0]) if element.axis is None else numbers.vector(element.axis)
         axis = axis / (np.linalg.norm(axis) or 1.0)
         coordinate = "" if element.coordinate is None else form.coordinates[element.coordinate]
-        moves.append(Move(MOVING[element.kind], turn @ axis, B.T @ axis, coordinate))
+        moves.append(Move(MOVES[element.kind].look, turn @ axis, B.T @ axis, coordinate))
     return Place(name, joint.parent, joint.child, on_parent, -B.T @ back, tuple(moves))
 
 
@@ -105,9 +98,9 @@ def fixed(elements: Sequence[ElementForm], numbers: Numbers) -> tuple[np.ndarray
     p, R = np.zeros(3), np.eye(3)
     for element in elements:
         axis = numbers.vector(element.axis or (0.0, 0.0, 0.0))
-        if element.kind == Element.SHIFT:
+        if element.kind == SHIFT:
             p = p + R @ axis
-        elif element.kind == Element.ROTATE:
+        elif element.kind == ROTATE:
             R = R @ turned(axis, numbers.number(element.amount))
     return p, R
 

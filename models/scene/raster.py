@@ -7,15 +7,24 @@ from numba import njit
 
 
 @njit(cache=True)
+def seen(corners):
+    """The corners of a triangle and twice its signed area; 0 where a corner lies behind the eye."""
+    a, b, c = (
+        (corners[0, 0], corners[0, 1], corners[0, 2]),
+        (corners[1, 0], corners[1, 1], corners[1, 2]),
+        (corners[2, 0], corners[2, 1], corners[2, 2]),
+    )
+    area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
+    return a, b, c, area if a[2] > 0.0 and b[2] > 0.0 and c[2] > 0.0 else 0.0
+
+
+@njit(cache=True)
 def fill(image, nearness, corners, colours) -> None:
     """Draw triangles of x, y [pixels] and 1/distance (n, 3, 3) with colours at their corners (n, 3, 3), the nearest in front."""
     height, width = nearness.shape
     for n in range(corners.shape[0]):
-        x0, y0, w0 = corners[n, 0]
-        x1, y1, w1 = corners[n, 1]
-        x2, y2, w2 = corners[n, 2]
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        if area == 0.0 or not (w0 > 0.0 and w1 > 0.0 and w2 > 0.0):
+        (x0, y0, w0), (x1, y1, w1), (x2, y2, w2), area = seen(corners[n])
+        if area == 0.0:
             continue
         left, right = max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 1, width - 1)
         top, bottom = max(int(min(y0, y1, y2)), 0), min(int(max(y0, y1, y2)) + 1, height - 1)
@@ -37,11 +46,8 @@ def stencil(mask, corners) -> None:
     """Mark the pixels that triangles cover."""
     height, width = mask.shape
     for n in range(corners.shape[0]):
-        x0, y0, w0 = corners[n, 0]
-        x1, y1, w1 = corners[n, 1]
-        x2, y2, w2 = corners[n, 2]
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        if area == 0.0 or not (w0 > 0.0 and w1 > 0.0 and w2 > 0.0):
+        (x0, y0, _), (x1, y1, _), (x2, y2, _), area = seen(corners[n])
+        if area == 0.0:
             continue
         for y in range(max(int(min(y0, y1, y2)), 0), min(int(max(y0, y1, y2)) + 1, height - 1) + 1):
             for x in range(max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 1, width - 1) + 1):

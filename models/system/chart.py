@@ -13,12 +13,13 @@ import numpy as np
 from scipy.linalg import qr
 
 from kinetree.models.compilation.blocks import model_fields
-from kinetree.solvers.layout import Element
+from kinetree.models.joints.move import Tangent
+from kinetree.models.joints.moves import MOVES
+from kinetree.solvers.elements.kinds import BY_CODE
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
 
-LOCAL = {"v": "shift", "w": "turn"}  # quaternion speeds NAME.vx, NAME.wx belong to local coordinates NAME.shift_x, NAME.turn_x
 CORRECTIONS = 30  # of the independent coordinates after a projection; each one gains a factor of the order of the step, three do for differences
 EXACT = 1e-15
 
@@ -54,15 +55,22 @@ class Chart:
         self.system, self.t, self.q = system, t, q
         fields = model_fields(system.compiled.ints, system.compiled.floats)
         self.plain = [(j, int(k)) for j, k in enumerate(fields.u_q) if k >= 0]
-        kinds = (Element.BALL, Element.FREE, Element.BALL_BACK)
-        self.quaternion = [(int(kind), int(fields.e_q[e]), int(fields.e_u[e])) for e, kind in enumerate(fields.e_kind) if kind in kinds]
+        self.curved: list[tuple[Tangent, slice, slice]] = []  # with the places of its coordinates and of its speeds
+        for code, k, j in zip(fields.e_kind.tolist(), fields.e_q.tolist(), fields.e_u.tolist(), strict=True):
+            kind = BY_CODE[code]
+            move = MOVES.get(kind)
+            if move is not None and move.tangent is not None:
+                self.curved.append((move.tangent, slice(k, k + kind.coordinates), slice(j, j + kind.speeds)))
         self.T, self.independent = self._tangent()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the local coordinates of all speeds."""
-        plain = {j: self.system.coordinates[k] for j, k in self.plain}
-        return tuple(plain[j] if j in plain else local_name(speed) for j, speed in enumerate(self.system.speeds))
+        names = {j: self.system.coordinates[k] for j, k in self.plain}
+        for tangent, _, j in self.curved:
+            joints = [speed.rpartition(".")[0] for speed in self.system.speeds[j]]
+            names |= dict(zip(range(j.start, j.stop), (f"{joint}.{name}" for joint, name in zip(joints, tangent.names, strict=True)), strict=True))
+        return tuple(names[j] for j in range(self.system.n))
 
     def _tangent(self) -> tuple[np.ndarray, np.ndarray]:
         """T and the independent speeds; the singular values of an oblique projector are 0 or at least 1."""
@@ -107,14 +115,8 @@ class Chart:
         q = q.copy()
         for j, k in self.plain:
             q[k] += step[j]
-        for kind, k, j in self.quaternion:
-            at = k
-            if kind == Element.FREE:
-                at, turn = k + 3, step[j + 3 : j + 6]
-                q[k:at] += rotated(q[at : at + 4], step[j : j + 3])
-            else:
-                turn = step[j : j + 3]
-            q[at : at + 4] = turned(q[at : at + 4], turn)
+        for tangent, k, j in self.curved:
+            q[k] = tangent.moved(q[k], step[j])
         return q
 
     def rates(self) -> np.ndarray:
@@ -122,12 +124,8 @@ class Chart:
         G = np.zeros((self.q.size, self.system.n))
         for j, k in self.plain:
             G[k, j] = 1.0
-        for kind, k, j in self.quaternion:
-            at, turn = (k + 3, j + 3) if kind == Element.FREE else (k, j)
-            w, x, y, z = self.q[at : at + 4]
-            G[at : at + 4, turn : turn + 3] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
-            if kind == Element.FREE:
-                G[k : k + 3, j : j + 3] = np.column_stack([rotated(self.q[at : at + 4], axis) for axis in np.eye(3)])
+        for tangent, k, j in self.curved:
+            G[k, j] = tangent.directions(self.q[k])
         return G
 
     def local(self, q: np.ndarray) -> np.ndarray:
@@ -135,60 +133,13 @@ class Chart:
         step = np.zeros(self.system.n)
         for j, k in self.plain:
             step[j] = q[k] - self.q[k]
-        for kind, k, j in self.quaternion:
-            if kind == Element.FREE:
-                inverse = self.q[k + 3 : k + 7] * (1, -1, -1, -1)
-                step[j : j + 3] = rotated(inverse, q[k : k + 3] - self.q[k : k + 3])
-                step[j + 3 : j + 6] = turn_between(self.q[k + 3 : k + 7], q[k + 3 : k + 7])
-            else:
-                step[j : j + 3] = turn_between(self.q[k : k + 4], q[k : k + 4])
+        for tangent, k, j in self.curved:
+            step[j] = tangent.between(self.q[k], q[k])
         return step
 
     def transport(self, u: np.ndarray) -> np.ndarray:
-        """∂δ̇/∂δ of the local coordinates δ about a moving position: a turn's rate is δω - ω×δ, a shift's δv + turn×v - ω×δ."""
+        """∂δ̇/∂δ of the local coordinates δ about a moving position."""
         K = np.zeros((u.size, u.size))
-        for kind, _, j in self.quaternion:
-            turn = j + 3 if kind == Element.FREE else j
-            if kind == Element.FREE:
-                K[j : j + 3, turn : turn + 3] = -skew(u[j : j + 3])
-                K[j : j + 3, j : j + 3] = -skew(u[turn : turn + 3])
-            K[turn : turn + 3, turn : turn + 3] = -skew(u[turn : turn + 3])
+        for tangent, _, j in self.curved:
+            K[j, j] = tangent.transport(u[j])
         return K
-
-
-def local_name(speed: str) -> str:
-    """Name of the local coordinate whose rate is a quaternion joint's speed."""
-    joint, _, suffix = speed.rpartition(".")
-    return f"{joint}.{LOCAL[suffix[0]]}_{suffix[1:]}"
-
-
-def skew(w: np.ndarray) -> np.ndarray:
-    """The matrix of w×."""
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-
-
-def rotated(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """A vector turned by a unit quaternion (w, x, y, z)."""
-    w, axis = quaternion[0], quaternion[1:]
-    cross = np.cross(axis, vector)
-    return vector + 2 * (w * cross + np.cross(axis, cross))
-
-
-def turned(quaternion: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """A unit quaternion after a turn given in child axes."""
-    size = np.linalg.norm(angle)
-    part = 0.5 * np.sinc(size / (2 * np.pi)) * angle
-    w, axis = quaternion[0], quaternion[1:]
-    c = np.cos(size / 2)
-    result = np.concatenate(([w * c - axis @ part], w * part + c * axis + np.cross(axis, part)))
-    return result / np.linalg.norm(result)
-
-
-def turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The turn in child axes that leads from unit quaternion a to b, at most half a revolution."""
-    w = a @ b
-    axis = a[0] * b[1:] - b[0] * a[1:] - np.cross(a[1:], b[1:])
-    if w < 0.0:
-        w, axis = -w, -axis
-    size = float(np.linalg.norm(axis))
-    return 2.0 * np.arctan2(size, w) / size * axis if size > 0.0 else np.zeros(3)

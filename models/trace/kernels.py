@@ -24,10 +24,13 @@ PURE = (
     "unit_layout",
     "records",
     "model_records",
+    "elements.kinds",
+    "elements.interface",
     "integrate.kinds",
     "integrate.tableau",
     "integrate.interface",
     "literal.kinds",
+    "sensors.kinds",
 )  # tables and numbers: shared with everybody
 ROOT = "kinetree.solvers."
 

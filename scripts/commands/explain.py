@@ -33,17 +33,17 @@ def explain(
 
 def tables() -> dict[str, type]:
     """Every table of the format by the words that name it."""
-    from kinetree.models.description.hydraulic_parts import HYDRAULICS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
     from kinetree.models.forces.kinds import KINDS
+    from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
     found: dict[str, type] = {"description": Description}
     for title, model in TABLES.items():
         names = re.findall(r"[a-z_]+", title)[-1:] if title.startswith("[") else [part.split()[0] for part in title.split(", ") if " " not in part]
         found |= dict.fromkeys(names, model)
     found |= {f"forces {name}": kind.table for name, kind in KINDS.items()}
-    return found | {f"hydraulics {kind}": model for kind, model in HYDRAULICS.items()}
+    return found | {f"hydraulics {name}": kind.table for name, kind in HYDRAULICS.items()}
 
 
 def known() -> list[str]:

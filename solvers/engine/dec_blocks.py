@@ -5,24 +5,7 @@ A chain of balls therefore loses no digits however long it is: nothing is subtra
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.choose import every
-from kinetree.solvers.algebra.vectors import (
-    add3,
-    dot3,
-    full,
-    get3,
-    get6,
-    get9,
-    inverse_symmetric,
-    mm,
-    mtv,
-    mv,
-    put3,
-    put6,
-    sub3,
-    sub6,
-    sv,
-    transpose,
-)
+from kinetree.solvers.algebra.vectors import add3, dot3, full, get3, get6, get9, inverse_symmetric, mm, mtv, mv, put3, put6, sub3, sub6, sv, transpose
 from kinetree.solvers.engine.dec_transfer import SINGULAR, carried, hand_over
 from kinetree.solvers.kernel import kernel
 

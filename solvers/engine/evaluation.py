@@ -5,8 +5,8 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.kinematics import motion, velocities
 from kinetree.solvers.engine.loads import loads
 from kinetree.solvers.engine.prepare import run_phase
-from kinetree.solvers.engine.sensors import measure
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.sensors.measure import measure
 from kinetree.solvers.views import followed_at
 
 

@@ -8,7 +8,8 @@ Tangent columns A_j (linear, angular part) of speed j stand in ws.col.
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_matrix
 from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mm, mv, neg3, put3, put6, put9, rotate_symmetric, scale, skew, sv
-from kinetree.solvers.engine.elements import move_general, turn
+from kinetree.solvers.elements.rotation import turn
+from kinetree.solvers.engine.elements import move_general
 from kinetree.solvers.kernel import inline, kernel
 
 ZERO = (0.0, 0.0, 0.0)
@@ -180,14 +181,18 @@ def put_turning_columns(ws, j, R):
 
 
 @inline
+def inertia_of(ws, i):
+    """Mass, mass times the centre of mass and inertia about O_i of body i, ground axes."""
+    b = i * L.BODY
+    R = get9(ws.row, i * L.ROW + L.W_R)
+    return ws.body[b + L.B_MASS], mv(R, get3(ws.body, b + L.B_H)), rotate_symmetric(R, get6(ws.body, b + L.B_J))
+
+
+@inline
 def start_inertia(ws, i):
     """Inertia in ground axes about O_i and the bias force and moment of Newton and Euler at u̇ = 0."""
     at = i * L.ROW
-    b = i * L.BODY
-    R = get9(ws.row, at + L.W_R)
-    m = ws.body[b + L.B_MASS]
-    h = mv(R, get3(ws.body, b + L.B_H))
-    J = rotate_symmetric(R, get6(ws.body, b + L.B_J))
+    m, h, J = inertia_of(ws, i)
     om = get3(ws.row, at + L.W_OM)
     al = get3(ws.row, at + L.W_AL)
     a0 = get3(ws.row, at + L.W_A0)

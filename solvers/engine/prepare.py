@@ -3,12 +3,10 @@
 Runs after every change of a parameter; everything here depends on registers of phase 0 only.
 """
 
-import math
-
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.rotations import rotation
-from kinetree.solvers.algebra.vectors import add3, dot3, get3, get9, mm, mv, put3, put6, put9, scale
+from kinetree.solvers.algebra.vectors import add3, get3, mm, mv, put3, put6, put9, scale
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.elements.chosen import constant_rotation, constant_shift, derive_element, is_constant
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.plane import find_planes
@@ -80,21 +78,12 @@ def axis_code(a):
 
 @kernel
 def prepare_element(model, ws, e):
-    """Unit axis or constant shift, factor and constant rotation of element e."""
+    """Axis or vector, factor, and what the kind of element e makes of them."""
     at = e * L.ELEMENT
-    kind = model.e_kind[e]
-    a = (0.0, 0.0, 1.0)
-    if model.e_axis[e] >= 0:
-        a = get3(ws.val, model.e_axis[e])
-        if kind != L.Element.SHIFT:
-            a = scale(1.0 / math.sqrt(dot3(a, a)), a)
-    put3(ws.elem, at + L.E_AXIS, a)
-    ws.elem_code[e] = axis_code(a)
-    ws.elem[at + L.E_FACTOR] = 1.0
-    if model.e_factor[e] >= 0:
-        ws.elem[at + L.E_FACTOR] = ws.val[model.e_factor[e]]
-    if kind == L.Element.ROTATE:
-        put9(ws.elem, at + L.E_MATRIX, rotation(a, ws.val[model.e_amount[e]]))
+    put3(ws.elem, at + L.E_AXIS, get3(ws.val, model.e_axis[e]) if model.e_axis[e] >= 0 else (0.0, 0.0, 1.0))
+    ws.elem[at + L.E_FACTOR] = ws.val[model.e_factor[e]] if model.e_factor[e] >= 0 else 1.0
+    derive_element(model, ws, e, 0)
+    ws.elem_code[e] = axis_code(get3(ws.elem, at + L.E_AXIS))
 
 
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -108,14 +97,11 @@ def fold_constants(model, ws, i):
     r = (0.0, 0.0, 0.0)
     a = (0.0, 0.0, 1.0)
     for e in range(model.e_at[i], model.e_at[i + 1]):
-        kind = model.e_kind[e]
-        if kind == L.Element.SHIFT:
-            r = add3(r, mv(E, get3(ws.elem, e * L.ELEMENT + L.E_AXIS)))
-        elif kind == L.Element.ROTATE:
-            E = mm(E, get9(ws.elem, e * L.ELEMENT + L.E_MATRIX))
-        else:
+        if not is_constant(model.e_kind[e]):
             a = get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
             break
+        r = add3(r, mv(E, constant_shift(model, ws, e, 0)))
+        E = mm(E, constant_rotation(model, ws, e, 0))
     put9(ws.body, at + L.B_E, E)
     put3(ws.body, at + L.B_R, r)
     put3(ws.body, at + L.B_AXIS, a)

@@ -4,11 +4,8 @@ W is the inverse mass matrix, so that a correction does the least work, or the d
 constraints barely see, as near singular positions, from being pushed by rounding.
 """
 
-import math
-
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.rotations import quaternion_matrix
-from kinetree.solvers.algebra.vectors import add_to3, get3, mtv, mv, put3, sub3
+from kinetree.solvers.elements.chosen import element_departure, has_own_tangent, retract_element
 from kinetree.solvers.engine.dec import accelerate_all, eliminate_all
 from kinetree.solvers.engine.evaluation import place
 from kinetree.solvers.engine.kinematics import velocities
@@ -106,15 +103,8 @@ def retract(model, ws, change, scale):
         if model.u_q[j] >= 0:
             ws.q[model.u_q[j]] += scale * change[j]
     for e in range(model.e_kind.size):
-        k = model.e_q[e]
-        j = model.e_u[e]
-        if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
-            turn_quaternion(ws.q, k, change[j], change[j + 1], change[j + 2], scale)
-        elif model.e_kind[e] == L.Element.FREE:
-            R = quaternion_matrix(ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6])
-            x, y, z = mv(R, get3(change, j))
-            add_to3(ws.q, k, (scale * x, scale * y, scale * z))
-            turn_quaternion(ws.q, k + 3, change[j + 3], change[j + 4], change[j + 5], scale)
+        if has_own_tangent(model.e_kind[e]):
+            retract_element(model, ws, e, (change, scale))
 
 
 @kernel
@@ -124,46 +114,5 @@ def departure(model, ws, q, out):
         if model.u_q[j] >= 0:
             out[j] = ws.q[model.u_q[j]] - q[model.u_q[j]]
     for e in range(model.e_kind.size):
-        k = model.e_q[e]
-        j = model.e_u[e]
-        if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
-            put3(out, j, turn_between(q, ws.q, k))
-        elif model.e_kind[e] == L.Element.FREE:
-            R = quaternion_matrix(q[k + 3], q[k + 4], q[k + 5], q[k + 6])
-            put3(out, j, mtv(R, sub3(get3(ws.q, k), get3(q, k))))
-            put3(out, j + 3, turn_between(q, ws.q, k + 3))
-
-
-@kernel
-def turn_between(a, b, k):
-    """Rotation vector, in child axes, from the quaternion at a[k] to the one at b[k]."""
-    x = a[k] * b[k + 1] - b[k] * a[k + 1] - (a[k + 2] * b[k + 3] - a[k + 3] * b[k + 2])
-    y = a[k] * b[k + 2] - b[k] * a[k + 2] - (a[k + 3] * b[k + 1] - a[k + 1] * b[k + 3])
-    z = a[k] * b[k + 3] - b[k] * a[k + 3] - (a[k + 1] * b[k + 2] - a[k + 2] * b[k + 1])
-    w = a[k] * b[k] + a[k + 1] * b[k + 1] + a[k + 2] * b[k + 2] + a[k + 3] * b[k + 3]
-    if w < 0.0:
-        w, x, y, z = -w, -x, -y, -z
-    s = math.sqrt(x * x + y * y + z * z)
-    factor = 2.0 * math.atan2(s, w) / s if s > 1e-12 else 2.0
-    return (factor * x, factor * y, factor * z)
-
-
-@kernel
-def turn_quaternion(q, k, x, y, z, scale):
-    """Multiply the quaternion at k by the rotation with vector scale * (x, y, z) in child axes; its length becomes 1."""
-    half = 0.5 * scale * math.sqrt(x * x + y * y + z * z)
-    s = 0.5 * scale
-    if half > 1e-8:
-        s *= math.sin(half) / half
-    c = math.cos(half)
-    x *= s
-    y *= s
-    z *= s
-    qw, qx, qy, qz = q[k], q[k + 1], q[k + 2], q[k + 3]
-    q[k] = c * qw - x * qx - y * qy - z * qz
-    q[k + 1] = c * qx + x * qw + z * qy - y * qz
-    q[k + 2] = c * qy + y * qw + x * qz - z * qx
-    q[k + 3] = c * qz + z * qw + y * qx - x * qy
-    length = math.sqrt(q[k] * q[k] + q[k + 1] * q[k + 1] + q[k + 2] * q[k + 2] + q[k + 3] * q[k + 3])
-    for i in range(4):
-        q[k + i] /= length
+        if has_own_tangent(model.e_kind[e]):
+            element_departure(model, ws, e, (q, out))

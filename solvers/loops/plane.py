@@ -5,10 +5,9 @@ looked at whenever constants are derived, so that a parameter that tilts an axis
 """
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import add_to3, axpy3, cross, dot3, get3, get9, mtv, put3, scale
+from kinetree.solvers.algebra.vectors import add_to3, axpy3, dot3, get3, put3, scale
+from kinetree.solvers.elements.chosen import element_plane
 from kinetree.solvers.kernel import kernel
-
-TILTED = 1e-14  # sine of an angle out of the plane that is no rounding of an axis
 
 
 @kernel
@@ -39,18 +38,8 @@ def stays_in_plane(model, ws, g, axis):
             n = get3(ws.loop_w, 36 * up)
         i = model.l_body[e]
         for k in range(model.e_at[i], model.e_at[i + 1]):
-            kind = model.e_kind[k]
-            a = get3(ws.elem, k * L.ELEMENT + L.E_AXIS)
-            if kind == L.Element.ROTATE:
-                n = mtv(get9(ws.elem, k * L.ELEMENT + L.E_MATRIX), n)
-            elif kind == L.Element.ROTATE_Q:
-                out = cross(a, n)
-                if dot3(out, out) > TILTED * TILTED:
-                    return False
-            elif kind == L.Element.SHIFT_Q:
-                if abs(dot3(a, n)) > TILTED:
-                    return False
-            elif kind != L.Element.SHIFT:
+            n, kept = element_plane(model, ws, k, n)
+            if not kept:
                 return False
         put3(ws.loop_w, 36 * e, n)
     return True

@@ -17,23 +17,31 @@ SLOW = 0.01  # part of a residual that may be left of it where the factor of a n
 
 
 @kernel
+def look_at_loops(model, ws, t, before):
+    """Status, the largest residual of the positions, and whether to stop: it is small enough, small and hardly below `before`, or unknown."""
+    status = place_loops(model, ws, t)
+    if status != 0:
+        return status, before, True
+    position_residual(model, ws)
+    worst = largest(model, ws)
+    return status, worst, worst <= CLOSED * reach(model, ws) or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before)
+
+
+@kernel
 def project_position(model, ws, t):
     """Close the loops; changes ws.q."""
-    worst = 0.0
+    worst, status = 0.0, 0
     for _ in range(ITERATIONS):
-        status = place_loops(model, ws, t)
-        if status != 0:
-            return status
-        position_residual(model, ws)
-        before = worst
-        worst = largest(model, ws)
-        if worst <= CLOSED * reach(model, ws) or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before):
+        status, worst, done = look_at_loops(model, ws, t, worst)
+        if done:
             break
         damping = min(1e-3, DAMPING + worst * worst)
         status = least_change(model, ws, damping, True, PLACING)
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)
+    if status != 0:
+        return status
     return 0 if worst <= DRIFT and opening(ws) <= DRIFT * reach(model, ws) else L.Status.INCONSISTENT.value
 
 
@@ -97,7 +105,7 @@ def project_near(model, ws, t):
 def familiar(model, ws):
     """Whether rows and factor of the last evaluation say how positions move: all rows hold positions, no blocks of inertia are needed again."""
     last = model.l_kind.size - 1
-    plain = model.header.quaternions == 0 and model.ghosts.size == 0
+    plain = model.header.own_tangents == 0 and model.ghosts.size == 0
     return plain and ws.head.factored != 0.0 and model.l_level[last] == L.POSITIONS
 
 

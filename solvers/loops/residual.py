@@ -10,8 +10,8 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.rotations import quaternion_of
 from kinetree.solvers.algebra.vectors import add3, cross, dot3, get3, get9, mm, put3, sub3, transpose
-from kinetree.solvers.engine.sensors import arm
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.sensors.points import arm
 from kinetree.solvers.views import arm_at
 
 

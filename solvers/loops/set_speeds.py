@@ -15,8 +15,8 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.envelope import ALL, PLACING
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.least_change import least_change, place_loops, retract
-from kinetree.solvers.loops.projection import CLOSED, DAMPING, DRIFT, ITERATIONS, project_position, project_velocity, reach, speed_scale
-from kinetree.solvers.loops.residual import acceleration_residual, largest, position_residual, velocity_residual
+from kinetree.solvers.loops.projection import CLOSED, DAMPING, DRIFT, ITERATIONS, look_at_loops, project_position, project_velocity, speed_scale
+from kinetree.solvers.loops.residual import acceleration_residual, largest, velocity_residual
 from kinetree.solvers.loops.response import forget_bias, place_multipliers, respond
 from kinetree.solvers.loops.substitution import solve_factor
 
@@ -168,15 +168,10 @@ def reached(model, ws):
 @kernel
 def set_position(model, ws, t):
     """Close the loops and keep the coordinates that are set; CANNOT_SET when that is impossible."""
-    worst = 0.0
+    worst, status = 0.0, 0
     for _ in range(ITERATIONS):
-        status = place_loops(model, ws, t)
-        if status != 0:
-            return status
-        position_residual(model, ws)
-        before = worst
-        worst = largest(model, ws)
-        if worst <= CLOSED * reach(model, ws) or (before > 0.0 and worst <= DRIFT and worst > 0.1 * before):
+        status, worst, done = look_at_loops(model, ws, t, worst)
+        if done:
             break
         for k in range(model.set_speed.size):
             ws.set_want[k] = 0.0
@@ -184,6 +179,8 @@ def set_position(model, ws, t):
         if status != 0:
             return status
         retract(model, ws, ws.udot, 1.0)
+    if status != 0:
+        return status
     status = L.Status.INCONSISTENT.value if worst > DRIFT else 0
     for k in range(ws.set_q.size):
         if not math.isnan(ws.set_q[k]) and abs(ws.q[k] - ws.set_q[k]) > REACHED * max(1.0, abs(ws.set_q[k])):

@@ -4,11 +4,11 @@ A run by a Hamiltonian form has y = (q, p, x, work); ws.u always holds the speed
 The literal forms are in a library of their own, which the hooks call.
 """
 
-from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary, hook
 from kinetree.solvers.contacts.forces import write_guards
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.contacts.rows import any_closed
+from kinetree.solvers.elements.chosen import element_q_rates, has_own_tangent
 from kinetree.solvers.engine.evaluation import finish, load, look
 from kinetree.solvers.engine.kinematics import velocities
 from kinetree.solvers.engine.reactions import reactions
@@ -68,36 +68,10 @@ def coordinate_rates(ydot, model, ws):
     for j in range(ws.u.size):
         if model.u_q[j] >= 0:
             ydot[model.u_q[j]] = ws.u[j]
-    if model.header.quaternions > 0:
+    if model.header.own_tangents > 0:
         for e in range(model.e_kind.size):
-            if model.e_kind[e] == L.Element.BALL or model.e_kind[e] == L.Element.BALL_BACK:
-                quaternion_rate(ydot, ws, model.e_q[e], model.e_u[e])
-            elif model.e_kind[e] == L.Element.FREE:
-                shift_rate(ydot, ws, model.e_q[e], model.e_u[e])
-                quaternion_rate(ydot, ws, model.e_q[e] + 3, model.e_u[e] + 3)
-
-
-@kernel
-def quaternion_rate(ydot, ws, k, j):
-    """q̇ = q ∘ (0, ω)/2 with ω in child axes: keeps the norm."""
-    w, x, y, z = ws.q[k], ws.q[k + 1], ws.q[k + 2], ws.q[k + 3]
-    a, b, c = 0.5 * ws.u[j], 0.5 * ws.u[j + 1], 0.5 * ws.u[j + 2]
-    ydot[k] = -(x * a + y * b + z * c)
-    ydot[k + 1] = w * a + y * c - z * b
-    ydot[k + 2] = w * b + z * a - x * c
-    ydot[k + 3] = w * c + x * b - y * a
-
-
-@kernel
-def shift_rate(ydot, ws, k, j):
-    """Rate of the position in parent axes from the velocity in child axes: v + 2 w (r × v) + 2 r × (r × v) over the norm."""
-    w, x, y, z = ws.q[k + 3], ws.q[k + 4], ws.q[k + 5], ws.q[k + 6]
-    a, b, c = ws.u[j], ws.u[j + 1], ws.u[j + 2]
-    s = 2.0 / (w * w + x * x + y * y + z * z)
-    p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
-    ydot[k] = a + s * (w * p + y * r - z * q)
-    ydot[k + 1] = b + s * (w * q + z * p - x * r)
-    ydot[k + 2] = c + s * (w * r + x * q - y * p)
+            if has_own_tangent(model.e_kind[e]):
+                element_q_rates(model, ws, e, ydot)
 
 
 @kernel

@@ -7,11 +7,11 @@ a lock gives the plastic impact.
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.algebra.rotations import quaternion_of
-from kinetree.solvers.algebra.vectors import add3, cross, get3, get6, get9, mtv, mv, neg3, put3, put9, rotate_symmetric, scale, sub3, sv
+from kinetree.solvers.algebra.vectors import add3, cross, get3, get9, mtv, neg3, put3, put9, scale, sub3, sv
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.engine.dec import accelerate, eliminate
 from kinetree.solvers.engine.evaluation import set_registers
-from kinetree.solvers.engine.kinematics import motion, velocities
+from kinetree.solvers.engine.kinematics import inertia_of, motion, velocities
 from kinetree.solvers.engine.prepare import prepare
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.ghosts import lend
@@ -141,11 +141,7 @@ def solve_momenta(model, ws):
 def put_momentum(ws, i, v_before, om_before):
     """Bias of body i: minus its momentum M (v_before - v̂) about O_i, so that the elimination finds speeds instead of accelerations."""
     at = i * L.ROW
-    b = i * L.BODY
-    R = get9(ws.row, at + L.W_R)
-    m = ws.body[b + L.B_MASS]
-    h = mv(R, get3(ws.body, b + L.B_H))
-    J = rotate_symmetric(R, get6(ws.body, b + L.B_J))
+    m, h, J = inertia_of(ws, i)
     v = sub3(v_before, get3(ws.row, at + L.W_V))
     om = sub3(om_before, get3(ws.row, at + L.W_OM))
     put3(ws.row, at + L.W_F, neg3(add3(scale(m, v), cross(om, h))))

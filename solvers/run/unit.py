@@ -5,11 +5,10 @@ I: ints of the unit, F: floats, W: work (see `unit_layout.py`).
 
 import math
 
-from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import write_guards
-from kinetree.solvers.engine.element_kinds import has_quaternion
+from kinetree.solvers.elements.chosen import has_own_tangent, unify_element
 from kinetree.solvers.engine.energy import kinetic, potential
 from kinetree.solvers.engine.evaluation import finish, load, tell
 from kinetree.solvers.engine.kinematics import velocities
@@ -195,11 +194,7 @@ def rate_of(ws, k):
 
 @kernel
 def unit_quaternions(model, ws):
-    """Bring start quaternions to length 1."""
+    """Bring start values that are bound to one another to what they must be: quaternions to length 1."""
     for e in range(model.e_kind.size):
-        kind = model.e_kind[e]
-        if has_quaternion(kind):
-            k = model.e_q[e] + (3 if kind == L.Element.FREE else 0)
-            norm = math.sqrt(ws.q[k] ** 2 + ws.q[k + 1] ** 2 + ws.q[k + 2] ** 2 + ws.q[k + 3] ** 2)
-            for m in range(k, k + 4):
-                ws.q[m] /= norm
+        if has_own_tangent(model.e_kind[e]):
+            unify_element(model, ws, e, 0)

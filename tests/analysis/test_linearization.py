@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.system.chart import Chart, turned
+from kinetree.models.joints.moves.ball import turned
+from kinetree.models.system.chart import Chart
 from kinetree.solvers import chain
 
 g = 9.81

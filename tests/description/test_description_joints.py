@@ -19,7 +19,7 @@ def form(**keys):
 
 
 def kinds(joint):
-    return [element.kind for element in joint.elements]
+    return [Element(element.kind.code) for element in joint.elements]
 
 
 DEFAULTS = {

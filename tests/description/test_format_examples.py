@@ -8,13 +8,13 @@ import pytest
 
 from kinetree.models import load
 from kinetree.models.description.controller_parts import CONTROLLERS
-from kinetree.models.description.hydraulic_parts import HYDRAULICS
 from kinetree.models.description.parts import Named
 from kinetree.models.description.reference import EXAMPLES, TABLES, slug
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import RESERVED
 from kinetree.models.expressions.meanings import MEANINGS
 from kinetree.models.forces.kinds import KINDS
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))}
 WHOLE = [name for name, text in TEXTS.items() if text.startswith("format") or name == "base"]  # mechanisms by themselves
@@ -22,7 +22,7 @@ SHOWN: dict[str, type] = {
     "description": Description,
     **{slug(title): model for title, model in TABLES.items()},
     **{slug("force", name): kind.table for name, kind in KINDS.items()},
-    **{slug("hydraulics", name): model for name, model in HYDRAULICS.items()},
+    **{slug("hydraulics", name): kind.table for name, kind in HYDRAULICS.items()},
     **{slug("controllers", name): model for name, model in CONTROLLERS.items()},
 }
 

@@ -53,7 +53,7 @@ def test_a_vector_is_measured_once():
         },
     }
     kernels, model, ws, expected = placed(description)
-    module = kernels.module("kinetree.solvers.engine.sensors")
+    module = kernels.module("kinetree.solvers.sensors.measure")
     calls, whole = [], module.vector
 
     def counted(*arguments):

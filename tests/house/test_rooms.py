@@ -8,12 +8,12 @@ from tree import ROOMS, ROOT, imports, modules, short
 # rooms that may import those before them; rooms of one set lean on one another
 ORDER: dict[str, list[set[str]]] = {
     "kinetree.solvers": [
-        {"algebra"}, {"expressions"}, {"engine", "contacts", "loops"}, {"literal"}, {"integrate"},
+        {"algebra"}, {"expressions"}, {"elements"}, {"engine", "contacts", "loops", "sensors"}, {"literal"}, {"integrate"},
         {"numbers"}, {"run"}, {"chain"}, {"entries"}, {"library"},
     ],
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"},
-        {"description", "joints", "forces", "expressions", "compilation", "controllers", "chain", "system", "run", "result"},
+        {"description", "joints", "forces", "hydraulics", "expressions", "compilation", "controllers", "chain", "system", "run", "result"},
         {"analysis"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loop_text import SCENARIO
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
@@ -36,20 +37,6 @@ MASS = {
     "forces": {"law": {"coordinate": "x", "value": "f - 1.0*der(x)"}},
     "outputs": {"place": {"value": "x"}},
 }
-SCENARIO = """
-mechanism = "m.json"
-step = 0.01
-stop_time = 3.0
-[channel]
-{channel}
-[[loops]]
-measure = "place"
-command = "f"
-setpoint = 1.0
-kp = 8.0
-kd = 4.0
-filter = 0.02
-"""
 
 
 def scenario(folder: Path, channel: str = "", text: str = SCENARIO) -> Path:

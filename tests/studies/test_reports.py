@@ -8,6 +8,7 @@ from pathlib import Path
 import control
 import numpy as np
 import pytest
+from loop_text import SCENARIO
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import spearmanr
 
@@ -170,20 +171,7 @@ def test_ways_with_controllers_and_spread_parameters(tmp_path: Path):
         assert float(row[3]) == pytest.approx(1e3 / kp, rel=2e-2) and row[-1] == "0"  # 1 N on kp, hardly beyond it
 
 
-LOOP = """
-mechanism = "m.json"
-step = 0.01
-stop_time = 3.0
-[channel]
-delay = 0.004
-[[loops]]
-measure = "place"
-command = "f"
-setpoint = 1.0
-kp = 8.0
-kd = 4.0
-filter = 0.02
-"""
+LOOP = SCENARIO.format(channel="delay = 0.004")
 
 
 def test_a_run_in_the_loop(tmp_path: Path):

@@ -16,7 +16,6 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import lstsq
 
 from kinetree.models.joints.kinds import KINDS
-from kinetree.solvers.layout import Element
 
 Given = tuple[Callable[[float], tuple[float, float, float]], tuple[float, ...]]  # value and two rates, corners
 
@@ -135,7 +134,7 @@ class Joint:
         axes = [direction(axis) for axis in given] if len(KINDS[self.kind].axes) > 1 else [direction(given)]
         elements = KINDS[self.kind].elements(axes, self.table.get("pitch", 0.0))
         moved = [tuple(e.factor * number for number in x[e.coordinate]) for e in elements]
-        return [(turn_jet if e.kind == Element.ROTATE_Q else shift_jet)(np.array(e.axis), by) for e, by in zip(elements, moved)]
+        return [(turn_jet if e.kind.turns else shift_jet)(np.array(e.axis), by) for e, by in zip(elements, moved)]
 
     def sequence(self, t: float, q: np.ndarray, u: np.ndarray) -> Jet:
         jet, k = empty(), 0

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.joints.kinds import KINDS as JOINTS
-from kinetree.solvers.layout import Element
 
 KNOWN = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free", "rigid")  # by steps of their own here
 KINDS = (*KNOWN, *(kind for kind in JOINTS if kind not in KNOWN), "transforms", "given", "reversed")
@@ -169,7 +168,7 @@ def registered(rng: np.random.Generator, kind: str, table: dict[str, Any]) -> li
     if declared.pitch:
         table["pitch"] = float(rng.uniform(-1.0, 1.0))
     elements = declared.elements([(x, y, z) for x, y, z in axes], table.get("pitch", 0.0))
-    return [Step(e.kind == Element.ROTATE_Q, np.array(e.axis), coordinate=e.coordinate, factor=e.factor) for e in elements]
+    return [Step(e.kind.turns, np.array(e.axis), coordinate=e.coordinate, factor=e.factor) for e in elements]
 
 
 def random_sequence(rng: np.random.Generator, kind: str, name: str) -> tuple[RandomJoint, dict[str, Any]]:

@@ -1,0 +1,43 @@
+"""The registry of hydraulic circuits: every file of this folder says all about one kind of place or element, and everything else is drawn from here.
+
+The format and its checks, kinds told by keys, laws, offered names and states, docs and completion come from the registry. A new part is one file with
+a HYDRAULIC. Places are sources and volumes; a `path` leads from one place to another, and flow along it is positive. Pressures are absolute.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated, Any, Union
+
+from pydantic import Discriminator, Tag
+
+from kinetree.models.hydraulics.kind import HydraulicKind
+
+
+def found() -> dict[str, HydraulicKind]:
+    """All kinds by name, in the order of docs."""
+    kinds: list[HydraulicKind] = [import_module(f"{__name__}.{module.name}").HYDRAULIC for module in iter_modules(__path__)]
+    names = [kind.name for kind in kinds]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two kinds of hydraulic parts have one name: {sorted(names)}")
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
+
+
+KINDS = found()
+TELLING = {key: name for name, kind in reversed(KINDS.items()) for key in kind.told_by} | {"path": "orifice"}  # several kinds have a path
+
+
+def hydraulic_kind(value: Any) -> str | None:
+    """The kind of an element's table: written, or told by its keys."""
+    if not isinstance(value, dict):
+        return getattr(value, "kind", None)
+    if "kind" in value:
+        return value["kind"] if isinstance(value["kind"], str) else None
+    return next((kind for key, kind in TELLING.items() if key in value), None)
+
+
+if TYPE_CHECKING:
+    Hydraulic = Any
+else:
+    Hydraulic = Annotated[Union[tuple(Annotated[kind.table, Tag(name)] for name, kind in KINDS.items())], Discriminator(hydraulic_kind)]  # noqa: UP007

@@ -1,0 +1,46 @@
+"""Gas behind a bladder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import choose, larger
+from kinetree.models.description.elements_check import Path
+from kinetree.models.description.parts import Named
+from kinetree.models.description.quantities import Number
+from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.hydraulics.terms import pressure
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks import Checker
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+class AccumulatorElement(Named):
+    """Gas behind a bladder on a volume: gas p**exponent constant above the precharge."""
+
+    kind: Literal["accumulator"] = "accumulator"
+    at: str = Field(description="The volume it stands on")
+    gas: Number = Field(description="Volume of the gas at the precharge [m3]")
+    precharge: Number = Field(description="Pressure of the gas without oil [Pa]")
+    exponent: Number = Field(default=1.2, description="Polytropic exponent: 1 slow, 1.4 fast [1]")
+
+
+def add_accumulator(circuit: Circuit, label: str, element: AccumulatorElement) -> None:
+    """Gas that is squeezed above its precharge; the bladder shuts the oil out below."""
+    full, precharge, n = (circuit.number(label, element, key) for key in ("gas", "precharge", "exponent"))
+    p = larger(pressure(element.at), precharge)
+    gas = circuit.report(label, "gas", full * (precharge / p) ** (1.0 / n), "m3", "Volume of the gas")
+    circuit.report(label, "oil", full - gas, "m3", "Oil in the accumulator")
+    circuit.gas[element.at].append(choose(pressure(element.at) > precharge, gas / (n * p), 0.0))
+
+
+def check_accumulator(checker: Checker, path: Path, element: AccumulatorElement) -> None:
+    there = checker.description.hydraulics.get(element.at)
+    if there is not None and "pressure" in type(there).model_fields:
+        checker.complain((*path, "at"), f"'{element.at}', whose pressure is given", "a volume")
+
+
+HYDRAULIC = HydraulicKind(AccumulatorElement, add_accumulator, ("precharge", "gas"), ("gas", "oil"), rank=3, check=check_accumulator)

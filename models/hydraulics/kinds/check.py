@@ -1,0 +1,37 @@
+"""A check or relief valve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from kinetree.models.compilation.algebra import larger, smaller
+from kinetree.models.description.quantities import Number
+from kinetree.models.hydraulics.edge import Edge, through
+from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.hydraulics.terms import pressure
+
+if TYPE_CHECKING:
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+class CheckElement(Edge):
+    """A check or relief valve: gain (drop - opens) above the drop at which it opens, limited by `rated_flow` where given; never backwards."""
+
+    kind: Literal["check"] = "check"
+    path: tuple[str, str] = Field(description="From this place to that one")
+    opens: Number = Field(default=0.0, description="Pressure drop at which it opens [Pa]")
+    gain: Number = Field(default=1e-9, description="Flow per pressure drop above [m3/(s.Pa)]")
+
+
+def add_check(circuit: Circuit, label: str, element: CheckElement) -> None:
+    """Flow one way above the drop at which it opens."""
+    drop = pressure(element.path[0]) - pressure(element.path[1])
+    value = circuit.number(label, element, "gain") * larger(drop - circuit.number(label, element, "opens"), 0.0)
+    if element.rated_flow is not None:
+        value = smaller(value, through(circuit, label, element, larger(drop, 0.0)))
+    circuit.carry(label, element.path, value)
+
+
+HYDRAULIC = HydraulicKind(CheckElement, add_check, ("opens", "gain"), ("flow",), rank=5)

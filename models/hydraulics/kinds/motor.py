@@ -1,0 +1,54 @@
+"""A hydraulic motor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from kinetree.models.description.elements_check import Path, check_coordinate
+from kinetree.models.description.quantities import Law, Number
+from kinetree.models.forces.along import push, speed_of
+from kinetree.models.hydraulics.displacing import Displacing, displace
+from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.hydraulics.terms import pressure
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks import Checker
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+class MotorElement(Displacing):
+    """A hydraulic motor, with its gear, along a coordinate or of a given `rate`: its force is displacement (p_a - p_b)."""
+
+    kind: Literal["motor"] = "motor"
+    coordinate: str | None = Field(default=None, description="Coordinate driven")
+    rate: Law | None = Field(default=None, description="Speed, instead of a coordinate [rad/s or m/s]")
+    displacement: Number = Field(description="Oil per unit of the coordinate [m3/rad or m2]")
+
+
+def add_motor(circuit: Circuit, label: str, motor: MotorElement) -> None:
+    """Moment along a coordinate."""
+    given = motor.coordinate is None
+    index, speed = (-1, circuit.number(label, motor, "rate")) if given else speed_of(circuit.builder, str(motor.coordinate))
+    speed = circuit.report(label, "speed", speed, "rad/s", "Speed")
+    displacement = circuit.number(label, motor, "displacement")
+    value = displacement * (pressure(motor.a) - pressure(motor.b))
+    force = displace(circuit, label, motor, (displacement, displacement), value, speed, "N.m/rad")
+    push(circuit.builder, index, circuit.builder.register(circuit.report(label, "force", force, "N.m", "Moment or force").node))
+
+
+def check_motor(checker: Checker, path: Path, motor: MotorElement) -> None:
+    if (motor.coordinate is None) == (motor.rate is None):
+        checker.complain(path, "both or neither of coordinate and rate", "one of them")
+    check_coordinate(checker, (*path, "coordinate"), motor.coordinate)
+
+
+HYDRAULIC = HydraulicKind(
+    MotorElement,
+    add_motor,
+    ("displacement",),
+    ("speed", "force", "stiffness", "resting_rate", "flow_a", "flow_b"),
+    rank=9,
+    check=check_motor,
+)

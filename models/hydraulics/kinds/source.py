@@ -1,0 +1,36 @@
+"""A tank, or a supply whose pump and accumulator hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from kinetree.models.description.number_checks import Path, check_absolute
+from kinetree.models.description.parts import Named
+from kinetree.models.description.quantities import Law
+from kinetree.models.hydraulics.kind import HydraulicKind
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks import Checker
+    from kinetree.models.hydraulics.circuit import Circuit
+
+
+class SourcePlace(Named):
+    """A place of given pressure: a tank, or a supply whose pump and accumulator hold it."""
+
+    kind: Literal["source"] = "source"
+    pressure: Law = Field(description="Pressure [Pa]")
+
+
+def add_source(circuit: Circuit, label: str, source: SourcePlace) -> None:
+    """A given pressure."""
+    circuit.report(label, "pressure", circuit.number(label, source, "pressure"), "Pa", source.text or "Pressure")
+
+
+def check_pressure(checker: Checker, path: Path, element: SourcePlace) -> None:
+    """Absolute pressures are not negative."""
+    check_absolute(checker, (*path, "pressure"), element.pressure)
+
+
+HYDRAULIC = HydraulicKind(SourcePlace, add_source, ("pressure",), ("pressure",), rank=1, place=True, check=check_pressure)

@@ -1,0 +1,28 @@
+"""The registry of elements that move: every file of this folder says what descriptions do with some of them, and everything else is drawn from here.
+
+Units, locked joints, local coordinates, rates in couplings and what scenes draw come from the registry; the kernels and flags of an element stand
+in `solvers/elements`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kinetree.models.joints.move import Move
+from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
+
+
+def found() -> dict[Kind, Move]:
+    """Moves by the kinds of elements; every kind that moves has one."""
+    moves: list[Move] = [move for module in iter_modules(__path__) for move in import_module(f"{__name__}.{module.name}").MOVES]
+    names = sorted(move.kind for move in moves)
+    if names != sorted(kind.name for kind in KINDS if not kind.constant):
+        raise ValueError(f"the moves {names} are not those of the elements that move")
+    wrong = [move.kind for move in moves if (move.tangent is None) != BY_NAME[move.kind].plain or len(move.units) != BY_NAME[move.kind].coordinates]
+    if wrong:
+        raise ValueError(f"units or tangents of {wrong} do not fit their coordinates and speeds")
+    return {BY_NAME[move.kind]: move for move in moves}
+
+
+MOVES = found()

@@ -1,0 +1,26 @@
+"""Shifts along and turns about an axis, by a coordinate or by a given function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.models.compilation.algebra import E
+from kinetree.models.joints.elements import ElementForm
+from kinetree.models.joints.move import Move
+from kinetree.solvers.elements.kinds.rotate_t import KIND as ROTATE_T
+from kinetree.solvers.elements.kinds.shift_q import KIND as SHIFT_Q
+from kinetree.solvers.elements.kinds.shift_t import KIND as SHIFT_T
+
+
+def held(element: ElementForm, coordinates: Sequence[E]) -> list[ElementForm]:
+    """The same by a given amount."""
+    kind = SHIFT_T if element.kind == SHIFT_Q else ROTATE_T
+    return [ElementForm(kind, element.axis, (E(element.factor) * coordinates[0]).node)]  # type: ignore[arg-type]
+
+
+MOVES = (
+    Move("SHIFT_Q", "slide", ("m",), held),
+    Move("ROTATE_Q", "turn", ("rad",), held),
+    Move("SHIFT_T", "slide"),
+    Move("ROTATE_T", "turn"),
+)

@@ -1,0 +1,89 @@
+"""Dispatch over the kinds of elements: one kernel of each sort for all of them, made from the registry."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from kinetree.solvers.elements.interface import Kernels
+from kinetree.solvers.elements.kinds import KINDS, Kind
+from kinetree.solvers.kernel import kernel
+
+
+def kernels_of(kind: Kind) -> Kernels:
+    """The kernels of a kind, from module.NAME."""
+    module, name = kind.kernels.split(".")
+    return getattr(import_module(f"kinetree.solvers.elements.{module}"), name)
+
+
+def bits(kinds: Sequence[Kind]) -> int:
+    """A set of kinds as a word: bit CODE for each."""
+    return sum(1 << kind.code for kind in kinds)
+
+
+def cases(sort: str, kinds: Sequence[Kind]) -> list[tuple[int, Callable]]:
+    """The different kernels of one sort with the kinds that share each."""
+    shared: dict[Callable, list[Kind]] = {}
+    for kind in kinds:
+        shared.setdefault(getattr(kernels_of(kind), sort), []).append(kind)
+    return [(bits(those), this) for this, those in shared.items()]
+
+
+def acting(options: Sequence[tuple[int, Callable]]) -> Callable:
+    """A kernel (model, ws, e, more) that calls the one of the kind of element e."""
+    (mask, this), *others = options
+    if not others:
+        return this
+    rest = acting(others)
+
+    @kernel
+    def call(model, ws, e, more):
+        if mask >> model.e_kind[e] & 1:
+            this(model, ws, e, more)
+        else:
+            rest(model, ws, e, more)
+
+    return call
+
+
+def giving(options: Sequence[tuple[int, Callable]]) -> Callable:
+    """The same for kernels that return something."""
+    (mask, this), *others = options
+    if not others:
+        return this
+    rest = giving(others)
+
+    @kernel
+    def call(model, ws, e, more):
+        return this(model, ws, e, more) if mask >> model.e_kind[e] & 1 else rest(model, ws, e, more)
+
+    return call
+
+
+def among(kinds: Sequence[Kind]) -> Callable:
+    """A kernel that tells whether a kind is one of these."""
+    mask = bits(kinds)
+
+    @kernel
+    def one(kind):
+        return mask >> kind & 1 != 0
+
+    return one
+
+
+CONSTANT = [kind for kind in KINDS if kind.constant]
+OWN = [kind for kind in KINDS if not kind.plain]  # their speeds are not the derivatives of their coordinates
+is_constant = among(CONSTANT)
+has_own_tangent = among(OWN)
+
+derive_element = acting(cases("derive", KINDS))
+element_rotation = giving(cases("rotation", KINDS))
+element_shift = giving(cases("shift", KINDS))
+constant_rotation = giving(cases("rotation", CONSTANT))
+constant_shift = giving(cases("shift", CONSTANT))
+walk_element = acting(cases("walk", KINDS))
+element_columns = acting(cases("columns", KINDS))
+element_rates = giving(cases("rates", KINDS))
+element_plane = giving(cases("plane", KINDS))
+element_q_rates = acting(cases("q_rates", OWN))
+retract_element = acting(cases("retract", OWN))
+element_departure = acting(cases("departure", OWN))
+unify_element = acting(cases("unify", OWN))

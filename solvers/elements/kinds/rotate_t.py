@@ -1,0 +1,5 @@
+"""A rotation by a given function of time."""
+
+from kinetree.solvers.elements.kinds import Kind
+
+KIND = Kind("ROTATE_T", 5, "about an axis by a given function of time", "rotation.MOVING", given=True, turns=True, back="ROTATE_T")

@@ -1,0 +1,133 @@
+"""What elements along or about an axis share: amounts by a coordinate or by a given function, one column, no tangent of their own."""
+
+import math
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.spatial import axpy6, motion_cross
+from kinetree.solvers.algebra.vectors import add_to6, dot3, get3, get6, put3, put6, scale
+from kinetree.solvers.kernel import kernel
+
+ZERO = (0.0, 0.0, 0.0)
+ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@kernel
+def amounts(model, ws, e):
+    """Amount, rate and given second rate of a moving element."""
+    f = ws.elem[e * L.ELEMENT + L.E_FACTOR]
+    if model.e_q[e] >= 0:
+        return (f * ws.q[model.e_q[e]], f * ws.u[model.e_u[e]], 0.0)
+    k = model.e_amount[e]
+    return (ws.val[k], ws.val[k + 1], ws.val[k + 2])
+
+
+@kernel
+def amount(model, ws, e):
+    """Amount alone."""
+    if model.e_q[e] >= 0:
+        return ws.elem[e * L.ELEMENT + L.E_FACTOR] * ws.q[model.e_q[e]]
+    return ws.val[model.e_amount[e]]
+
+
+@kernel
+def axis_per_unit(model, ws, e):
+    """The axis, as long as what a unit of the speed, or of the given rate, moves."""
+    a = get3(ws.elem, e * L.ELEMENT + L.E_AXIS)
+    if model.e_q[e] >= 0:
+        a = scale(ws.elem[e * L.ELEMENT + L.E_FACTOR], a)
+    return a
+
+
+@kernel
+def hand_column(model, ws, i, e, c):
+    """Enter the column of an element, per unit of its speed or of its given rate."""
+    put6(ws.ecol, 6 * e, c)
+    if model.e_q[e] >= 0:
+        add_to6(ws.A, 6 * model.e_u[e], c)
+    else:
+        add_to6(ws.vh, 6 * i, axpy6(ws.val[model.e_amount[e] + 1], c, ZERO6))
+
+
+@kernel
+def single_rates(model, ws, e, motion):
+    """The column turns with what comes after the element."""
+    v, a = motion
+    c = get6(ws.ecol, 6 * e)
+    d = motion_cross(neg6(v), c)
+    if model.e_q[e] >= 0:
+        rate = ws.u[model.e_u[e]]
+        add_to6(ws.Adot, 6 * model.e_u[e], d)
+    else:
+        given = model.e_amount[e]
+        rate = ws.val[given + 1]
+        a = axpy6(ws.val[given + 2], c, a)
+    a = axpy6(rate, d, a)
+    v = axpy6(rate, c, v)
+    return v, a
+
+
+@kernel
+def neg6(a):
+    """-a."""
+    return (-a[0], -a[1], -a[2], -a[3], -a[4], -a[5])
+
+
+@kernel
+def no_rotation(model, ws, e, _):
+    """An element that only shifts."""
+    return UNIT
+
+
+@kernel
+def no_shift(model, ws, e, _):
+    """An element that only turns."""
+    return ZERO
+
+
+@kernel
+def no_columns(model, ws, e, place):
+    """Nothing moves it."""
+
+
+@kernel
+def no_rates(model, ws, e, motion):
+    """Nothing moves it."""
+    return motion
+
+
+@kernel
+def derives_nothing(model, ws, e, _):
+    """What is given is all it needs."""
+
+
+@kernel
+def unit_axis(model, ws, e, _):
+    """An axis of length 1."""
+    at = e * L.ELEMENT + L.E_AXIS
+    a = get3(ws.elem, at)
+    put3(ws.elem, at, scale(1.0 / math.sqrt(dot3(a, a)), a))
+
+
+@kernel
+def leaves_plane(model, ws, e, n):
+    """It keeps no normal."""
+    return n, False
+
+
+@kernel
+def rates_are_speeds(model, ws, e, ydot):
+    """`q_rates` where speeds are the derivatives of coordinates."""
+
+
+@kernel
+def straight(model, ws, e, step):
+    """`retract` and `departure` where coordinates add up."""
+
+
+@kernel
+def unbound(model, ws, e, _):
+    """No coordinates that are bound to one another."""
+
+
+PLAIN = (rates_are_speeds, straight, straight, unbound)

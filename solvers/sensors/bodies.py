@@ -1,0 +1,37 @@
+"""Orientations of bodies and how they turn."""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.algebra.rotations import quaternion_of
+from kinetree.solvers.algebra.vectors import add3, get3, get9
+from kinetree.solvers.kernel import kernel
+
+
+@kernel
+def pick_quaternion(m, axis):
+    """Component w, x, y, z (0-3) of the quaternion of a rotation matrix."""
+    w, x, y, z = quaternion_of(m)
+    if axis == 0:
+        return w
+    if axis == 1:
+        return x
+    if axis == 2:
+        return y
+    return z
+
+
+@kernel
+def orientation(model, ws, s):
+    """A component of the quaternion of a body."""
+    return pick_quaternion(get9(ws.row, s.a * L.ROW + L.W_R), s.axis)
+
+
+@kernel
+def angular_velocity(model, ws, s):
+    """Angular velocity of a body."""
+    return get3(ws.row, s.a * L.ROW + L.W_OM)
+
+
+@kernel
+def angular_acceleration(model, ws, s):
+    """Its rate after the accelerations are known."""
+    return add3(get3(ws.row, s.a * L.ROW + L.W_AL), get3(ws.row, s.a * L.ROW + L.W_DA))
