@@ -19,9 +19,12 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from coverage import Coverage, CoverageData
 from reached_plugin import LIMIT, TIMES
+
+if TYPE_CHECKING:
+    from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "reached"
@@ -79,6 +82,8 @@ class Run:
 
     @cached_property
     def data(self) -> CoverageData:
+        from coverage import CoverageData
+
         data = CoverageData(str(self.folder / "data"))
         data.read()
         return data
@@ -115,6 +120,8 @@ class File:
 
 def files(runs: Iterable[Run], layers: Iterable[str] = LAYERS) -> list[File]:
     """Every file of some layers, by what any of some runs reached."""
+    from coverage import Coverage
+
     known = [run for run in runs if run.there()]
     found = []
     analyser = Coverage(data_file=None, config_file=str(known[0].settings()))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import python_lines
 import pytest
+import python_lines
 from python_lines import File, Run, files, moved, share, spans, table
 from shell_lines import Source, details, shares
 

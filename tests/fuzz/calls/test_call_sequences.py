@@ -32,7 +32,7 @@ def test_threads_do_not_disturb_each_other(program, name):
 
 
 def test_sequences_reach_the_lines_of_the_shell(tmp_path):
-    """What no sequence reaches, no fuzzer tests; `scripts/dev.py coverage --c` plays more of them, older processors and hosts, and reaches more branches."""
+    """What no sequence reaches, no fuzzer tests; `scripts/dev.py coverage --c` plays more of them, and hosts, and reaches more branches."""
     if why := missing_tools(COUNTERS):
         pytest.skip(why)
     program = built(tmp_path, COUNTERS)
