@@ -65,10 +65,10 @@ GROUPS = {
 }
 # a native FMU's C code is no Python whose lines could be followed; nearest first
 SHELL_TESTS = [
-    "tests/fuzz/calls", "tests/fmu/test_fmu_native.py", "tests/fmu/test_fmu_exchange.py", "tests/fmu/test_fmu_events.py",
+    "tests/fmu/test_fmu_native.py", "tests/fmu/test_fmu_exchange.py", "tests/fmu/test_fmu_events.py",
     "tests/fmu/test_fmu_limits.py",
     "tests/fmu/test_fmu_engine.py", "tests/fmu/test_fmu_starts.py", "tests/fmu/test_capabilities.py", "tests/chain/test_chain_fmu.py",
-    "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py",
+    "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py", "tests/fuzz/calls",
 ]  # fmt: skip
 SHELL_TESTS_LAST = 500.0  # seconds that they may take
 JUDGED = Path(__file__).with_name("judged.toml")  # changes that make the same program, by hand, each with its reason
