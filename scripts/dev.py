@@ -180,6 +180,9 @@ def setup(options: argparse.Namespace | None = None) -> int:
         install_tbb()
         install_browser()
     build_engine()
+    if options is not None:  # asked for by itself
+        activate = f"{VENV.name}\\Scripts\\activate" if os.name == "nt" else f". {VENV.name}/bin/activate"
+        print(f"Ready. '{activate}' puts kinetree on this terminal's path; then: kinetree new mine --template pendulum")
     return 0
 
 
