@@ -102,6 +102,7 @@ def driven(description: Description) -> Iterator[tuple[str, bool]]:
     for name, actuator in description.actuators.items():
         if actuator.coordinate is not None:
             seen[actuator.coordinate] = seen.get(actuator.coordinate, False) or name in told
+    force: Any  # kinds differ in their keys
     for force in description.forces.values():
         if force.kind != "coordinate":
             continue
