@@ -71,7 +71,9 @@ def test_a_pinion_has_the_radius_of_its_rack():
 
 
 def test_brakes_and_motors_sit_on_their_joints():
-    described = wheels(stop={"kind": "brake", "coordinate": "a", "largest": 1.0, "stiffness": 50.0}, drive={"coordinate": "b", "value": "m - drag*der(b)"})
+    described = wheels(
+        stop={"kind": "brake", "coordinate": "a", "largest": 1.0, "stiffness": 50.0}, drive={"coordinate": "b", "value": "m - drag*der(b)"}
+    )
     described |= {"inputs": {"m": {"unit": "N.m"}}, "parameters": {"drag": 1.0}}
     data = start_scene(load(described).compile()).data()
     colours = [piece["colour"] for piece in pieces(data, "ground")]
