@@ -14,8 +14,8 @@ import numpy as np
 from kinetree.models.analysis.many import rows_of
 from kinetree.models.run.instance import Numbers, shaped
 from kinetree.models.run.simulation import Options, simulate
-from kinetree.models.specialised.code import lanes_text, llvm_text
 from kinetree.models.specialised.compiler import Machine, compiled
+from kinetree.models.specialised.functions import lanes_text, llvm_text
 from kinetree.models.specialised.motion import LARGEST, Motion, attach, machine_of, motions
 from kinetree.models.system.forms import HAMILTON, LAGRANGE, known
 

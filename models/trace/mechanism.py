@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
+from kinetree.models.trace.iterated import iterated_accelerations, iterated_momenta
 from kinetree.models.trace.matrices import Matrix, matrices
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 WORLD, BODY = "world axes", "body axes"
 SMALL = 40  # freedoms up to which forms of cubic cost are tried
 QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards", "matrices")
+INERTIAL = ("mass_matrix", "momenta", "energy", "matrices")  # what no contact changes
 MOTION = "motion"  # the right-hand side of runs: rates of coordinates, speeds and states, power of the loads
 PARAMETERS = ("numbers", "symbols")
 SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
@@ -40,9 +42,11 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     if form != "auto" and form not in known:
         raise ValueError(f"unknown form '{form}', expected one of auto, {', '.join(known)}")
     if form.startswith("ITR"):
-        raise ValueError(f"form '{form}' iterates: how often depends on the numbers, so that it has no straight-line operations")
+        raise ValueError(f"form '{form}' iterates from the matrix of the evaluation before, so that it is no function of the state alone")
     if system.compiled.loops:
-        if form not in ("auto", "DEC") or of == "hamilton":
+        if of == "hamilton":
+            raise ValueError(f"Hamilton's equations are for trees, '{system.name}' has closed loops: ask for accelerations or rates")
+        if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for trees, '{system.name}' has closed loops: use DEC")
         return [("DEC", WORLD)]
     if form == "auto":
@@ -83,7 +87,7 @@ def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
         recording.entry("literal", "literal_state", 0, recording.t)
         recording.run("literal.dec", "dec")
         return recording.nodes(recording.ws.udot)
-    return recording.accelerations(form)
+    return iterated_accelerations(recording, form) if form.startswith("ITR") else recording.accelerations(form)
 
 
 def results(system: System, recording: Recording, of: str, form: str, axes: str) -> tuple[list[int], list[str], tuple[int, ...]]:
@@ -93,7 +97,11 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
     if of == "accelerations":
         return accelerations(recording, form, axes), rates, (n,)
     if of == "hamilton":
-        return recording.hamilton(form), [*c.speeds, *(f"der(p({name}))" for name in c.speeds)], (2, n)
+        return (
+            iterated_momenta(recording) if form == "ITR-H" else recording.hamilton(form),
+            [*c.speeds, *(f"der(p({name}))" for name in c.speeds)],
+            (2, n),
+        )
     if of == "mass_matrix":
         return recording.mass_matrix(), [f"M[{a},{b}]" for a in c.speeds for b in c.speeds], (n, n)
     if of == "momenta":
@@ -162,6 +170,8 @@ def recorded(system: System, of: str, parameters: str | Collection[str], form: s
         raise ValueError(f"{', '.join(nodes_of_nothing)} of '{system.name}' is not a number whatever the state")
     values = {name: float(system._fast.ws.val[c.registers[name]]) for name in c.parameters}
     names = {"q": c.coordinates, "u": c.speeds, "x": c.states, "inputs": c.inputs, "parameters": c.parameters}
+    if of == "hamilton":
+        names["u"] = tuple(f"p({name})" for name in c.speeds)
     symbol = SYMBOLS[of]
     watched = [(i, outcome) for i, (_, outcome) in zip(conditions, watches, strict=True) if tape.number(i) is None]
     if of == "matrices":  # written out: entries are short
