@@ -25,6 +25,7 @@ WORLD, BODY = "world axes", "body axes"
 SMALL = 40  # freedoms up to which forms of cubic cost are tried
 QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards", "matrices")
 INERTIAL = ("mass_matrix", "momenta", "energy", "matrices")  # what no contact changes
+AGREED = 1e-10  # deviation from elimination near the start above which a form is not taken
 MOTION = "motion"  # the right-hand side of runs: rates of coordinates, speeds and states, power of the loads
 PARAMETERS = ("numbers", "symbols")
 SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
@@ -51,10 +52,18 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
         return [("DEC", WORLD)]
     if form == "auto":
         tail = "-H" if of == "hamilton" else ""
-        forms = [f"DEC{tail}", *([f"CBM{tail}"] if system.n <= SMALL else [])]
+        forms = [f"DEC{tail}", *([f"CBM{tail}"] if system.n <= SMALL else []), *([f"LGR{tail}"] if few_multipliers(system) else [])]
     else:
         forms = [form]
     return [(each, axes) for each in forms for axes in ((WORLD, BODY) if each == "DEC" else (BODY,))]
+
+
+def few_multipliers(system: System) -> bool:
+    """Whether multipliers promise less work than elimination, as in chains of joints with many freedoms."""
+    if not system.bodies or system.n > SMALL:
+        return False
+    predicted = system.costs()
+    return predicted["LGR"] < predicted["DEC"]
 
 
 def held_registers(system: System) -> list[int]:
@@ -141,8 +150,27 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
     """The form and the axes with the fewest operations; also of what is not printed, such as the motion."""
     if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
         raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
-    found = [traced(system, of, parameters, *each) for each in candidates(system, of, form)]
-    return min(found, key=lambda each: each.weight)
+    return cheapest_recorded(system, of, parameters, form)[0]
+
+
+def cheapest_recorded(system: System, of: str, parameters: str | Collection[str], form: str) -> tuple[Trace, Recording]:
+    """The same, and the blocks as the kernels left them; multipliers are left out where a body's inertia has no inverse, forms that lose digits, too."""
+    ways, found = candidates(system, of, form), []
+    for way in ways:
+        try:
+            found.append(recorded(system, of, parameters, *way))
+        except ArithmeticError:
+            if len(ways) == 1 or not way[0].startswith("LGR"):
+                raise
+    right = at_witness(found[0][0])
+    size = max(1.0, np.abs(right).max(initial=0.0))
+    exact = [each for each in found if not np.abs(at_witness(each[0]) - right).max(initial=0.0) > AGREED * size]
+    return min(exact, key=lambda each: each[0].weight)
+
+
+def at_witness(trace: Trace) -> np.ndarray:
+    """The results at the state near the start by which the tape decides."""
+    return np.array([trace.tape.values[i] for i in trace.results])
 
 
 def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
