@@ -25,7 +25,7 @@ from kinetree.solvers.layout import POSITIONS
 from kinetree.solvers.model_records import HEADER, INSTRUCTION
 
 OWN = ctypes.CFUNCTYPE(ctypes.c_int32, REAL, POINTER, POINTER, POINTER)
-MOST = 8 * LARGEST  # operations of all functions together
+MOST = 5 * LARGEST  # operations of all functions together
 MOST_KEPT = 64  # structures
 
 

@@ -27,7 +27,8 @@ from kinetree.solvers.model_records import HEADER
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Unit
 
-LARGEST = 60_000  # operations up to which straight-line code is made: above, it leaves the caches and compilers take minutes
+LARGEST = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
+FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of these nothing is traced to see
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def motion(system: System) -> Motion:
     if c.counts["nfi"]:
         raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
     estimate = system.costs()["DEC"] if system.bodies else 0.0
-    if estimate > LARGEST:
+    if estimate > FOLDED * LARGEST:
         raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
     trace = cheapest(system, MOTION)
     if trace.operations > LARGEST:

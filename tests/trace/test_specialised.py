@@ -100,7 +100,7 @@ def test_blocks_hand_everything_on(name: str, monkeypatch):
     system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
     right = forced(system)
     whole = right.accelerations_many(*given(system))
-    monkeypatch.setattr(functions, "blocks", lambda order, needs: blocks(order, needs, 12, 0))
+    monkeypatch.setattr(functions, "blocks", lambda order, needs: blocks(order, needs, 6, 0))
     cut = forced(system)
     found = cut.accelerations_many(*given(system))
     assert cut.machine.size != right.machine.size
