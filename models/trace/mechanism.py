@@ -154,7 +154,7 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
 
 
 def cheapest_recorded(system: System, of: str, parameters: str | Collection[str], form: str) -> tuple[Trace, Recording]:
-    """The same, and the blocks as the kernels left them; multipliers are left out where a body's inertia has no inverse, forms that lose digits, too."""
+    """The same, and the blocks as the kernels left them; left out are multipliers where an inertia has no inverse, and forms that lose digits."""
     ways, found = candidates(system, of, form), []
     for way in ways:
         try:

@@ -156,7 +156,7 @@ def test_what_cannot_be_traced_is_refused(arguments: dict, message: str):
 
 
 def test_multipliers_where_they_are_less_work():
-    """Chains of spherical joints have fewer multipliers than freedoms: `auto` takes them, unless a tiny inertia costs digits or none has an inverse."""
+    """Chains of spherical joints have fewer multipliers than freedoms: `auto` takes them unless a tiny inertia costs digits or has no inverse."""
     names = "abcdef"
     body = {"mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
     at = {"type": "spherical", "at": [0.1, 0.0, -1.0]}
