@@ -10,6 +10,7 @@ from kinetree.models.description.value_parts import Input, State
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic
+from kinetree.models.quantities.kinds import QUANTITIES
 
 HELD = {"s0": "length", "v0": "speed"}  # what an actuator holds from the beginning of a communication step on; t0 is its time
 
@@ -54,8 +55,8 @@ def states_of(description: Description) -> dict[str, State]:
             found[way] = State(rate=0.0, start=given.start, unit=given.unit, text=f"What follows {follow.input}")
             found[rate] = State(rate=0.0, text=f"Rate of what follows {follow.input}")
     for label, output in description.outputs.items():
-        if output.quantity == "dissipated_energy":
-            found[label] = State(rate=0.0, unit="J", text=output.text, display_unit=output.display_unit)
+        if output.quantity is not None and QUANTITIES[output.quantity].state:
+            found[label] = State(rate=0.0, unit=QUANTITIES[output.quantity].unit, text=output.text, display_unit=output.display_unit)
     for label, actuator in description.actuators.items():
         if actuator.chambers is not None and stands(actuator, description):
             for side in "ab":

@@ -12,13 +12,12 @@ from kinetree.models.compilation.algebra import E, choose, function
 from kinetree.models.compilation.blocks import pack, work_sizes
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.compilation.computed_outputs import add_losses
 from kinetree.models.compilation.contacts import Contacts, add_contact_guards, add_contacts
 from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
-from kinetree.models.compilation.outputs import add_deferred, add_magnitudes, add_outputs, add_rates
+from kinetree.models.compilation.outputs import add_deferred, add_integrals, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Ends
@@ -76,7 +75,7 @@ def assemble(builder: Builder) -> Compiled:
     add_actuators(builder)
     add_hydraulics(builder)
     add_deferred(builder)
-    add_losses(builder)
+    add_integrals(builder)
     rates = builder.add_states()
     builder.groups = add_groups(builder, joints)
     add_contacts(builder)

@@ -7,25 +7,14 @@ import re
 from kinetree.models.compilation.algebra import const, root
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.compilation.computed_outputs import computed
+from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.description.names import output_names
-from kinetree.models.description.quantity_kinds import AXES_OF, QUANTITIES
 from kinetree.models.description.value_parts import Output
-from kinetree.solvers.sensors.kinds.bodies import ANGULAR_ACCELERATION, ANGULAR_VELOCITY, ORIENTATION
-from kinetree.solvers.sensors.kinds.energies import ENERGY, KINETIC_ENERGY, POTENTIAL_ENERGY
-from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE, REACTION_MOMENT
-from kinetree.solvers.sensors.kinds.points import ACCELERATION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+from kinetree.models.quantities.kind import plain
+from kinetree.models.quantities.kinds import QUANTITIES
+from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE
 from kinetree.solvers.sensors.kinds.speeds import SPEED_RATE
 
-SENSORS = {
-    "position": POSITION,
-    "velocity": VELOCITY,
-    "acceleration": ACCELERATION,
-    "angular_velocity": ANGULAR_VELOCITY,
-    "angular_acceleration": ANGULAR_ACCELERATION,
-}
-ENERGIES = {"energy": ENERGY, "kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY}
-DISTANCES = {"distance": DISTANCE, "distance_rate": DISTANCE_RATE}
 FORCE_OF = re.compile(r"(force|reaction)\('(.*)'\)")
 
 
@@ -42,66 +31,37 @@ def add_outputs(builder: Builder) -> None:
 def components(output: Output) -> list[int]:
     """Numbers of the components that are wanted; 3 is the length of a vector."""
     kind = QUANTITIES[output.quantity or ""]
-    axes = AXES_OF[3 if output.quantity == "force" else kind.components]
-    return [axes.index(output.axis)] if output.axis is not None else list(range(kind.components))
+    return [kind.axes.index(output.axis)] if output.axis is not None else list(range(kind.components))
 
 
 def add_quantity(builder: Builder, label: str, output: Output) -> None:
-    """Sensors of one measured quantity, where there is one that gives it; else expressions over sensors."""
-    quantity, names = output.quantity or "", output_names(label, output)
-    if quantity == "dissipated_energy":  # a state, which has a column already
+    """Sensors of one measured quantity, where there are some that give it; else expressions over sensors."""
+    kind, names = QUANTITIES[output.quantity or ""], output_names(label, output)
+    if kind.state:
         return
-    unit = output.unit or measured_unit(output, QUANTITIES[quantity].unit)
-    builder.columns += [Column(name, 0, unit, output.text, output.display_unit) for name in names]
-    plain = output.reference is None and output.frame in ("ground", "body")
-    frame, wanted = int(output.frame == "body"), list(zip(names, components(output), strict=True))
-    if quantity in SENSORS and plain:
-        point = builder.vector(output.point, f"outputs.{label}.point")
-        for name, axis in wanted:
-            builder.add_sensor(name, SENSORS[quantity], builder.body[output.body or "ground"], point, axis=axis, frame=frame)
-    elif quantity == "orientation" and plain:
-        for name, axis in wanted:
-            builder.add_sensor(name, ORIENTATION, builder.body[output.body or "ground"], axis=axis)
-    elif quantity in DISTANCES and output.between is not None:
-        a, b = output.between
-        builder.add_sensor(label, DISTANCES[quantity], builder.body[a.body], builder.vector(a.point), builder.body[b.body], builder.vector(b.point))
-    elif quantity == "reaction" and plain:
-        add_reaction_output(builder, output, wanted, frame)
-    elif quantity in ENERGIES:
-        builder.add_sensor(label, ENERGIES[quantity])
+    builder.columns += [Column(each, 0, output.unit or kind.unit_of(output), output.text, output.display_unit) for each in names]
+    if kind.sensed is not None and (plain(output) or kind.computed is None):
+        kind.sensed(builder, output, list(zip(names, components(output), strict=True)))
     else:
         builder.deferred.append(lambda: add_computed(builder, label, output, names))
 
 
-def measured_unit(output: Output, unit: str) -> str:
-    """Unit of a quantity; forces and reactions may be moments."""
-    return "N.m" if output.quantity in ("force", "reaction") and output.part == "moment" else unit
-
-
-def add_reaction_output(builder: Builder, output: Output, wanted: list[tuple[str, int]], frame: int) -> None:
-    """Reaction of a joint, of the tree or cut, on its child at the origin of the child's frame."""
-    kind = REACTION_FORCE if output.part == "force" else REACTION_MOMENT
-    i = builder.joint_body[output.joint or ""]
-    turned = builder.topology.reversed[i - 1]
-    child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
-    for name, axis in wanted:
-        builder.add_sensor(name, kind, i, b=child, point_b=int(turned), axis=axis, frame=frame)
+def add_computed(builder: Builder, label: str, output: Output, names: list[str]) -> None:
+    """An output that is an expression over sensors."""
+    make = QUANTITIES[output.quantity or ""].computed
+    assert make is not None
+    found = make(builder, label, output)
+    parts = list(found) if isinstance(found, tuple) else [found]
+    if len(parts) == 3:
+        parts.append(root(sum((part * part for part in parts), const(0.0))))
+    for each, k in zip(names, components(output), strict=True):
+        builder.define(each, parts[k if len(parts) > 1 else 0].node)
 
 
 def add_deferred(builder: Builder) -> None:
     """Outputs that need the force elements."""
     for make in builder.deferred:
         make()
-
-
-def add_computed(builder: Builder, label: str, output: Output, names: list[str]) -> None:
-    """An output that is an expression over sensors."""
-    found = computed(builder, label, output)
-    parts = list(found) if isinstance(found, tuple) else [found]
-    if len(parts) == 3:
-        parts.append(root(sum((part * part for part in parts), const(0.0))))
-    for name, k in zip(names, components(output), strict=True):
-        builder.define(name, parts[k if len(parts) > 1 else 0].node)
 
 
 def add_rates(builder: Builder) -> None:
@@ -127,3 +87,11 @@ def add_magnitudes(builder: Builder) -> None:
                 continue
         if match and match[2] in builder.joint_body and key not in builder.registers.names and match[2] not in builder.description.forces:
             builder.add_sensor(key, REACTION_FORCE, builder.joint_body[match[2]], axis=3)
+
+
+def add_integrals(builder: Builder) -> None:
+    """Rates of the states that sum up a quantity."""
+    for label, output in builder.description.outputs.items():
+        kind = QUANTITIES.get(output.quantity or "")
+        if kind is not None and kind.state and kind.computed is not None and output.force in builder.books:
+            builder.define(rate_of_state(label), kind.computed(builder, label, output).node)

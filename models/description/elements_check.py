@@ -11,12 +11,13 @@ from kinetree.models.description.number_checks import check_order, check_set, ch
 from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts import Part, Point
 from kinetree.models.description.quantities import Axis
-from kinetree.models.description.quantity_kinds import AXES_OF, CHOICES, QUANTITIES, QuantityKind
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.table import ForceTable, TableName
 from kinetree.models.graph.tree import GROUND
+from kinetree.models.quantities.kind import CHOICES, QuantityKind
+from kinetree.models.quantities.kinds import QUANTITIES
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
@@ -142,7 +143,7 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
     for key in ("joint", "force", "actuator"):
         checker.known((*path, key), getattr(output, key), getattr(checker.description, f"{key}s"), key)
     check_between(checker, path, output.between)
-    kind = QUANTITIES[output.quantity] if output.quantity is not None else QuantityKind("", "")
+    kind = QUANTITIES[output.quantity] if output.quantity is not None else QuantityKind("", "", "")
     given = [key for key in kind.needs if getattr(output, key) is not None]
     if kind.needs and len(given) != 1:
         what = "two points" if kind.needs == ("between",) else " or ".join(f"a {key}" for key in kind.needs)
@@ -153,7 +154,7 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
     for key in ("point", "frame", "part", "about"):
         if key not in kind.takes and key in output.model_fields_set:
             checker.complain((*path, key), key, f"no {key} for {output.quantity or 'an expression'}")
-    axes = AXES_OF[3 if output.quantity == "force" else kind.components]
+    axes = kind.axes
     if output.axis is not None and output.axis not in axes:
         checker.complain(
             (*path, "axis"), shown(output.axis), "one of " + ", ".join(axes) if axes else f"no axis for {output.quantity or 'an expression'}"

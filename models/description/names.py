@@ -15,7 +15,6 @@ from kinetree.models.description.coupling_parts import rows_of
 from kinetree.models.description.errors import suggestion
 from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.quantities import PLACE, Expression
-from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.schema import Description
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.functions import RESERVED
@@ -24,6 +23,7 @@ from kinetree.models.expressions.text import ExpressionError, columns, evaluate_
 from kinetree.models.forces.kinds import offered
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.joints.elements import JointForm
+from kinetree.models.quantities.kinds import QUANTITIES
 from kinetree.solvers.layout import Op
 
 Path = tuple[str | int, ...]

@@ -16,13 +16,13 @@ from kinetree.models.description.dimensions import Clash, Dimension, alike, dime
 from kinetree.models.description.errors import shown
 from kinetree.models.description.joint_units import form_units, rate_unit
 from kinetree.models.description.quantities import Expression
-from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.si import Measured
 from kinetree.models.description.units import UnitError, fits, parse_unit
 from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.nodes import Leaf, leaves
 from kinetree.models.expressions.text import ExpressionError, columns, parse
 from kinetree.models.forces.kinds import offered
+from kinetree.models.quantities.kinds import QUANTITIES
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks import Checker
@@ -200,6 +200,5 @@ def measured_unit(checker: Checker, output: Output) -> str:
     if output.quantity == "force" and output.axis is None:
         coordinate = getattr(checker.description.forces.get(output.force or ""), "coordinate", None)
         moment = coordinate_units(checker).get(coordinate or "") == "rad"
-    if output.quantity in ("force", "reaction"):
-        return "N.m" if moment else "N"
-    return QUANTITIES[output.quantity].unit if output.quantity is not None else ""
+    kind = QUANTITIES.get(output.quantity or "")
+    return "" if kind is None else "N.m" if kind.moment and moment else kind.unit

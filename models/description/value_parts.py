@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field
 
 from kinetree.models.description.parts import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Law, Number, Vector
-from kinetree.models.description.quantity_kinds import QUANTITIES
 from kinetree.models.description.si import in_si
+from kinetree.models.quantities.kinds import QUANTITIES
 
 
 class OrBare:

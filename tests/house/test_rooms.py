@@ -13,7 +13,10 @@ ORDER: dict[str, list[set[str]]] = {
     ],
     "kinetree.models": [
         {"library"}, {"graph"}, {"modelica", "schema"},
-        {"description", "joints", "forces", "hydraulics", "expressions", "compilation", "controllers", "chain", "system", "run", "result"},
+        {
+            "description", "joints", "forces", "hydraulics", "quantities", "expressions", "compilation", "controllers",
+            "chain", "system", "run", "result",
+        },
         {"analysis"}, {"trace", "specialised"}, {"gradients"}, {"equations"}, {"scene"}, {"foreign"},
     ],
     "kinetree.fmu": [{"archive", "native", "slave"}, {"source"}],

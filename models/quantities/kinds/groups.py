@@ -1,14 +1,20 @@
-"""Totals over all bodies or some: mass, centre of mass, momentum, angular momentum. m p = sum of m_i p_i, H = sum of p_i x m_i v_i + R_i I_i w_i."""
+"""Totals of bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kinetree.models.compilation.algebra import E, const
-from kinetree.models.compilation.builder import Builder
-from kinetree.models.compilation.frames import Place, composed, resolved
+from kinetree.models.compilation.frames import Place, composed, resolved, seen
 from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
-from kinetree.models.description.body_parts import Body
+from kinetree.models.quantities.kind import GROUP, QuantityKind
+from kinetree.models.quantities.places import in_axes, reference
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.body_parts import Body
+    from kinetree.models.description.value_parts import Output
 
 
 class Group:
@@ -61,3 +67,44 @@ def tensor(builder: Builder, body: Body, label: str, mass: E) -> list[E]:
     x, y, z = vector_of(builder, body.com, f"bodies.{label}.com")
     shift = (y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z))
     return [a - mass * b for a, b in zip(given, shift, strict=True)]
+
+
+def group_of(builder: Builder, output: Output) -> Group:
+    return Group(builder, output.bodies)
+
+
+def mass(builder: Builder, label: str, output: Output) -> E:
+    return group_of(builder, output).mass()
+
+
+def centre(kind: str):
+    """The centre of mass or its velocity, seen from a body."""
+
+    def computed(builder: Builder, label: str, output: Output) -> Vector:
+        group = group_of(builder, output)
+        found = seen(kind, (group.centre, group.centre_velocity, lambda: NOWHERE), reference(builder, label, output))
+        return in_axes(builder, output, None, found)
+
+    return computed
+
+
+def momentum(builder: Builder, label: str, output: Output) -> Vector:
+    return in_axes(builder, output, None, group_of(builder, output).momentum())
+
+
+def angular_momentum(builder: Builder, label: str, output: Output) -> Vector:
+    group = group_of(builder, output)
+    if output.about == "centre":
+        return in_axes(builder, output, None, group.angular_momentum_about_centre())
+    return in_axes(builder, output, None, group.angular_momentum(vector_of(builder, output.point, f"outputs.{label}.point")))
+
+
+SEEN = (*GROUP, "reference")
+ANGULAR = "of all bodies or of some, about a fixed `point` or their centre of mass"
+QUANTITIES = (
+    QuantityKind("mass", "kg", "of all bodies, or of those in `bodies` that are there", 1, (), ("bodies",), mass, rank=17),
+    QuantityKind("centre_of_mass", "m", "position, of all bodies or of some", 3, (), SEEN, centre("position"), rank=18),
+    QuantityKind("centre_velocity", "m/s", "velocity of the centre of mass, of all bodies or of some", 3, (), SEEN, centre("velocity"), rank=19),
+    QuantityKind("momentum", "kg.m/s", "of all bodies or of some", 3, (), GROUP, momentum, rank=20),
+    QuantityKind("angular_momentum", "kg.m2/s", ANGULAR, 3, (), (*GROUP, "point", "about"), angular_momentum, rank=21),
+)

@@ -1,0 +1,86 @@
+"""What force elements and actuators do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.algebra import E, const, name
+from kinetree.models.compilation.frames import Place
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import Vector
+from kinetree.models.quantities.kind import QuantityKind
+from kinetree.models.quantities.places import in_axes
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.books import Book
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.value_parts import Output
+
+
+def value(builder: Builder, label: str, output: Output) -> Vector | E:
+    """The value of a law, or what acts on the first body."""
+    book = book_of(builder, output)
+    if output.axis is None:
+        return name(f"force('{output.force}')")
+    assert book.force is not None  # the checks leave components to those that have some
+    return in_axes(builder, output, place_of(builder, book.body), book.moment() if output.part == "moment" else book.force())
+
+
+def book_of(builder: Builder, output: Output) -> Book:
+    return builder.books[output.force or ""]
+
+
+def place_of(builder: Builder, body: int) -> Place:
+    """A body by its number."""
+    return Place(builder, next(label for label, number in builder.body.items() if number == body))
+
+
+def power(builder: Builder, label: str, output: Output) -> E:
+    """Brought in by a force element, an actuator, or the forces along the coordinates of a joint."""
+    from kinetree.models.compilation.additions import stands
+
+    if output.actuator is not None:
+        there = stands(builder.description.actuators[output.actuator], builder.description)
+        return name(hidden(output.actuator, "value")) * name(f"{output.actuator}.speed") if there else const(0.0)
+    return power_along(builder, builder.forms[output.joint].coordinates) if output.joint is not None else book_of(builder, output).power()
+
+
+def power_along(builder: Builder, coordinates: tuple[str, ...]) -> E:
+    """Of all forces and actuators along given coordinates."""
+    d = builder.description
+    total = const(0.0)
+    for label, force in d.forces.items():
+        if getattr(force, "coordinate", None) in coordinates:
+            total = total + builder.books[label].power()
+    for label, actuator in d.actuators.items():
+        if actuator.coordinate in coordinates:
+            total = total + name(hidden(label, "value")) * name(f"{label}.speed")
+    return total
+
+
+def stored_energy(builder: Builder, label: str, output: Output) -> E:
+    return book_of(builder, output).stored
+
+
+def dissipation(builder: Builder, label: str, output: Output) -> E:
+    return book_of(builder, output).dissipation()
+
+
+def clearance(builder: Builder, label: str, output: Output) -> E:
+    gap = book_of(builder, output).clearance
+    assert gap is not None
+    return gap
+
+
+FORCE = ("force",)
+VALUE = "value of a law; with `axis` a component of what acts on the (first) body"
+POWER = "brought in by a force element, an actuator, or the forces along a joint"
+GAP = "gap of a contact, tyre, jack or rail, below 0 where it is pressed in"
+QUANTITIES = (
+    QuantityKind("force", "N", VALUE, 1, FORCE, ("part", "frame"), value, vector=True, moment=True, rank=11),
+    QuantityKind("power", "W", POWER, 1, ("force", "actuator", "joint"), computed=power, rank=12),
+    QuantityKind("stored_energy", "J", "of a force element", 1, FORCE, computed=stored_energy, rank=13),
+    QuantityKind("dissipation", "W", "power that a force element takes and does not store", 1, FORCE, computed=dissipation, rank=14),
+    QuantityKind("dissipated_energy", "J", "integral of the dissipation over the run", 1, FORCE, computed=dissipation, state=True, rank=15),
+    QuantityKind("clearance", "m", GAP, 1, FORCE, computed=clearance, rank=16),
+)

@@ -1,0 +1,41 @@
+"""What joints transmit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinetree.models.compilation.algebra import name
+from kinetree.models.compilation.frames import Place
+from kinetree.models.compilation.hidden import hidden
+from kinetree.models.compilation.space import Vector
+from kinetree.models.quantities.kind import QuantityKind, Wanted
+from kinetree.models.quantities.places import in_axes
+from kinetree.solvers.sensors.kinds.forces import REACTION_FORCE, REACTION_MOMENT
+
+if TYPE_CHECKING:
+    from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.value_parts import Output
+
+
+def measure(builder: Builder, output: Output, wanted: Wanted, frame: int) -> None:
+    """Sensors of a joint, of the tree or cut, on its child at the origin of the child's frame."""
+    kind = REACTION_FORCE if output.part == "force" else REACTION_MOMENT
+    i = builder.joint_body[output.joint or ""]
+    turned = builder.topology.reversed[i - 1]
+    child = builder.body[builder.description.joints[output.joint or ""].child] if turned else 0
+    for each, axis in wanted:
+        builder.add_sensor(each, kind, i, b=child, point_b=int(turned), axis=axis, frame=frame)
+
+
+def sensed(builder: Builder, output: Output, wanted: Wanted) -> None:
+    measure(builder, output, wanted, int(output.frame == "body"))
+
+
+def computed(builder: Builder, label: str, output: Output) -> Vector:
+    names = [f"{hidden(f'outputs.{label}', 'reaction')}[{k}]" for k in (1, 2, 3)]
+    measure(builder, output, list(zip(names, range(3), strict=True)), 0)
+    return in_axes(builder, output, Place(builder, builder.description.joints[output.joint or ""].child), Vector(*map(name, names)))
+
+
+SAYS = "force or moment that a joint transmits to its child, about the child's origin"
+QUANTITIES = (QuantityKind("reaction", "N", SAYS, 3, ("joint",), ("part", "frame"), computed, sensed, moment=True, rank=10),)
