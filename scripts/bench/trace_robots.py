@@ -221,7 +221,7 @@ def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]
     """The table."""
     typer.echo(f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays")
     typer.echo(
-        "| robot | freedoms | operations | code | traced, compiled, measured in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"
+        "| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"
     )
     typer.echo("|" + "---|" * 11)
     texts = [
