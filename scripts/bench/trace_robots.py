@@ -220,9 +220,7 @@ def show(row: dict[str, Any]) -> None:
 def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]:
     """The table."""
     typer.echo(f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays")
-    typer.echo(
-        "| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"
-    )
+    typer.echo("| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |")
     typer.echo("|" + "---|" * 11)
     texts = [
         (f"{name}_{'_'.join(map(str, values.values()))}".rstrip("_"), urdf_of(load(f"lib:{name}", **values).compile())) for name, values in WRITTEN
