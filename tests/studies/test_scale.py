@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from report_page import Page, numbers
 
 from kinetree.scripts import cli
 from kinetree.scripts.studies import rows
@@ -145,7 +146,11 @@ def test_a_study_of_indices(study: Path, tmp_path: Path, capsys: pytest.CaptureF
     mean = w @ f @ w
     variance = w @ (f - mean) ** 2 @ w
     assert found["S1"] == pytest.approx([w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance], abs=0.08)
-    assert "Sobol indices" in (tmp_path / "i.html").read_text()
+    page = {row[0]: row[1:] for row in [rows for rows in Page(tmp_path / "i.html").tables if rows[0][0] == "parameter"][1]}
+    for k, name in enumerate(("k", "m")):
+        told, total = numbers(page[name]), 1.0 - [w @ (f @ w - mean) ** 2 / variance, w @ (w @ f - mean) ** 2 / variance][1 - k]
+        assert told == pytest.approx([found["S1"][k], found["S1_conf"][k], found["ST"][k], found["ST_conf"][k]], rel=1e-5)
+        assert told[2] == pytest.approx(total, abs=0.08) and 0.0 < told[1] < 0.5
     study.write_text(text.replace("samples = 64", "samples = 60"))
     assert cli.main(["study", str(study), "-q"]) == 2 and "power of two" in capsys.readouterr().err
 
