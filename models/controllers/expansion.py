@@ -20,6 +20,7 @@ from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.controller_parts import Controlled, ObserverController, Tracking
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.value_parts import Input, Output, State
@@ -130,12 +131,21 @@ class Expansion:
         """All tables."""
         self.drive()
         if isinstance(self.c, Tracking):
-            self.made.output(f"{self.name}.error", error_of(self.law, self.name), text="Setpoint less measure, as the controller reads them")
+            text = "Setpoint less measure, as the controller reads them"
+            self.made.output(f"{self.name}.error", error_of(self.law, self.name), self.measured_unit(), text)
         held = self.sampled and not self.rest
         if held:
             self.hold()
         else:
             self.flow()
+
+    def measured_unit(self) -> str:
+        """The unit of what is measured, where that is one value with a name and a unit."""
+        name, d = str(getattr(self.c, "measure", "")), self.description
+        for tables in (d.outputs, d.states, d.inputs):
+            if name in tables:
+                return tables[name].unit
+        return joint_units(d.joints).get(name, ("", ""))[0]
 
     def drive(self) -> None:
         """Forces beside those of the actuators."""
