@@ -9,16 +9,16 @@
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
 Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
-    Instance *in = (Instance *)calloc(1, sizeof *in);
-    if (!in) return NULL;
-    in->sink = sink;
-    in->environment = environment;
-    in->logger = logger;
-    in->exchange = exchange;
-    in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
+    /* why an instance cannot be made is always said, also when there is no room for one */
+    Instance first = {.sink = sink, .environment = environment, .logger = logger, .exchange = exchange, .logging = CATEGORY_ALL}, *in = (Instance *)malloc(sizeof *in);
+    if (!in) {
+        say(&first, LEVEL_ERROR, "cannot instantiate: out of memory");
+        return NULL;
+    }
+    *in = first;
     if (!name || !*name) name = "unnamed";
     if ((in->name = (char *)malloc(strlen(name) + 1))) strcpy(in->name, name);
-    const char *problem = model_load(&in->model, resources, token);
+    const char *problem = in->name ? model_load(&in->model, resources, token) : "out of memory";
     if (!problem && !(in->work = (double *)calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (!problem && !(in->happened = (unsigned char *)calloc((size_t)in->model.header[P_GUARDS] + 1, 1))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
