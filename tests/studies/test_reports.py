@@ -207,6 +207,7 @@ def test_times_of_a_run_in_the_loop(tmp_path: Path):
     record.simulated, record.misses, record.notes = False, 3, []
     record.computing, record.lateness = [1e-4] * 299 + [0.02], [1e-6] * 298 + [0.011, 0.03]
     record.bare, record.trips = [5e-6] * 998 + [0.012] * 2, [0.001, 0.002, 0.003]
+    record.gaps = [1e-7] * 150 + [3e-7] * 150
     page = Page(write_report(record, tmp_path / "l.html"))
     assert page.said("# of # steps ended after their deadline") == [3.0, 300.0]
     told = "of these # computed for longer than a step; # steps began a whole step late, as # of # did in the loop that only waits"
@@ -216,6 +217,7 @@ def test_times_of_a_run_in_the_loop(tmp_path: Path):
     assert numbers(table["computing of a step"]) == pytest.approx([100.0, 100.0, at(0.999, 300, 100.0, 2e4), 2e4])
     assert numbers(table["lateness of a step"]) == pytest.approx([1.0, 1.0, at(0.999, 300, 1.1e4, 3e4), 3e4])
     assert numbers(table["lateness of a loop that only waits"]) == pytest.approx([5.0, 5.0, 12000.0, 12000.0])
+    assert numbers(table["taken from the loop while it waits"]) == pytest.approx([0.2, 0.3, 0.3, 0.3])
     assert numbers(table["round trip as seen at the next step"]) == pytest.approx([2000.0, 2980.0, 2998.0, 3000.0])
 
 
