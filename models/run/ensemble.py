@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.cases import Cases
 from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.instance import Instance
+from kinetree.models.run.instance import Instance, aligned
 from kinetree.models.run.simulation import Options, check, set_options
 from kinetree.models.run.status import EvaluationError
-from kinetree.models.run.through_events import aligned, in_lanes_through_events
+from kinetree.models.run.through_events import in_lanes_through_events
 from kinetree.models.run.unit import Run, Unit, later, make_unit
 from kinetree.solvers import layout as L
 from kinetree.solvers.integrate import rk45

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinetree.models.run.cases import Cases
 from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.instance import Instance
+from kinetree.models.run.instance import Instance, aligned
 from kinetree.models.run.simulation import Options, check, set_options
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, Unit
@@ -119,6 +119,8 @@ class Group:
         self.wide = structure.instance.wide(L.LANES_STRIDE)
         self.scratch = aligned(((3 + stages) * n + 2 * structure.guards) * L.WIDTH)
         self.varied, self.values = np.zeros(0, dtype=np.int64), np.zeros((L.WIDTH, 0))
+        self.plan, self.flags = np.zeros(6, dtype=np.int64), np.zeros(L.WIDTH)
+        self.out = np.zeros((L.WIDTH, WINDOW + 1, len(structure.registers)))
         self.fresh = True
 
     def members(self) -> list[Member]:
@@ -136,6 +138,10 @@ class Group:
         different = (images != images[0]) & ~(np.isnan(images) & np.isnan(images[0]))
         self.varied = np.flatnonzero(different.any(axis=0)).astype(np.int64)
         self.values = np.ascontiguousarray(images[:, self.varied])
+        s = self.structure
+        before = (s.instance.ints, s.compiled.floats, s.instance.work, self.wide, self.scratch, self.plan, self.room.method, self.varied)
+        self.blocks = [block.ctypes.data for block in (*before, self.values, self.states)]
+        self.results = [block.ctypes.data for block in (s.registers, self.out, self.flags)]
 
     def go(self, at: int, end: int) -> list[Member]:
         """To a row; the runs that have left and stand there by themselves."""
@@ -165,17 +171,15 @@ class Group:
         for lane, member in enumerate(self.places):
             if member is None:
                 self.states[lane] = self.states[live[0]]
-        out, flags = np.empty((L.WIDTH, end - at + 1, len(s.registers))), np.full(L.WIDTH, IDLE)
+        rows, flags = end - at + 1, self.flags
+        out = self.out.reshape(-1)[: L.WIDTH * rows * len(s.registers)].reshape(L.WIDTH, rows, len(s.registers))
+        flags[:] = IDLE
         flags[live] = QUIET
-        plan = np.array([self.fresh, self.varied.size, end - at + 1, len(s.registers), self.stages, 0], dtype=np.int64)
-        times = room.times[at : end + 1]
-        arrays = (self.wide, self.scratch, plan, room.method, self.varied, self.values, self.states, times, s.registers, out, flags)
-        blocks = (s.instance.ints, s.compiled.floats, s.instance.work)
-        status = room.entry(*(block.ctypes.data for block in (*blocks, *arrays)))
+        self.plan[:] = (self.fresh, self.varied.size, rows, len(s.registers), self.stages, 0)
+        status = room.entry(*self.blocks, room.times.ctypes.data + room.times.itemsize * at, *self.results)
         self.fresh = False
-        reached = int(plan[-1])
-        rows = out[live, 1 : reached + 1]
-        good = status == 0 and bool(np.isfinite(rows).all())
+        reached = int(self.plan[-1])
+        good = status == 0 and bool(np.isfinite(out[live, 1 : reached + 1]).all())
         if good:
             for lane in live:
                 member = self.places[lane]
@@ -285,13 +289,10 @@ def in_lanes_through_events(
                 progress(float(part.stop))
         failures.update(room.failures)
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, [parts[k::workers] for k in range(workers)]))
+    shares = [parts[k::workers] for k in range(min(workers, len(parts)))]
+    if len(shares) == 1:
+        work(shares[0])
+    else:
+        with ThreadPoolExecutor(len(shares)) as pool:
+            list(pool.map(work, shares))
     return failures
-
-
-def aligned(size: int) -> np.ndarray:
-    """Floats on a boundary of 64 bytes."""
-    block = np.empty(size + 8)
-    first = -(block.ctypes.data // 8) % 8
-    return block[first : first + size]
