@@ -65,14 +65,11 @@ def quietly(title: str, command: list[str | Path], required: bool = True) -> boo
                 print(f"\r{title} ... {now - start:.0f} s" if live else f"{title} ... {now - start:.0f} s", end="" if live else "\n", flush=True)
     seconds = time.monotonic() - start
     print(f"\r{title}: " if live else f"{title}: ", end="")
-    if process.returncode == 0:
-        print(f"done in {seconds:.1f} s")
-        return True
-    print("failed")
-    if required:
+    print(f"done in {seconds:.1f} s" if process.returncode == 0 else "failed")
+    if process.returncode and required:
         tail = log.read_text(errors="replace").splitlines()[-20:]
         raise Failure("\n".join([*tail, f"'{title}' failed; the whole output is in {log}"]))
-    return False
+    return process.returncode == 0
 
 
 def make_environment() -> None:
@@ -180,6 +177,8 @@ def setup(options: argparse.Namespace | None = None) -> int:
         install_tbb()
         install_browser()
     build_engine()
+    if options is not None:  # asked for by itself
+        print(f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path")
     return 0
 
 
