@@ -23,7 +23,6 @@ from kinetree.models.specialised.compiler import Machine
 from kinetree.models.specialised.motion import Motion, attach, machine_of, motions
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.integrate_cases import CASES, Case
-
 from kinetree.scripts.bench.integrate_exudyn import exudyn_points
 from kinetree.scripts.bench.integrate_sundials import ADAMS, BDF, Cvode
 from kinetree.scripts.bench.robots import machine
@@ -154,7 +153,9 @@ def stretch(rates: Rates, name: str, tolerance: float, asked: np.ndarray, y: np.
     return solve_ivp(f, (asked[0], asked[-1]), y, method=name, t_eval=asked, rtol=max(tolerance, 3e-14), atol=absolute).y.T
 
 
-def curve(once: Callable[..., tuple[np.ndarray, int, float]], repeats: int, case: Case, name: str, tolerances: list[float], exact: np.ndarray) -> list[Point]:
+def curve(
+    once: Callable[..., tuple[np.ndarray, int, float]], repeats: int, case: Case, name: str, tolerances: list[float], exact: np.ndarray
+) -> list[Point]:
     """Runs of one method over the tolerances."""
     system, found = case.compiled(), []
     scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
