@@ -1,6 +1,6 @@
 """Work against accuracy of whole mechanisms, a few per class, beside scipy, SUNDIALS (scikit-sundae) and Exudyn in one run.
 
-Ours run by the engine and by straight-line code (`system.specialise()`); CVODE calls that same straight-line code from C, scipy calls the engine through
+Ours run by the engine and by straight-line code (`system.specialise()`); CVODE calls that same straight-line code from C, scipy calls the engine from
 Python, both from corner to corner of the laws of time; Exudyn has models of its own. Errors are the largest over ten instants (Exudyn: at the end) of
 coordinates, speeds and states over their largest values, from a run at 1e-12. Seconds are those of the thread.
 """

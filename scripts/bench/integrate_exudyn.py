@@ -1,4 +1,4 @@
-"""Exudyn's own models of mechanisms that work against accuracy is measured on: a chain of revolute bodies as a kinematic tree, N four-bars in the plane."""
+"""Exudyn's own models of mechanisms for work against accuracy: a chain of revolute bodies as a kinematic tree, N four-bars in the plane."""
 
 import time
 from typing import Any

@@ -1,8 +1,8 @@
 """Adams method of fixed step and order 1 to 8, for real time: two evaluations per step, four while it knows less than four rates.
 
-Predict by Adams-Bashforth of order k, evaluate, correct by Adams-Moulton of order k + 1, evaluate; the order follows the errors that the backward
-differences of f tell, so that it rises in smooth motion and falls where stability or a kink asks for it. First steps are those of the classical
-Runge-Kutta method. E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, III.1; L. F. Shampine, M. K. Gordon, 1975, chapter 6.
+Predict by Adams-Bashforth of order k, evaluate, correct by Adams-Moulton of order k + 1, evaluate. The order follows the errors that the backward
+differences of f tell: it rises in smooth motion and falls where stability or a kink asks for it. First steps are those of the classical Runge-Kutta
+method. E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, III.1; L. F. Shampine, M. K. Gordon, 1975, chapter 6.
 """
 
 from kinetree.solvers.integrate import controller as CT
