@@ -5,6 +5,7 @@ python3 scripts/dev.py setup      make .venv and install everything
 python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
 python3 scripts/dev.py docs       build the documentation as a site into out/site, without a warning (--renew: run the tutorials for their pictures)
+python3 scripts/dev.py count      count instructions by valgrind and fail where they grew (--keep: take what is counted as the new measure)
 python3 scripts/dev.py platforms  install Wine and QEMU where that is possible, run the FMUs' binaries of every platform
 """
 
@@ -229,6 +230,16 @@ def bench(options: argparse.Namespace) -> int:
     return run(program("kinetree"), "bench", *options.rest)
 
 
+def count(options: argparse.Namespace) -> int:
+    """Instructions of kernels, steps and a compilation beside those that are kept: what grew by more than 2 % fails, with the functions."""
+    setup()
+    if not shutil.which("valgrind") and not install_packages(["valgrind"]):
+        print("Not counted: valgrind is not installed (apt-get install valgrind, as root)")
+        return 0
+    compare = "--json" if "--keep" in options.rest else "--against"
+    return run(program("kinetree"), "bench", "instructions", compare, ROOT / ".ci" / "instructions.json")
+
+
 def docs(options: argparse.Namespace) -> int:
     setup()
     return run(program("python"), "-m", "kinetree.scripts.site", *options.rest)
@@ -258,6 +269,7 @@ COMMANDS = {
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
     "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds, --coverage of the C shell"),
+    "count": (count, "count instructions by valgrind, fail where they grew"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 
@@ -274,7 +286,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "fuzz"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "count", "bench", "mutants", "fuzz"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)
