@@ -231,13 +231,14 @@ def bench(options: argparse.Namespace) -> int:
 
 
 def count(options: argparse.Namespace) -> int:
-    """Instructions of kernels, steps and a compilation beside those that are kept: what grew by more than 2 % fails, with the functions."""
+    """Beside the instructions that are kept: what grew by more than 2 % fails, with the functions."""
     setup()
     if not shutil.which("valgrind") and not install_packages(["valgrind"]):
         print("Not counted: valgrind is not installed (apt-get install valgrind, as root)")
         return 0
-    compare = "--json" if "--keep" in options.rest else "--against"
-    return run(program("kinetree"), "bench", "instructions", compare, ROOT / ".ci" / "instructions.json")
+    return run(
+        program("kinetree"), "bench", "instructions", "--json" if "--keep" in options.rest else "--against", ROOT / ".ci" / "instructions.json"
+    )
 
 
 def docs(options: argparse.Namespace) -> int:
@@ -284,10 +285,9 @@ def main() -> int:
         sub = commands.add_parser(name, help=text)
         if name == "test":
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
-    options, options_rest = parser.parse_known_args()
-    options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "count", "bench", "mutants", "fuzz"):
-        parser.error(f"unknown arguments: {' '.join(options_rest)}")
+    options, options.rest = parser.parse_known_args()
+    if options.rest and options.command not in ("test", "platforms", "demo", "docs", "count", "bench", "mutants", "fuzz"):
+        parser.error(f"unknown arguments: {' '.join(options.rest)}")
     try:
         return COMMANDS[options.command][0](options)
     except Failure as failure:

@@ -202,7 +202,8 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
     theirs: dict[str, Any] = {}
     if straight_line(system)[1] is not None:
         theirs["CVODE"] = curve(cvode_once, REPEATS, case, "CVODE BDF" if case.stiff else "CVODE Adams", tolerances, exact)
-    theirs |= {name: curve(peer_once, 1, case, name, tolerances, exact) for name in (STIFF_PEERS if case.stiff else SMOOTH_PEERS)}
+    peers = ("LSODA",) if quick else STIFF_PEERS if case.stiff else SMOOTH_PEERS
+    theirs |= {name: curve(peer_once, 1, case, name, tolerances, exact) for name in peers}
     if case.exudyn is not None:
         scale = np.maximum(np.abs(exact).max(axis=0), LEAST)
         theirs |= {name: [Point(*each) for each in points] for name, points in exudyn_points(case.exudyn, case.stop, exact[-1], scale, quick).items()}
