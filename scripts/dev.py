@@ -226,8 +226,7 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def bench(options: argparse.Namespace) -> int:
-    setup()
-    return run(program("kinetree"), "bench", *options.rest)
+    return setup() or run(program("kinetree"), "bench", *options.rest)
 
 
 def count(options: argparse.Namespace) -> int:
@@ -236,9 +235,8 @@ def count(options: argparse.Namespace) -> int:
     if not shutil.which("valgrind") and not install_packages(["valgrind"]):
         print("Not counted: valgrind is not installed (apt-get install valgrind, as root)")
         return 0
-    return run(
-        program("kinetree"), "bench", "instructions", "--json" if "--keep" in options.rest else "--against", ROOT / ".ci" / "instructions.json"
-    )
+    how = "--json" if "--keep" in options.rest else "--against"
+    return run(program("kinetree"), "bench", "instructions", how, ROOT / ".ci" / "instructions.json")
 
 
 def docs(options: argparse.Namespace) -> int:
