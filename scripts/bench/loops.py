@@ -15,11 +15,16 @@ import numpy as np
 import typer
 
 from kinetree.models import load
+from kinetree.models.specialised.system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
+from kinetree.scripts.bench import loops_plane
 
 LOOPS = (1, 2, 5, 10, 20, 40, 80)
 QUICK = (2, 10, 40)
 REPEATS = 7  # the fastest counts
+AIMS = {"kinetree": 5.0, "kinetree straight-line": 10.0}  # times of lcaba over ours
+LARGEST = 10  # loops up to which straight-line code is made
+PROJECTION_AIM = 0.3  # of a step
 REVOLUTION = {2: 1.9425149226070836835, 40: 1.965601928704650439}  # IFToMM/UDC benchmark A02, exact
 # tip of the first crank, N = 2, exact
 TIPS = {2.0: (0.057815795768011432, 0.99832726786345548), 10.0: (0.32845811154081538, 0.94451853817860096)}
@@ -46,6 +51,55 @@ def own_acceleration(n: int) -> dict:
     return {"method": "kinetree", "loops": n, "us": us, "bodies": len(system.bodies), "speeds": system.n, "freedoms": system.freedoms}
 
 
+def straight_line(n: int) -> dict:
+    """The same by straight-line code."""
+    return {"method": "kinetree straight-line", "loops": n, "us": 1e6 * Specialised(load("lib:n_four_bar", n=n).compile()).times["specialised"]}
+
+
+def others() -> list[dict]:
+    """Plane mechanisms of the library, without their forces, beside lcaba."""
+    found = []
+    for name in loops_plane.PLANE:
+        try:
+            found += (rows := loops_plane.accelerations(name, timed))
+        except ImportError:
+            return found
+        deviation = next(row["deviation"] for row in rows if "deviation" in row)
+        assert deviation < loops_plane.AGREED, f"{name}: accelerations differ by {deviation:.1e}"
+        typer.echo(f"  {name:12s}" + "".join(f"  {row['method']} {row['us']:.2f} us" for row in rows) + f"  (they differ by {deviation:.0e})")
+    return found
+
+
+def ratios(found: list[dict]) -> list[dict]:
+    """Times of lcaba over ours, and what was aimed at."""
+    peers = {(row.get("mechanism"), row["loops"]): row["us"] for row in found if row["method"] == "pinocchio lcaba"}
+    rows = []
+    for row in found:
+        peer, aim = peers.get((row.get("mechanism"), row["loops"])), AIMS.get(row["method"])
+        if peer is not None and aim is not None:
+            rows.append(
+                {"mechanism": row.get("mechanism", f"{row['loops']} four-bars"), "method": row["method"], "lcaba": peer / row["us"], "aim": aim}
+            )
+            typer.echo(f"  {rows[-1]['mechanism']:14s} lcaba / {row['method']:24s} {rows[-1]['lcaba']:5.2f}   aim {aim:g}")
+    return rows
+
+
+def projection(model: str, step: float, **settings: int) -> dict:
+    """What projection onto the constraints takes of a step of rk4: a run beside its evaluations at the engine's price."""
+    system = load(model, **settings).compile()
+    system._fast.set_state(*system.start())
+    repeat, stop, best = system._fast.entry("repeat"), 500 * step, float("inf")
+    price = timed(lambda count: repeat(count, 0.0), 500)
+    for _ in range(3):
+        best = min(best, system.simulate(stop, integrator="rk4", step=step, output_step=stop).statistics["seconds"])
+    each = 1e6 * best / 500
+    # four evaluations for the step, one more after the projection has moved the state
+    row = {"mechanism": f"{model} {settings.get('n', '')}".strip(), "step us": each, "evaluations us": 5 * price, "share": 1.0 - 5 * price / each}
+    share = f"{100 * row['share']:.0f} % are left; aim {100 * PROJECTION_AIM:.0f}"
+    typer.echo(f"  {row['mechanism']:18s} {each:.2f} us a step of rk4, {5 * price:.2f} in five evaluations: {share}")
+    return row
+
+
 def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> dict:
     """A run to `stop` with its error against the exact solution."""
     system = load("lib:n_four_bar", n=n).compile()
@@ -64,6 +118,8 @@ def accelerations(sizes: tuple[int, ...]) -> list[dict]:
     found = []
     for n in sizes:
         found.append(own_acceleration(n))
+        if n <= LARGEST:
+            found.append(straight_line(n))
         found += peers.accelerations(n, timed)
         for entry in found:
             if entry["loops"] == n:
@@ -109,11 +165,21 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     exponents = {method: growth(found, method) for method in dict.fromkeys(entry["method"] for entry in found)}
     for method, exponent in exponents.items():
         typer.echo(f"  {method:24s} grows with N^{exponent:.2f}")
+    typer.echo("other plane mechanisms")
+    found_others = others()
+    beside = ratios([*found, *found_others])
+    typer.echo("projection onto the constraints")
+    shares = [projection("lib:n_four_bar", 1e-3, n=2), projection("lib:n_four_bar", 1e-3, n=10), projection("lib:andrews", 1e-5)]
     typer.echo("runs")
     runs = simulations(quick)
     data = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(), "versions": versions()}
     if json_path:
-        json_path.write_text(json.dumps(data | {"results": found, "growth": exponents, "runs": runs}, indent=1), encoding="utf-8")
+        json_path.write_text(
+            json.dumps(
+                data | {"results": found, "others": found_others, "ratios": beside, "projection": shares, "growth": exponents, "runs": runs}, indent=1
+            ),
+            encoding="utf-8",
+        )
     if plots:
         draw(found, plots / "loops.png")
 
