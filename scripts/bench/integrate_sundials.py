@@ -63,6 +63,10 @@ def functions() -> dict[str, Any]:
     return result
 
 
+def address_of(function: Any) -> int:
+    return ctypes.cast(function, ADDRESS).value or 0
+
+
 def right_hand_side(address: int, system: System):
     """What CVODE calls: (t, y, rates, memory) -> status; memory is the work of the mechanism and room for the rates that straight-line code gives.
 
@@ -74,12 +78,12 @@ def right_hand_side(address: int, system: System):
     )
     nu, nx, room = ws.u.size, ws.x.size, work.size
     states, ints, floats = 2 * nu + nx, instance.ints, system.compiled.floats
-    own, numbers = OWN(address), NUMBERS(ctypes.cast(functions()["N_VGetArrayPointer"], ADDRESS).value)
-    engine = ENTRY(ctypes.cast(function("accelerations"), ADDRESS).value)
+    own, numbers = OWN(address), NUMBERS(address_of(functions()["N_VGetArrayPointer"]))
+    engine = ENTRY(address_of(function("accelerations")))
 
     @cfunc(types.int32(types.float64, types.voidptr, types.voidptr, types.voidptr))
     def rates(t, y, ydot, memory):
-        block, state, out = carray(memory, room + states + 1, types.float64), carray(numbers(y), states), carray(numbers(ydot), states)
+        block, state, out = carray(memory, room + states + 1, np.float64), carray(numbers(y), states), carray(numbers(ydot), states)
         if own(t, state.ctypes, block[at_val:].ctypes, block[room:].ctypes) == 0:
             for k in range(states):
                 out[k] = block[room + k]

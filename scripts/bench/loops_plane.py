@@ -17,6 +17,7 @@ from kinetree.scripts.bench.loops_peers import call_overhead
 
 PLANE = ("four-bar", "six-bar", "andrews")
 AGREED = 1e-6  # of the largest acceleration
+LEAST = 1e-12  # moment of inertia that Pinocchio wants of rods about their axis; it does not matter in the plane
 Timer = Callable[[Callable[[int], object], int], float]
 
 
@@ -71,8 +72,8 @@ class Plane:
         assert turn is not None and not after.any(), "a hinge about z at the origin of its body"
         child = self.model.addJoint(parent, pin.JointModelRZ(), pin.SE3(one, before), joint.child)
         body = self.system.description.bodies[joint.child]
-        xx, yy, zz, xy, xz, yz = self.numbers(body.inertia)
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + 1e-9 * one
+        xx, yy, zz, xy, xz, yz = self.numbers(body.inertia or (0.0,) * 6)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) + LEAST * one
         mass = evaluate_constant(body.mass, self.values)
         self.model.appendBodyToJoint(child, pin.Inertia(mass, self.numbers(body.com), tensor), pin.SE3.Identity())
         self.body[joint.child] = child
