@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import carray, cfunc, types
+from numba import cfunc, types
+from numba.np.numpy_support import carray
 
 from kinetree.models.system.system import System
 from kinetree.solvers.library.load import function
