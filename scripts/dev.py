@@ -5,7 +5,6 @@ python3 scripts/dev.py setup      make .venv and install everything
 python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
 python3 scripts/dev.py docs       build the documentation as a site into out/site, without a warning (--renew: run the tutorials for their pictures)
-python3 scripts/dev.py count      count instructions by valgrind and fail where they grew (--keep: take what is counted as the new measure)
 python3 scripts/dev.py platforms  install Wine and QEMU where that is possible, run the FMUs' binaries of every platform
 """
 
@@ -66,14 +65,11 @@ def quietly(title: str, command: list[str | Path], required: bool = True) -> boo
                 print(f"\r{title} ... {now - start:.0f} s" if live else f"{title} ... {now - start:.0f} s", end="" if live else "\n", flush=True)
     seconds = time.monotonic() - start
     print(f"\r{title}: " if live else f"{title}: ", end="")
-    if process.returncode == 0:
-        print(f"done in {seconds:.1f} s")
-        return True
-    print("failed")
-    if required:
+    print(f"done in {seconds:.1f} s" if process.returncode == 0 else "failed")
+    if process.returncode and required:
         tail = log.read_text(errors="replace").splitlines()[-20:]
         raise Failure("\n".join([*tail, f"'{title}' failed; the whole output is in {log}"]))
-    return False
+    return process.returncode == 0
 
 
 def make_environment() -> None:
@@ -181,6 +177,8 @@ def setup(options: argparse.Namespace | None = None) -> int:
         install_tbb()
         install_browser()
     build_engine()
+    if options is not None:  # asked for by itself
+        print(f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path")
     return 0
 
 
@@ -226,17 +224,8 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def bench(options: argparse.Namespace) -> int:
-    return setup() or run(program("kinetree"), "bench", *options.rest)
-
-
-def count(options: argparse.Namespace) -> int:
-    """Beside the instructions that are kept: what grew by more than 2 % fails, with the functions."""
     setup()
-    if not shutil.which("valgrind") and not install_packages(["valgrind"]):
-        print("Not counted: valgrind is not installed (apt-get install valgrind, as root)")
-        return 0
-    how = "--json" if "--keep" in options.rest else "--against"
-    return run(program("kinetree"), "bench", "instructions", how, ROOT / ".ci" / "instructions.json")
+    return run(program("kinetree"), "bench", *options.rest)
 
 
 def docs(options: argparse.Namespace) -> int:
@@ -244,16 +233,25 @@ def docs(options: argparse.Namespace) -> int:
     return run(program("python"), "-m", "kinetree.scripts.site", *options.rest)
 
 
-def mutants(options: argparse.Namespace) -> int:
+def with_tests(*path: str, rest: list[str]) -> int:
+    """A tool that lies among the tests and uses what stands beside them."""
     setup()
-    return run(program("python"), ROOT / "tests" / "mutation" / "mutants.py", *options.rest)
+    rooms = ("support", "mutation", "reached", "fuzz", "fuzz/calls", "fuzz/motions")
+    os.environ["PYTHONPATH"] = os.pathsep.join(str(ROOT / "tests" / room) for room in rooms)
+    return run(program("python"), ROOT.joinpath("tests", *path), *rest)
+
+
+def mutants(options: argparse.Namespace) -> int:
+    return with_tests("mutation", "mutants.py", rest=options.rest)
 
 
 def fuzz(options: argparse.Namespace) -> int:
-    setup()
-    tests = ROOT / "tests"
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (tests / "fuzz", tests / "fuzz" / "calls", tests / "fuzz" / "motions", tests / "support")))
-    return run(program("python"), tests / "fuzz" / "fuzz.py", *options.rest)
+    return with_tests("fuzz", "fuzz.py", rest=options.rest)
+
+
+def coverage(options: argparse.Namespace) -> int:
+    tool = "shell_lines.py" if "--c" in options.rest else "python_lines.py"
+    return with_tests("reached", tool, rest=[argument for argument in options.rest if argument != "--c"])
 
 
 COMMANDS = {
@@ -267,8 +265,8 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
-    "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds, --coverage of the C shell"),
-    "count": (count, "count instructions by valgrind, fail where they grew"),
+    "coverage": (coverage, "lines that the fast tests reach, which no test reaches with --missed; --c: lines and branches of the C shell"),
+    "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 
@@ -283,9 +281,10 @@ def main() -> int:
         sub = commands.add_parser(name, help=text)
         if name == "test":
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
-    options, options.rest = parser.parse_known_args()
-    if options.rest and options.command not in ("test", "platforms", "demo", "docs", "count", "bench", "mutants", "fuzz"):
-        parser.error(f"unknown arguments: {' '.join(options.rest)}")
+    options, options_rest = parser.parse_known_args()
+    options.rest = options_rest
+    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "coverage", "fuzz"):
+        parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)
     except Failure as failure:

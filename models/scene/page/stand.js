@@ -135,10 +135,10 @@ function paint() { // colours of the theme
   const style = getComputedStyle(document.documentElement), colour = (name) => new THREE.Color(style.getPropertyValue(name).trim());
   world.background = colour("--sky");
   if (world.fog) world.fog.color.copy(world.background);
-  if (floorPlane) floorPlane.material.color.copy(colour("--floor"));
-  grids.forEach((grid) => grid.material.color.copy(colour("--grid")));
-  const dark = document.documentElement.dataset.theme === "dark";
-  materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(dark ? "#3d3a33" : "#b9b29f"); }); // terrains
+  const dark = document.documentElement.dataset.theme === "dark", earth = dark ? "#3d3a33" : "#b9b29f", terrain = DATA.scenery.some((part) => part.colour === "#b9b29f");
+  if (floorPlane) floorPlane.material.color.copy(terrain ? new THREE.Color(earth) : colour("--floor")); // a terrain goes on as a plane
+  grids.forEach((grid) => { grid.material.color.copy(colour("--grid")); grid.visible = !terrain; });
+  materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(earth); }); // terrains
   sky.intensity = dark ? 1.7 : 1.9; sun.intensity = dark ? 1.9 : 1.7;
 }
 function resize() {
