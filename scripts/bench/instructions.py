@@ -35,6 +35,7 @@ NAMED = 5  # functions that are named
 EVALUATIONS, STEPS = 20, 20
 FMU_MODEL, FMU_STEP = "lib:boom", 1e-3
 COMPILED = "lib:chain6"
+UNNAMED = "without a name"  # functions of an archive's library, which keeps no names: the same steps by the engine have them
 HOST = """
 import ctypes, sys
 library, name, option, target = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
@@ -82,6 +83,7 @@ def cases() -> list[Case]:
         evaluations("oil and forces", "lib:boom"),
         steps("rk4, chain of 6", "lib:chain6", "rk4", 1e-3),
         steps("rk4, 10 plane loops", "lib:n_four_bar", "rk4", 1e-3, n=10),
+        steps("rk4, oil and forces", FMU_MODEL, "rk4", FMU_STEP),
     ]
 
 
@@ -147,7 +149,7 @@ def functions(report: str, engine: str) -> dict[str, float]:
         row = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)", line)
         if row and engine in row[2]:
             own = re.search(r"solvers::([\w:]+)", row[2]) or re.search(r"kt_in_[0-9a-f]+_(\w+)", row[2]) or re.search(r":(\w+)", row[2])
-            name = own[1].replace("::", ".") if own else "?"
+            name = own[1].replace("::", ".") if own and not own[1].startswith("0x") else UNNAMED
             for each in (name, "total"):
                 found[each] = found.get(each, 0.0) + float(row[1].replace(",", ""))
     return found
