@@ -10,7 +10,9 @@ static int call(Instance *in, Entry entry, int64_t option, double t) { return en
 
 Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
     /* why an instance cannot be made is always said, also when there is no room for one */
-    Instance first = {.sink = sink, .environment = environment, .logger = logger, .exchange = exchange, .logging = CATEGORY_ALL}, *in = (Instance *)malloc(sizeof *in);
+    Instance first, *in = (Instance *)malloc(sizeof *in);
+    memset(&first, 0, sizeof first); /* C++ knows no such initialisers as C99 has */
+    first.sink = sink, first.environment = environment, first.logger = logger, first.exchange = exchange, first.logging = CATEGORY_ALL;
     if (!in) {
         say(&first, LEVEL_ERROR, "cannot instantiate: out of memory");
         return NULL;
