@@ -14,7 +14,7 @@ from kinetree.scripts.figures import ACCENT, FOLDER, INK, SECOND, THIRD, plain
 from kinetree.scripts.site.blocks import DOCS, blocks
 
 HEAVY = 1e9  # kg, of a body whose motion no law changes: it shows the law
-SOILS = Path(__file__).parents[1] / "tests" / "data" / "soils.json"
+SOILS = Path(__file__).parents[2] / "tests" / "data" / "soils.json"
 
 
 def along(force: dict[str, Any], start: float, speed: float, stop: float, wave: float = 0.0) -> Any:
