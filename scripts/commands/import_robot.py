@@ -1,7 +1,7 @@
 """`kinetree import`: a robot's URDF or MJCF file as a description of this format."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,7 +37,7 @@ def import_robot(
     if path.exists() and output is None and not force:
         raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
     reader = foreign_reader(file)
-    options = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
+    options: dict[str, Any] = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
     options["arguments"] = dict(pair(each) for each in arg or ())
     known = signature(reader).parameters
     unknown = [name for name, value in options.items() if value and name not in known]
