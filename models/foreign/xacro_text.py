@@ -9,6 +9,7 @@ import io
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 from xml.parsers.expat import ExpatError
 
 from kinetree.models.foreign.robot import refused
@@ -26,7 +27,7 @@ def expanded(path: Path, arguments: Mapping[str, object] | None = None) -> bytes
     said = io.StringIO()
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(said):
-            document = xacro.process_file(str(path), mappings=given)
+            document: Any = xacro.process_file(str(path), mappings=given)
     except SystemExit:
         raise refused(str(path), f"what xacro cannot read: {said.getvalue().strip()[-200:]}", KIND) from None
     except (xacro.XacroException, ExpatError, OSError, ValueError, TypeError, NameError, KeyError, AttributeError, ZeroDivisionError) as error:
