@@ -190,7 +190,8 @@ def check_joints(checker: Checker) -> None:
                 checker.complain((*path, "coordinates" if joint.coordinates else "transforms"), f"the name {shown(coordinate)}", reason)
         for element in form.elements:
             axis = checker.numbers(element.axis)
-            if element.kind and axis is not None and not any(axis):
+            directed = element.kind.turns or not element.kind.constant  # a constant shift may be none
+            if directed and axis is not None and not any(axis):
                 checker.complain(path, "an axis of length 0", "a direction")
 
 
