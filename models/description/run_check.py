@@ -19,7 +19,6 @@ def check_run(checker: Checker) -> None:
     warn_quaternions(checker)
     warn_tolerance(checker)
     warn_step(checker)
-    warn_bounds(checker)
 
 
 def warn_quaternions(checker: Checker) -> None:
@@ -50,17 +49,3 @@ def warn_step(checker: Checker) -> None:
     step, row = checker.number(run.step), checker.number(run.output_step)
     if run.integrator in FIXED and step is not None and row is not None and step > row * (1.0 + 1e-9):
         checker.warn(("run", "step"), f"{step:g}", f"at most output_step, {row:g}", f"steps end at rows: they are {row:g}")
-
-
-def warn_bounds(checker: Checker) -> None:
-    """Numbers that events and stages give to parameters outside of the bounds that hosts have to keep."""
-    d = checker.description
-    places = [(("events", name, "set", key), value) for name, event in d.events.items() for key, value in event.set.items()]
-    places += [(("stages", index, "set", key), value) for index, stage in enumerate(d.stages) for key, value in stage.set.items()]
-    for path, given in places:
-        parameter, value = d.parameters.get(str(path[-1])), checker.number(given)
-        if parameter is None or value is None:
-            continue
-        low, high = checker.number(parameter.min), checker.number(parameter.max)
-        if (low is not None and value < low) or (high is not None and value > high):
-            checker.warn(path, f"{value:g}", f"a number from {low} to {high}", "the run takes it, a host may not")

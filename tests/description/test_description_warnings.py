@@ -38,9 +38,6 @@ def test_slips_are_said(more: dict, keys: list[str]):
     assert warned(pendulum(**more)) == keys
 
 
-BOUNDED = {"k": {"value": 1.0, "min": 0, "max": 5}}
-
-
 @pytest.mark.parametrize(
     ("more", "keys"),
     [
@@ -49,9 +46,6 @@ BOUNDED = {"k": {"value": 1.0, "min": 0, "max": 5}}
         ({"run": {"integrator": "rk4", "step": 0.2, "output_step": 0.1}}, ["run.step"]),
         ({"run": {"integrator": "rk4", "step": 0.1, "output_step": 0.1}}, []),
         ({"run": {"step": 0.2, "output_step": 0.1}}, []),
-        ({"parameters": BOUNDED, "events": {"e": {"when": "t > 1", "set": {"k": 6}}}}, ["events.e.set.k"]),
-        ({"parameters": BOUNDED, "events": {"e": {"when": "t > 1", "set": {"k": "4*k"}}}}, []),
-        ({"parameters": BOUNDED, "stages": [{"ends": {"at": 1}, "set": {"k": -1}}, {}]}, ["stages[0].set.k"]),
     ],
 )
 def test_what_a_run_takes_otherwise_is_said(more: dict, keys: list[str]):
