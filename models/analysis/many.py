@@ -87,12 +87,12 @@ def accelerations_many(
     t: ArrayLike,
     q: ArrayLike,
     u: ArrayLike,
-    inputs: Mapping[str, ArrayLike] | None = None,
-    tau: ArrayLike | None = None,
-    loads: ArrayLike | None = None,
-    states: Mapping[str, ArrayLike] | None = None,
-    outputs: Sequence[str] = (),
-    threads: int | None = None,
+    inputs: Mapping[str, ArrayLike] | None,
+    tau: ArrayLike | None,
+    loads: ArrayLike | None,
+    states: Mapping[str, ArrayLike] | None,
+    outputs: Sequence[str],
+    threads: int | None,
 ) -> Any:
     """See `System.accelerations_many`."""
     if threads is not None and threads < 1:
