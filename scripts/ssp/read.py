@@ -271,8 +271,10 @@ class Reader:
                 number = (given.factor * number + given.offset - wanted.offset) / wanted.factor
             found: Value = factor * number + offset
         elif kind in INTEGERS:
-            found = int(self.real(text))
+            found = self.whole(repr(factor * self.real(text) + offset))
         elif kind in ("Boolean", "String"):
+            if (factor, offset) != (1.0, 0.0):
+                raise self.refuse(f"value '{name}' is of type {kind}: a LinearTransformation is for numbers")
             found = text in ("true", "1") if kind == "Boolean" else text
         else:
             raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported")
