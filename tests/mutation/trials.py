@@ -123,7 +123,7 @@ class Copy:
         folder = self.calls.folder
         source = folder / Path(name).name
         try:
-            for content, play in ((changed, True), ((ROOT / name).read_bytes(), False)):
+            for content, play in ((changed, True), ((self.folder / name).read_bytes(), False)):
                 source.write_bytes(content)
                 compiled(folder, source, QUICK)
                 if play:
@@ -140,7 +140,7 @@ class Copy:
 
         codes = []
         (self.folder / "unit_layout.h").write_text(shell.layout_header())
-        for content in ((ROOT / name).read_bytes(), changed):
+        for content in ((self.folder / name).read_bytes(), changed):
             source, code = self.folder / "mutant.c", self.folder / "mutant.o"
             source.write_bytes(content)
             define = [f"-DKINETREE_{level}" for level in ("BASE", "V3", "V4")]
