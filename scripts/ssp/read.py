@@ -272,12 +272,10 @@ class Reader:
             found: Value = factor * number + offset
         elif kind in INTEGERS:
             found = self.whole(repr(factor * self.real(text) + offset))
-        elif kind in ("Boolean", "String"):
-            if (factor, offset) != (1.0, 0.0):
-                raise self.refuse(f"value '{name}' is of type {kind}: a LinearTransformation is for numbers")
+        elif kind in ("Boolean", "String") and (factor, offset) == (1.0, 0.0):
             found = text in ("true", "1") if kind == "Boolean" else text
         else:
-            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported")
+            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported, a LinearTransformation is for numbers")
         self.components[owner] = Component(component.name, component.source, component.connectors, {**component.values, own: found})
 
 
