@@ -16,7 +16,7 @@ from kinetree.models.forces.kinds import KINDS
 from kinetree.models.scene.automatic import DARK, METAL, ROD
 from kinetree.models.scene.places import Move, Place
 from kinetree.models.scene.shapes import Part, along, matrix, part
-from kinetree.models.scene.toothed import rack_teeth, ring, toothed
+from kinetree.models.scene.toothed import rack_teeth, ring, teeth_of, toothed
 
 if TYPE_CHECKING:
     from kinetree.models.scene.scene import Scene
@@ -26,6 +26,7 @@ CALLIPER, MOTOR, CONTROLLED = "#b5473c", "#46607c", "#3c9a55"
 BEVEL = 0.05  # radius of the smaller of two wheels whose axes do not tell one, by the size of the scene
 LARGEST = 5.0  # ratio that is drawn, where the axes do not tell the radii
 DISC = 0.06  # radius of a brake disc by the size of the scene
+VIEW = np.array([0.62, -1.0, 0.36])  # about where the eye stands first
 RIM = 0.62  # of a wheel: what is inside of its tyre
 
 
@@ -125,7 +126,7 @@ def names_in(law: Any) -> set[str]:
 def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:
     """A housing on the parent, behind the pin; a terminal box in green where a controller commands it."""
     radius, length = 2.6 * ROD * size, 0.075 * size
-    back = -1.0 if axis.way @ np.array([0.62, -1.0, 0.36]) > 0.0 else 1.0
+    back = -1.0 if axis.way @ VIEW > 0.0 else 1.0
     R = along(axis.move.axis)
     if axis.move.kind == "slide":
         middle, side = axis.on_parent(), R[:, 0]
@@ -145,28 +146,25 @@ def brake(axis: Axis, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts
     if axis.move.kind == "slide":
         width = 3.4 * ROD * size
         return {axis.place.parent: [part("box", (width, width, 0.6 * width), axis.on_parent(), R, CALLIPER)]}
-    wheels = [piece["size"] for piece in parts.get(axis.place.child, ()) if piece["kind"] in ("wheel", "cylinder")]
-    radius = min([DISC * size, *(RIM * each[0] for each in wheels if each[0] > 0.02 * size)])
-    wide = max((each[1] for each in wheels), default=0.0)
+    wheels = [piece for piece in parts.get(axis.place.child, ()) if piece["kind"] in ("wheel", "cylinder")]
+    radius = min([DISC * size, *(RIM * each["size"][0] for each in wheels if each["size"][0] > 0.02 * size and each["colour"] != DARK)])
+    wide = max((each["size"][1] for each in wheels), default=0.0)
     forth = 0.5 * wide + 0.4 * radius
     inward = np.array(parts[axis.place.parent][0]["at"]) - axis.place.on_parent if parts.get(axis.place.parent) else np.zeros(3)
-    forth = -forth if inward @ axis.move.axis < 0.0 else forth
+    forth = -forth if (inward @ axis.move.axis if inward.any() else axis.way @ VIEW) < 0.0 else forth
     disc = part("cylinder", (radius, 0.14 * radius), axis.on_child(forth), along(axis.move.on_child), METAL)
     calliper = part("box", (0.5 * radius, 0.9 * radius, 0.5 * radius), axis.on_parent(forth) + 0.85 * radius * R[:, 0], R, CALLIPER)
     return {axis.place.child: [disc], axis.place.parent: [calliper]}
 
 
-def gear(first: Axis, second: Axis, ratio: float, size: float) -> Parts:
+def gear(first: Axis, second: Axis, ratio: float, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
     """Two toothed wheels that mesh where their axes are parallel; wheel and rack; wheels side by side on skew or common axes."""
     kinds = first.move.kind, second.move.kind
     if ratio == 0.0 or kinds == ("slide", "slide"):
         return {}
     if "slide" in kinds:
-        return (
-            rack(first, second, abs(ratio), np.sign(ratio), size)
-            if kinds[1] == "turn"
-            else rack(second, first, 1.0 / abs(ratio), np.sign(ratio), size)
-        )
+        slide, wheel, radius = (first, second, abs(ratio)) if kinds[1] == "turn" else (second, first, 1.0 / abs(ratio))
+        return rack(slide, wheel, radius, float(np.sign(ratio)), size, parts)
     thick, facing = 0.035 * size, float(first.way @ second.way)
     way = second.at - first.at
     height = float(way @ first.way)
@@ -203,21 +201,28 @@ def meshing(first: Axis, second: Axis, turning: float, between: tuple[np.ndarray
     return merged(*pieces)
 
 
-def rack(slide: Axis, wheel: Axis, radius: float, sign: float, size: float) -> Parts:
-    """A pinion of the radius that the ratio tells, and teeth along the slide."""
+def rack(slide: Axis, wheel: Axis, radius: float, sign: float, size: float, parts: Mapping[str, Sequence[Part]]) -> Parts:
+    """A pinion of the radius that the ratio tells, or the wheel that is there already, and teeth along the slide."""
     thick = 0.035 * size
     n = -sign * np.cross(slide.way, wheel.way)
     length = float(np.linalg.norm(n))
     if length < 0.5:
         return {}
-    contact = wheel.at + radius * n / length
-    teeth = count(radius, radius)
-    local = along(wheel.move.on_child).T @ wheel.child.T @ n
-    pinion = toothed(wheel.on_child(), along(wheel.move.on_child), radius, teeth, thick, float(np.arctan2(local[1], local[0])))
-    axes = np.column_stack([slide.child.T @ slide.way, slide.child.T @ n / length])
+    n = n / length
+    R = along(wheel.move.on_child)
+    local = R.T @ wheel.child.T @ n
+    angle = float(np.arctan2(local[1], local[0]))
+    there = next((found for piece in parts.get(wheel.place.child, ()) if (found := teeth_of(piece, radius)) is not None), None)
+    teeth, phase = there or (count(radius, radius), angle)
+    pitch = 2.0 * np.pi / teeth
+    beside = (angle - phase) % pitch  # from the tooth before the place where they touch
+    tangent = float(np.cross(wheel.way, n) @ slide.way)
+    contact = wheel.at + radius * n - beside * radius * tangent * slide.way
+    axes = np.column_stack([slide.child.T @ slide.way, slide.child.T @ n])
     start = float((slide.child_at + slide.child @ slide.place.on_child - slide.at) @ slide.way)
     at = slide.child.T @ (contact - slide.child_at)
-    bar = rack_teeth(at, axes, 2.0 * np.pi * radius / teeth, thick, (start - slide.span[1], start - slide.span[0]))
+    bar = rack_teeth(at, axes, pitch * radius, thick, (start - slide.span[1], start - slide.span[0]))
+    pinion = toothed(wheel.on_child(), R, radius, teeth, thick, angle) if there is None else []
     return merged((wheel.place.child, pinion), (slide.place.child, bar))
 
 

@@ -46,6 +46,18 @@ def toothed(at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: flo
     return [part("mesh", (), at, R, STEEL, **band(outer, inside, thick)), hub]
 
 
+def teeth_of(piece: Part, radius: float) -> tuple[int, float] | None:
+    """Number of teeth of a wheel with that pitch radius, and the angle of one of them; None for other parts."""
+    if piece["kind"] != "mesh" or piece["colour"] != STEEL:
+        return None
+    corners = np.array(piece["points"]).reshape(-1, 3)
+    teeth = len(corners) // (4 * len(PROFILE))
+    tip = float(np.linalg.norm(corners[:, :2], axis=1).max())
+    if abs(tip / (1.0 + 2.0 * ADDENDUM / max(teeth, 1)) - radius) > 0.02 * radius:
+        return None
+    return teeth, float(np.arctan2(corners[0, 1], corners[0, 0])) - PROFILE[0][0] * 2.0 * np.pi / teeth
+
+
 def ring(at: np.ndarray, R: np.ndarray, radius: float, teeth: int, thick: float, phase: float) -> list[Part]:
     """A ring with teeth inside."""
     inside = outline(radius, teeth, inner=True) @ turning(phase).T

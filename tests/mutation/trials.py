@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import reached_plugin
+from call_sequences import Program, built, compiled, linked
 from private_cache import private_cache
 
 ROOT = Path(__file__).resolve().parents[2]
+QUICK = ("-O1",)
 LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
 
 
@@ -39,6 +42,8 @@ class Copy:
             return "unreached", ""
         if name.endswith(".c") and (verdict := self.compiled(name, changed)):
             return verdict, ""
+        if name.endswith(".c") and (said := self.played(name, changed)):
+            return "killed", said
         path, plain = self.folder / name, name.startswith("solvers/")
         source = path.read_bytes()
         left = list(tests)
@@ -92,6 +97,26 @@ class Copy:
         if (test, plain) not in self.fit:
             self.fit[test, plain] = self.failed([test], plain, 300.0) is None
         return self.fit[test, plain]
+
+    @cached_property
+    def calls(self) -> Program:
+        """The sequences of calls without sanitizers: what breaks their expectations does so with them, later."""
+        return built(self.folder / "calls", QUICK)
+
+    def played(self, name: str, changed: bytes) -> str:
+        """What goes wrong in the sequences that the tests play; one source is compiled for that."""
+        folder = self.calls.folder
+        source = folder / Path(name).name
+        try:
+            for content, play in ((changed, True), ((ROOT / name).read_bytes(), False)):
+                source.write_bytes(content)
+                compiled(folder, source, QUICK)
+                if play:
+                    linked(folder, QUICK)
+                    broken = [name for name in self.calls.places if self.calls.played(name, "run", 20, 0, 120, folder / "progress", limit=200.0)[0]]
+        except subprocess.TimeoutExpired:
+            return "sequences of calls that do not end"
+        return f"sequences of calls: {broken[0]}" if broken else ""
 
     def compiled(self, name: str, changed: bytes) -> str:
         """'invalid' when it does not compile, 'same' when the compiler makes the same code of it."""

@@ -71,7 +71,7 @@ def drawn(force: GearForce, numbers: Any, axes: Any, size: float, parts: Any) ->
     from kinetree.models.scene.drives import gear
 
     first, second = axes.get(force.coordinate), axes.get(force.other)
-    return gear(first, second, numbers.number(force.ratio), size) if first and second else {}
+    return gear(first, second, numbers.number(force.ratio), size, parts) if first and second else {}
 
 
 FORCE = ForceKind(

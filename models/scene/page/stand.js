@@ -141,10 +141,22 @@ function paint() { // colours of the theme
   materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(earth); }); // terrains
   sky.intensity = dark ? 1.7 : 1.9; sun.intensity = dark ? 1.9 : 1.7;
 }
+const EASED = [{ pixels: 2, shadows: true }, { pixels: 1, shadows: true }, { pixels: 0.7, shadows: false }, { pixels: 0.45, shadows: false }];
+let eased = 0, late = 0;
+function ease(level) { // without a graphics card: fewer pixels and no shadows while it plays; what stands still is drawn in full
+  if (!renderer || level === eased) return;
+  eased = level; late = 0;
+  sun.castShadow = EASED[level].shadows;
+  resize();
+}
+function watch(passed) { // seconds since the last frame that was drawn
+  late = passed > 0.045 ? late + Math.min(passed / 0.09, 6) : Math.max(0, late - 0.5);
+  if (late > 5 && eased < EASED.length - 1) ease(eased + 1);
+}
 function resize() {
   const box = canvas.parentElement.getBoundingClientRect();
   if (!renderer || !box.width || !box.height) return;
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, EASED[eased].pixels));
   renderer.setSize(box.width, box.height, false);
   camera.aspect = box.width / box.height;
   camera.updateProjectionMatrix();

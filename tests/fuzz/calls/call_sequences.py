@@ -66,16 +66,18 @@ STAGED = {
 ENDLESS = {
     "format": "kinetree/1",
     "name": "Endless",
+    "parameters": {"zero": 0.0},
     "states": {"n": {"rate": "0"}},
     "bodies": {"bead": {"mass": 1.0}},
     "joints": {"slide": {"child": "bead", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": 1.0}},
+    "forces": {"lost": {"coordinate": "x", "value": "if(t < 0.03, 0, 1/zero)"}},
     "events": {"a": {"when": "x > 0.02 and n < 0.5", "set": {"n": 1}}, "b": {"when": "n > 0.5", "set": {"n": 0}}},
     "run": STAGED["run"],
 }
 
 
 def mechanisms() -> dict[str, Any]:
-    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices; events that cause one another without end."""
+    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices; events without end, a law that ends."""
     return {
         "staged": load(STAGED),
         "loop": load(read("lib:four-bar")[0] | {"run": STAGED["run"]}),
@@ -199,18 +201,28 @@ def built(folder: Path, flags: tuple[str, ...] = SANITIZERS) -> Program:
         place.mkdir(parents=True, exist_ok=True)
         (place / "model.kinetree").write_bytes(payload(unit, table, token))
         places[name] = place, token
-    objects, levels = objects_for(target), levels_for(target)
     (folder / "unit_layout.h").write_text(shell.layout_header())
-    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels]
-    sources = [*shell.sources(), *sorted(HERE.glob("*.c"))]
+    for source in (*shell.sources(), *sorted(HERE.glob("*.c"))):
+        compiled(folder, source, flags)
+    linked(folder, flags)
+    return Program(folder, folder / "calls", places)
+
+
+def compiled(folder: Path, source: Path, flags: tuple[str, ...]) -> None:
+    """The code of one source in a folder; sources of the shell allocate by what may starve them."""
+    target = this_platform()
+    assert target is not None
+    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels_for(target)]
     includes = [f"-I{folder}", f"-I{shell.HERE}", f"-I{HERE}", f"-I{shell.fmi_headers()}"]
     plain = [flag for flag in shell.FLAGS if flag != "-O2"]
-    codes = []
     starved = ("-Dmalloc=starved_malloc", "-Dcalloc=starved_calloc")
-    for source in sources:
-        codes.append(folder / f"{source.parent.name}-{source.stem}.o")
-        own = (*flags, *starved) if source.parent == shell.HERE else ("-fPIC",) if "--coverage" in flags else flags
-        run([*compiler(), *plain, *own, *define, *includes, "-c", str(source), "-o", str(codes[-1])])
-    program = folder / "calls"
-    run([*compiler(), *flags, *map(str, codes), *map(str, objects), "-lm", "-lpthread", "-o", str(program)])
-    return Program(folder, program, places)
+    room = "native" if source.parent != HERE else HERE.name
+    own = (*flags, *starved) if room == "native" else ("-fPIC",) if "--coverage" in flags else flags
+    run([*compiler(), *plain, *own, *define, *includes, "-c", str(source), "-o", str(folder / f"{room}-{source.stem}.o")])
+
+
+def linked(folder: Path, flags: tuple[str, ...]) -> None:
+    target = this_platform()
+    assert target is not None
+    codes = sorted((*folder.glob("native-*.o"), *folder.glob(f"{HERE.name}-*.o")))
+    run([*compiler(), *flags, *map(str, codes), *map(str, objects_for(target)), "-lm", "-lpthread", "-o", str(folder / "calls")])
