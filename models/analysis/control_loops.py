@@ -56,7 +56,10 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
             continue
         broken = opened(system, name)
         numbers = {key: evaluated(getattr(controller, key), values) for key in ("period", "delay", "jitter")}
-        law = law_of(name, controller, [clip(controller)], "0")
+        low, high = (evaluated(getattr(controller, key), values, bound) for key, bound in (("low", -np.inf), ("high", np.inf)))
+        stuck = not low < rest.outputs[name] < high
+        # between its limits a law is linear; differences of one that is clipped would reach the limits where gains are large
+        law = law_of(name, controller, [clip(controller) if stuck else unlimited], "0")
         wanted = [f"{name}.{key}" for key in law.samples] if numbers["period"] else [f"{name}.wants"]
         states = {state: value for state, value in rest.states.items() if state in broken.compiled.states}
         given = {key: value for key, value in (inputs or {}).items() if key in broken.compiled.inputs} | {name: rest.outputs[name]}
@@ -68,10 +71,13 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
             )
         loop = negative(plant)
         if np.any(loop.C) and np.any(loop.B):
-            low, high = (evaluated(getattr(controller, key), values, bound) for key, bound in (("low", -np.inf), ("high", np.inf)))
-            stuck = not low < rest.outputs[name] < high
             found.append(ControlLoop(name, numbers["period"], numbers["delay"] + numbers["jitter"], loop, margins(loop), stuck))
     return found
+
+
+def unlimited(text: str) -> str:
+    """The command as it is wanted."""
+    return text
 
 
 def clip(controller: Controlled):

@@ -20,6 +20,7 @@ from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
 from kinetree.models.description.controller_parts import Controlled, ObserverController, Tracking
+from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description, Event
 from kinetree.models.description.value_parts import Input, Output, State
@@ -130,12 +131,21 @@ class Expansion:
         """All tables."""
         self.drive()
         if isinstance(self.c, Tracking):
-            self.made.output(f"{self.name}.error", error_of(self.law, self.name), text="Setpoint less measure, as the controller reads them")
+            text = "Setpoint less measure, as the controller reads them"
+            self.made.output(f"{self.name}.error", error_of(self.law, self.name), self.measured_unit(), text)
         held = self.sampled and not self.rest
         if held:
             self.hold()
         else:
             self.flow()
+
+    def measured_unit(self) -> str:
+        """The unit of what is measured, where that is one value with a name and a unit."""
+        name, d = str(getattr(self.c, "measure", "")), self.description
+        for tables in (d.outputs, d.states, d.inputs):
+            if name in tables:
+                return tables[name].unit
+        return joint_units(d.joints).get(name, ("", ""))[0]
 
     def drive(self) -> None:
         """Forces beside those of the actuators."""
@@ -153,12 +163,7 @@ class Expansion:
         name, law, made = self.name, self.law, self.made
         for key, text in (law.samples | law.given).items():
             made.output(f"{name}.{key}", text)
-        for command, suffix, text in zip(self.commands, self.suffixes, law.commands, strict=True):
-            limited = self.limit(suffix)(text)
-            if self.c.rate is not None and not self.sampled:
-                most, slow = brace(self.c.rate), f"{name}.limited{suffix}"
-                law.memory[f"limited{suffix}"] = f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
-                law.begin[f"limited{suffix}"], limited = limited, slow
+        for command, limited in zip(self.commands, self.commanded(), strict=True):
             limited = self.from_start(limited)
             if not self.broken:
                 made.output(command, limited, self.c.unit, self.c.text)
@@ -176,6 +181,18 @@ class Expansion:
             waits = f"{name}.begun < 0.5 and t > {self.start}"
             made.event(f"{name}.begin", f"{waits} + {SOON}", starts)
             made.event(f"{name}.begin_late", f"{waits} + {LATE} and sin(pi*t/{LATE}) > 0", starts)
+
+    def commanded(self) -> list[str]:
+        """Texts of the commands within their limits; a limited rate is one more entry of the memory."""
+        found = []
+        for suffix, text in zip(self.suffixes, self.law.commands, strict=True):
+            limited, slow = self.limit(suffix)(text), f"{self.name}.limited{suffix}"
+            if self.c.rate is not None and not self.sampled:
+                most = brace(self.c.rate)
+                self.law.memory[f"limited{suffix}"] = f"min(max(({limited} - {slow})/{brace(self.c.lag)}, -{most}), {most})"
+                self.law.begin[f"limited{suffix}"], limited = limited, slow
+            found.append(limited)
+        return found
 
     def begun(self, text: str) -> str:
         """A rate that waits for the beginning."""

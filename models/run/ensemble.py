@@ -1,8 +1,8 @@
 """Many runs of one structure with other parameters: in vector lanes where the mechanism allows, else one by one on all processors.
 
 In lanes WIDTH runs share their steps (solvers/run/ensemble.py): rk4 with fixed steps, or Dormand and Prince 5(4) as long as the tolerance of the
-worst lane allows. That needs a tree without events, stages, corners over time and actuators, and parameters that change numbers only. A group of
-lanes that fails is run again one by one.
+worst lane allows. That needs a tree without given motions that have corners, contacts and actuators, and parameters that change numbers only; by
+rk4 it may have events and stages (through_events.py). A group of lanes that fails is run again one by one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from numpy.typing import ArrayLike
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.cases import Cases
 from kinetree.models.run.engine import pointer_entry
-from kinetree.models.run.instance import Instance
+from kinetree.models.run.instance import Instance, aligned
 from kinetree.models.run.simulation import Options, check, set_options
 from kinetree.models.run.status import EvaluationError
-from kinetree.models.run.unit import Run, Unit, make_unit
+from kinetree.models.run.through_events import in_lanes_through_events
+from kinetree.models.run.unit import Run, Unit, later, make_unit
 from kinetree.solvers import layout as L
 from kinetree.solvers.integrate import rk45
 from kinetree.solvers.integrate.kinds import INTEGRATORS
+from kinetree.solvers.model_records import KNOT
 
 if TYPE_CHECKING:
     from kinetree.models.system.system import System
@@ -97,11 +99,14 @@ def simulate_many(
     reason = why_not(system, cases, options) if lanes is not False else "as asked for"
     if reason and lanes:
         raise ValueError(f"cannot run in lanes: {reason}")
-    left = list(range(cases.count))
-    if not reason:
+    left, way = list(range(cases.count)), ""
+    if not reason and happens(system):
+        way = ", an interval in which something happens by itself"
+        left = through_events(system, cases, options, times, names, table, workers, found.failures, progress)
+    elif not reason:
         left = in_lanes(system, cases, options, times, np.array([every[name] for name in names], dtype=np.int64), table, workers, progress)
     done = cases.count - len(left)
-    found.engine = f"{done} runs in lanes of {L.WIDTH}" if done else ""
+    found.engine = f"{done} runs in lanes of {L.WIDTH}{way}" if done else ""
     if left:
         one_by_one(system, cases, options, times, names, table, left, workers, found.failures, progress)
         why = reason or "their lanes failed"
@@ -109,20 +114,41 @@ def simulate_many(
     return found
 
 
+def happens(system: System) -> bool:
+    """Whether something may happen in a run: events, or the end of a stage."""
+    return len(system.stages) > 1 or int(system.compiled.counts["ng"]) > 0
+
+
 def why_not(system: System, cases: Cases, options: Options) -> str:
     """What keeps a mechanism from running in lanes; empty where nothing does."""
-    c = system.compiled
-    fields = model_fields(c.ints, c.floats)
+    fixed = options.integrator == "rk4"
+    structures = (system.compiled, *(later(system) if fixed else ()))
+    fields = [model_fields(c.ints, c.floats) for c in structures]
+    cornered = any(one.knots.size > 0 if not fixed else any(knot.motion for knot in KNOT.rows(one.knots)) for one in fields)
     parts = (
-        (bool(c.loops), "closed loops are solved one by one"),
-        (len(system.stages) > 1 or fields.guards.size > 0, "events and stages come at other times in every run"),
-        (fields.knots.size > 0, "given motions with corners over time"),
-        (fields.latches.size > 0, "actuators hold what they know from step to step"),
+        (any(c.loops for c in structures), "closed loops are solved one by one"),
+        (any(c.contacts for c in structures), "contacts are solved one by one"),
+        (happens(system) and not fixed, "events and stages come at other times in every run, which only lanes by rk4 go through"),
+        (cornered, "given motions with corners over time"),
+        (any(one.latches.size > 0 for one in fields), "actuators hold what they know from step to step"),
         (not cases.quick, "a parameter changes more than numbers: every run is compiled by itself"),
         (options.integrator not in LANES, f"lanes know {', '.join(LANES[1:])}, not {options.integrator}"),
         (pointer_entry("ensemble") is None, "kernels run in plain Python"),
     )
     return next((reason for wrong, reason in parts if wrong), "")
+
+
+def through_events(
+    system: System, cases: Cases, options: Options, times: np.ndarray, names: Sequence[str], table: np.ndarray, workers: int, failures, progress
+) -> list[int]:
+    """Fill the table by lanes that stop where something happens; the runs that have to be made one by one."""
+    unit = make_unit(system, options.integrator, options.method)
+    columns = [column.name for column in unit.columns]
+    method = method_of(options, 1.0)
+    chosen, stages = [columns.index(name) for name in names], len(CLASSICAL[0])
+    ended = in_lanes_through_events(system, unit, cases, options, times, table, chosen, method, stages, workers, progress)
+    failures.update({row: text for row, text in ended.items() if text})
+    return sorted(row for row, text in ended.items() if not text)
 
 
 def method_of(options: Options, interval: float) -> np.ndarray:
@@ -181,13 +207,6 @@ def in_lanes(
                 if progress is not None:
                     progress(float(rows[-1] + 1))
     return sorted(failed)
-
-
-def aligned(size: int) -> np.ndarray:
-    """Floats on a boundary of 64 bytes."""
-    block = np.empty(size + 8)
-    first = -(block.ctypes.data // 8) % 8
-    return block[first : first + size]
 
 
 def one_by_one(

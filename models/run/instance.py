@@ -126,9 +126,7 @@ class Instance:
         kept = self._wide.setdefault(stride, [])
         if kept:
             return kept.pop()
-        block = np.zeros(stride * self.work.size + 8)  # zeros: what is not spread over it, as the planes of loops, must not be chance
-        first = -(block.ctypes.data // 8) % 8
-        return block[first : first + stride * self.work.size]
+        return aligned(stride * self.work.size)  # zeros: what is not spread over it, as the planes of loops, must not be chance
 
     def keep(self, stride: int, block: np.ndarray) -> None:
         """Take back a workspace of wide numbers."""
@@ -175,3 +173,10 @@ def shaped(values: Numbers, size: int, name: str) -> np.ndarray:
         k = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(f"{name}[{k}] is {array[k]}, expected a finite number")
     return array
+
+
+def aligned(size: int) -> np.ndarray:
+    """Zeros on a boundary of 64 bytes."""
+    block = np.zeros(size + 8)
+    first = -(block.ctypes.data // 8) % 8
+    return block[first : first + size]

@@ -1,7 +1,7 @@
 """`kinetree equations`: the equations of a mechanism as code or text."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,10 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.arguments import Quiet, Settings, Source, numbers, one_of
 from kinetree.scripts.terminal.as_json import Json, show_json
 
-QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards", "matrices")
+if TYPE_CHECKING:
+    from kinetree.models import Mechanism
+
+QUANTITIES = ("accelerations", "rates", "hamilton", "mass_matrix", "outputs", "reactions", "energy", "momenta", "guards", "matrices", "controllers")
 LANGUAGES = ("text", "latex", "c", "python", "modelica", "casadi")
 
 
@@ -18,7 +21,10 @@ def equations(
     file: Source,
     to: Annotated[str, typer.Option("--to", help="text, latex, c, python, modelica or casadi.")] = "text",
     of: Annotated[
-        str, typer.Option("--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards, matrices.")
+        str,
+        typer.Option(
+            "--of", help="accelerations, rates, hamilton, mass_matrix, outputs, reactions, energy, momenta, guards, matrices, controllers (C)."
+        ),
     ] = "accelerations",
     parameters: Annotated[str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")] = "numbers",
     form: Annotated[str, typer.Option("--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one.")] = "auto",
@@ -38,6 +44,8 @@ def equations(
     language = one_of(to, LANGUAGES, "--to")
     of = one_of(of, QUANTITIES, "--of")
     parameters = one_of(parameters, PARAMETERS, "--parameters")
+    if of == "controllers":
+        return controllers(load(file, **numbers(settings)), language, output, quiet)
     system = load(file, **numbers(settings)).compile()
     try:
         trace = system.trace(of, parameters, form.upper() if form != "auto" else form, int(stage) if stage is not None and stage.isdigit() else stage)
@@ -55,6 +63,25 @@ def equations(
         typer.echo(text, nl=False)
     elif not quiet:
         typer.echo(f"{output}: {trace.heading}")
+
+
+def controllers(mechanism: "Mechanism", language: str, output: Path | None, quiet: bool) -> None:
+    """The laws of [controllers] as C."""
+    from kinetree.models.controllers.in_c import controllers_in_c
+    from kinetree.scripts.terminal.failure import BadInput
+
+    if language != "c":
+        raise BadInput(f"--of controllers is written as C: --to c, not {language}")
+    try:
+        text = controllers_in_c(mechanism.description)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(output, text)
+        if not quiet:
+            typer.echo(f"{output}: controllers of {mechanism.description.name}")
 
 
 COMMAND = Command("equations", equations, place=90)

@@ -41,15 +41,18 @@ class Door(Protocol):
     def recv(self, size: int, /) -> bytes: ...
 
 
-def wait_until(deadline: float) -> float:
-    """Sleep, then spin; the time at which it ended."""
+def wait_until(deadline: float) -> tuple[float, float]:
+    """Sleep, then spin: the time at which it ended, and the longest time between two looks at the clock, in which the machine did something else."""
     clock = time.perf_counter
     left = deadline - clock()
     if left > SPIN:
         time.sleep(left - SPIN)
+    last, gap = clock(), 0.0
     while (now := clock()) < deadline:
-        pass
-    return now
+        if now - last > gap:
+            gap = now - last
+        last = now
+    return now, max(gap, now - last)
 
 
 @contextmanager
@@ -102,7 +105,7 @@ def own_partner(scenario: Scenario, folder: Path, box: Path | None) -> Iterator[
 def bare_loop(step: float, count: int) -> list[float]:
     """Lateness of a loop that does nothing but wait: what this machine can do."""
     start = time.perf_counter() + step
-    return [wait_until(start + k * step) - (start + k * step) for k in range(count)]
+    return [wait_until(start + k * step)[0] - (start + k * step) for k in range(count)]
 
 
 def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -> Record:
@@ -138,8 +141,9 @@ def exchange(record: Record, plant: Plant, door: Door, told: Callable[[float], N
     start = clock() + s.step
     for k in range(s.steps):
         deadline = start + k * s.step
-        begin = wait_until(deadline)
+        begin, gap = wait_until(deadline)
         record.lateness.append(begin - deadline)
+        record.gaps.append(gap)
         collect(record, door, arrivals, under_way, begin)
         commands = apply(plant, record, arrivals.take(begin), k, held)
         if commands is None:

@@ -38,6 +38,7 @@ class Record:
     lateness: list[float] = field(default_factory=list)  # s from the deadline to the beginning of a step
     misses: int = 0  # steps that ended after their deadline
     bare: list[float] = field(default_factory=list)  # s, lateness of a loop that only waits
+    gaps: list[float] = field(default_factory=list)  # s, longest time that was taken from the loop while it waited for a step, doing nothing
     notes: list[str] = field(default_factory=list)
 
     @property

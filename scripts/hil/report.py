@@ -26,6 +26,7 @@ def times(record: Record) -> list[tuple[Any, ...]]:
         ("computing of a step", record.computing),
         ("lateness of a step", record.lateness),
         ("lateness of a loop that only waits", record.bare),
+        ("taken from the loop while it waits", record.gaps),
         ("round trip as seen at the next step", record.trips),
     )
     return [(name, *percentiles(values)) for name, values in rows if values]

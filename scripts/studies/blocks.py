@@ -6,7 +6,9 @@ the description becomes a controller of its name, and the input goes.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +17,7 @@ from kinetree.models.foreign.toml_text import toml_text
 from kinetree.scripts.terminal.failure import BadInput
 
 DIGITS = 10
+WORD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 GAINS = ("kp", "ki", "kd", "speed_forward", "acceleration_forward")
 Blocks = dict[str, dict[str, Any]]
 
@@ -83,7 +86,19 @@ def with_blocks(source: Source, blocks: Blocks, parameters: Mapping[str, float])
     for name, value in parameters.items():
         table = raw["parameters"][name]
         made["parameters"] = {**made["parameters"], name: {**table, "value": value} if isinstance(table, dict) else value}
-    return made
+    forces = " ".join(str(table.get("force", "")) for name, table in raw.get("actuators", {}).items() if name in driven)
+    return without_idle(made, forces, set(parameters))
+
+
+def without_idle(made: dict[str, Any], text: str, kept: set[str]) -> dict[str, Any]:
+    """Without the parameters of a text that is gone, as far as nothing else uses them."""
+    parameters, waiting = dict(made["parameters"]), WORD.findall(text)
+    while waiting:
+        name = waiting.pop()
+        others = {**made, "parameters": {key: value for key, value in parameters.items() if key != name}}
+        if name in parameters and name not in kept and name not in WORD.findall(json.dumps(others)):
+            waiting += WORD.findall(json.dumps(parameters.pop(name)))
+    return {**made, "parameters": parameters}
 
 
 def parameters_of_gains(blocks: Blocks) -> tuple[Blocks, dict[str, Any]]:

@@ -50,7 +50,8 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
         for start in starts if task.method != "differential-evolution" else starts[:1]:
             result = locally(search, start) if task.method != "differential-evolution" else globally(search)
             message = str(result.message)
-            ends.append((search.values(result.x), search.objective(search.measures(np.clip(result.x, 0, 1)[None])[0])))
+            end = search.snapped(np.clip(result.x, 0, 1)[None])
+            ends.append((search.values(end[0]), search.objective(search.measures(end)[0])))
     except KeyboardInterrupt:
         interrupted, message = True, "interrupted: the best so far"
     if not search.best[2].size:

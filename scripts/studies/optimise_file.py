@@ -11,6 +11,8 @@ pareto = 9                                    # points of the front of two measu
 [optimize.variables]
 k = { from = 1, to = 100, start = 20 }
 "pulse_[1-9]" = { from = -1, to = 1 }         # nine variables
+teeth = { from = 12, to = 40, whole = true }  # whole numbers, and a setting that is an order of 1 to N (or begins with a given one), need the method
+order = { order = 4 }                         # differential-evolution
 [optimize.measures]                           # their weighted sum is made small
 "rms(height)" = 1.0
 [optimize.constraints]
@@ -38,6 +40,7 @@ from kinetree.scripts.terminal.tables import number, only, read_toml
 METHODS = ("slsqp", "trust-constr", "differential-evolution", "ipopt", "minimax")
 GRADIENTS = ("auto", "adjoint", "differences")
 ADJOINTS = ("rk4", "semi-implicit")  # integrators
+MOST_PLACES = 50  # of an order
 KEYS = {"mechanism", "optimize", "run", "scenarios", "set"}
 OPTIMIZE = {"method", "gradient", "multistart", "seed", "over", "iterations", "pareto", "variables", "measures", "constraints"}
 RUN = {"stop_time", "output_step", "integrator", "step", "tolerance", "inputs"}
@@ -50,6 +53,7 @@ class Variable:
     low: float
     high: float
     start: float
+    whole: bool = False
 
 
 @dataclass
@@ -71,6 +75,7 @@ class Task:
     gradient: str = "auto"
     pareto: int = 0
     watched: tuple[str, ...] = ()  # measures that are told only
+    orders: tuple[str, ...] = ()  # settings that are orders; their places are variables NAME[1], NAME[2], ...
     mark: str = ""  # of the file, for the state of a search
 
     @property
@@ -93,9 +98,13 @@ def read_task(path: Path) -> Task:
         raise BadInput(f"{path}: optimize.method: found '{method}', expected one of {', '.join(METHODS)}")
     if over not in ("worst", "mean"):
         raise BadInput(f"{path}: optimize.over: found '{over}', expected worst or mean")
-    variables = {
-        name: variable(table, f"{path}: optimize.variables.{text}") for text, table in wanted["variables"].items() for name in numbered(text)
-    }
+    variables: dict[str, Variable] = {}
+    orders = tuple(text for text, table in wanted["variables"].items() if isinstance(table, dict) and "order" in table)
+    for text, table in wanted["variables"].items():
+        place = f"{path}: optimize.variables.{text}"
+        variables |= places(text, table, place) if text in orders else {name: variable(table, place) for name in numbered(text)}
+    if method != "differential-evolution" and (orders or any(each.whole for each in variables.values())):
+        raise BadInput(f"{path}: optimize.method: whole numbers and orders need differential-evolution, found {method}")
     limits = {text: bounds(table, f"{path}: optimize.constraints.{text}") for text, table in wanted.get("constraints", {}).items()}
     weights = {text: number(weight, f"{path}: optimize.measures.{text}") for text, weight in wanted["measures"].items()}
     try:
@@ -123,6 +132,7 @@ def read_task(path: Path) -> Task:
         raise BadInput(f"{path}: optimize.pareto: expected two measures and at least 3 points")
     mark = sha256(repr(content).encode()).hexdigest()[:16]
     more = {"run": content.get("run", {}), "scenarios": scenarios, "settings": content.get("set", {}), "gradient": gradient, "mark": mark}
+    more["orders"] = orders
     return Task(source, variables, weights, limits, method, over=over, **counts, **more)
 
 
@@ -134,15 +144,33 @@ def numbered(text: str) -> list[str]:
     return [f"{match[1]}{k}{match[4]}" for k in range(int(match[2]), int(match[3]) + 1)] or [text]
 
 
+def places(name: str, table: dict[str, Any], place: str) -> dict[str, Variable]:
+    """{ order = N }, or the list to begin with: who is first, second, ..."""
+    begin = list(range(1, table["order"] + 1)) if isinstance(table["order"], int) else table["order"]
+    if (
+        set(table) != {"order"}
+        or not isinstance(begin, list)
+        or not 2 <= len(begin) <= MOST_PLACES
+        or sorted(begin) != list(range(1, len(begin) + 1))
+    ):
+        raise BadInput(f"{place}: expected {{ order = N }} with N from 2 to {MOST_PLACES}, or a list of the numbers from 1 to N to begin with")
+    return {f"{name}[{k}]": Variable(1.0, float(len(begin)), float(first), True) for k, first in enumerate(begin, 1)}
+
+
 def variable(table: Any, place: str) -> Variable:
     """{ from, to, start }; the start is the middle where it is left out."""
-    if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {"from", "to", "start"}:
+    if not isinstance(table, dict) or not {"from", "to"} <= set(table) <= {"from", "to", "start", "whole"}:
         raise BadInput(f"{place}: expected {{ from = a, to = b, start = c }}")
+    whole = table.get("whole", False)
+    if not isinstance(whole, bool):
+        raise BadInput(f"{place}.whole: expected true or false, found {whole}")
     low, high = (number(table[key], f"{place}.{key}") for key in ("from", "to"))
     start = number(table.get("start", 0.5 * (low + high)), f"{place}.start")
     if not low < high or not low <= start <= high:
         raise BadInput(f"{place}: expected from < to and a start between them, found {low:g}, {high:g}, {start:g}")
-    return Variable(low, high, start)
+    if whole and not all(each == round(each) for each in (low, high)):
+        raise BadInput(f"{place}: expected whole numbers as bounds, found {low:g}, {high:g}")
+    return Variable(low, high, float(round(start)) if whole else start, whole)
 
 
 def bounds(table: Any, place: str) -> tuple[float, float]:

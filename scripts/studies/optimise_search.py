@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from kinetree.scripts.studies.optimise_file import Task
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
+    from kinetree.models.system.mechanism import Mechanism
     from kinetree.models.system.system import System
 
+REMEMBERED = 64  # orders whose mechanisms stay compiled
 STEP = 1e-4  # of the scaled variables
 BAD = 1e12  # measure of a run that failed
 KEPT = 1e-6  # by which a constraint may be exceeded, part of its bound
@@ -34,23 +36,26 @@ class Search:
 
     def __init__(self, task: Task, told: Callable[[float, float], None], state: Path | None = None):
         from kinetree.models import load
+        from kinetree.models.description.errors import suggestion
 
         self.task, self.told = task, told
-        mechanism = load(task.source, **task.settings)
-        for name in (*task.variables, *(name for each in task.scenarios for name in each)):
+        begin = {name: [int(task.variables[place].start) for place in places] for name, places in orders_of(task).items()}
+        try:
+            mechanism = load(task.source, **{**task.settings, **begin})
+        except ValueError as error:
+            raise BadInput(f"optimize.variables: {error}") if begin else error from None
+        self.of_place = {place: name for name, places in orders_of(task).items() for place in places}
+        for name in (*(each for each in task.variables if each not in self.of_place), *(name for each in task.scenarios for name in each)):
             if name not in mechanism.description.parameters:
-                from kinetree.models.description.errors import suggestion
-
                 raise BadInput(f"no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}")
         self.mechanism = mechanism
         c = mechanism.compile().compiled
         columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)
         for name in columns_of(task.texts):
             if name not in columns:
-                from kinetree.models.description.errors import suggestion
-
                 raise BadInput(f"no column '{name}'; {suggestion(name, columns)}")
         self.systems = [mechanism.compile(**each) for each in task.scenarios]
+        self.ordered = {tuple(tuple(each) for each in begin.values()): (mechanism, self.systems)}
         self.backwards = task.gradient == "adjoint" or (task.gradient == "auto" and len(task.variables) > worth(self.systems[0]))
         self.low = np.array([each.low for each in task.variables.values()])
         self.width = np.array([each.high for each in task.variables.values()]) - self.low
@@ -64,16 +69,40 @@ class Search:
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
+    def snapped(self, points: np.ndarray) -> np.ndarray:
+        """Points at which whole numbers are whole and orders are orders: the places of an order by the ranks of their numbers."""
+        names, out = list(self.task.variables), np.array(points, dtype=float)
+        whole = [k for k, each in enumerate(self.task.variables.values()) if each.whole]
+        out[:, whole] = (np.round(self.low[whole] + out[:, whole] * self.width[whole]) - self.low[whole]) / self.width[whole]
+        for places in orders_of(self.task).values():
+            at = [names.index(place) for place in places]
+            out[:, at] = np.argsort(np.argsort(points[:, at], axis=1, kind="stable"), axis=1) / (len(at) - 1.0)
+        return out
+
+    def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[Mechanism, list[System]]:
+        """Mechanism and compiled scenarios with these orders."""
+        if key not in self.ordered:
+            from kinetree.models import load
+
+            orders = {name: list(order) for name, order in zip(self.task.orders, key, strict=True)}
+            mechanism = load(self.task.source, **{**self.task.settings, **orders})
+            if len(self.ordered) >= REMEMBERED:
+                del self.ordered[next(iter(self.ordered))]
+            self.ordered[key] = mechanism, [mechanism.compile(**each) for each in self.task.scenarios]
+        return self.ordered[key]
+
     def values(self, s: np.ndarray) -> dict[str, float]:
         return dict(zip(self.task.variables, map(float, self.low + s * self.width), strict=True))
 
     def measures(self, points: np.ndarray) -> np.ndarray:
         """All measures at points of the unit cube, (points, measures), over the scenarios as asked for."""
+        if any(each.whole for each in self.task.variables.values()):
+            points = self.snapped(points)
         for p in points:
             if p.tobytes() in self.stored and p.tobytes() not in self.known:
                 self.known[p.tobytes()] = self.stored[p.tobytes()]
                 self.note(p)
-        new = [p for p in points if p.tobytes() not in self.known]
+        new = list({p.tobytes(): p for p in points if p.tobytes() not in self.known}.values())
         if new:
             found = self.run(new)
             for row, p in enumerate(new):
@@ -84,7 +113,17 @@ class Search:
 
     def run(self, points: list[np.ndarray]) -> np.ndarray:
         """Measures of all scenarios, (scenarios, points, measures)."""
-        return np.array([self.scenario(system, k, np.array(points)) for k, system in enumerate(self.systems)])
+        where: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+        for k, point in enumerate(points):
+            values = self.values(point)
+            key = tuple(tuple(round(values[place]) for place in places) for places in orders_of(self.task).values())
+            where.setdefault(key, []).append(k)
+        found = np.empty((len(self.task.scenarios), len(points), len(self.task.texts)))
+        for key, rows in where.items():
+            mechanism, systems = self.of_order(key)
+            for which, system in enumerate(systems):
+                found[which, rows] = self.scenario(mechanism, system, which, np.array(points)[rows])
+        return found
 
     def histories(self, p: np.ndarray) -> list[dict[str, np.ndarray]]:
         """Columns of the runs of a point, by scenario; those of a state file are run again."""
@@ -120,22 +159,22 @@ class Search:
                 ways[k] = slopes[near, k]
         return out, ways
 
-    def scenario(self, system: Any, which: int, points: np.ndarray) -> np.ndarray:
+    def scenario(self, mechanism: Mechanism, system: System, which: int, points: np.ndarray) -> np.ndarray:
         """Measures of one scenario."""
         rows = self.low + points * self.width
         columns = columns_of(self.task.texts)
-        given = {name: rows[:, k] for k, name in enumerate(self.task.variables)}
+        given = {name: rows[:, k] for k, name in enumerate(self.task.variables) if name not in self.of_place}
         options = dict(self.task.run)
         inputs = options.pop("inputs", None)
-        runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None
+        runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None  # one for all where nothing is given
         found = np.full((len(points), len(self.task.texts)), BAD)
         for k in range(len(points)):
             try:
-                held = {name: runs[name][k] for name in columns} if runs is not None else {}
+                held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs is not None else {}
                 parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
 
                 def at_rest(parameters: dict = parameters) -> AtRest:
-                    return AtRest(self.mechanism.compile(**parameters), inputs)
+                    return AtRest(mechanism.compile(**parameters), inputs)
 
                 time_of = runs.time if runs is not None else np.zeros(1)
                 values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
@@ -223,6 +262,11 @@ class Search:
             found += [row / max(abs(low), 1e-9)] if low > -1e300 else []
             found += [-row / max(abs(high), 1e-9)] if high < 1e300 else []
         return np.array(found).reshape(-1, s.size)
+
+
+def orders_of(task: Task) -> dict[str, list[str]]:
+    """Settings that are orders, and the variables that are their places."""
+    return {name: [place for place in task.variables if place.startswith(f"{name}[")] for name in task.orders}
 
 
 def worth(system: System) -> int:

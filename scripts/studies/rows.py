@@ -13,7 +13,8 @@ from kinetree.scripts.studies.measures import AtRest, measured
 from kinetree.scripts.terminal.failure import BadInput
 
 AHEAD = 4  # tasks per worker that wait
-ON_CLUSTER = 16  # cases of a task on a cluster
+TOGETHER = 16  # cases of a task, at most
+TASKS = 8  # of a worker, at least, as far as there are cases: the last ones end at about the same time
 TRIES = 5  # workers that may die over one task
 WORTH = 4  # cases per parameter from which it pays to find out whether they differ in numbers only
 
@@ -102,33 +103,40 @@ def rows_of(
             yield number, one_row(source, case, options, texts, token)
 
 
-def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None], token: int) -> Rows:
-    """Processes of this machine; a worker that dies takes its case along, which is then run here."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    left, waiting, done = list(range(len(cases)))[::-1], {}, 0
-    with ProcessPoolExecutor(workers) as pool:
-        try:
-            while left or waiting:
-                while left and len(waiting) < AHEAD * workers:
-                    number = left.pop()
-                    waiting[pool.submit(one_row, source, cases[number], options, texts, token)] = number
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    row = future.result()
-                    number = waiting.pop(future)
-                    done += 1
-                    told(done)
-                    yield number, row
-        except BrokenProcessPool:
-            for number in sorted([*left, *waiting.values()]):
-                yield number, one_row(source, cases[number], options, texts, token)
-        finally:
-            pool.shutdown(cancel_futures=True)
+def parts_of_cases(count: int, workers: int) -> list[range]:
+    """Cases that travel together: one message and one answer cost as much as several rows."""
+    size = max(1, min(TOGETHER, count // (TASKS * workers)))
+    return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int) -> list[list[float]]:
     """Rows of a task."""
     return [one_row(source, case, options, texts, token) for case in cases]
+
+
+def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None], token: int) -> Rows:
+    """Processes of this machine; a worker that dies takes its cases along, which are then run here."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    left, waiting, done = parts_of_cases(len(cases), workers)[::-1], {}, 0
+    with ProcessPoolExecutor(workers) as pool:
+        try:
+            while left or waiting:
+                while left and len(waiting) < AHEAD * workers:
+                    part = left[-1]
+                    waiting[pool.submit(some_rows, source, [cases[k] for k in part], options, texts, token)] = part
+                    left.pop()  # only now: a pool that is broken takes nothing
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    part = waiting.pop(future)
+                    done += len(part)
+                    told(done)
+                    yield from zip(part, rows, strict=True)
+        except BrokenProcessPool:
+            for number in sorted(k for part in (*left, *waiting.values()) for k in part):
+                yield number, one_row(source, cases[number], options, texts, token)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], address: str, told: Callable[[float], None], token: int) -> Rows:
@@ -145,8 +153,9 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
     except (OSError, ValueError) as error:
         raise BadInput(f"--cluster {address}: no scheduler answers ({str(error)[:200]})") from None
     with client:
-        parts = [range(first, min(first + ON_CLUSTER, len(cases))) for first in range(0, len(cases), ON_CLUSTER)]
-        left, places, done = list(reversed(parts)), {}, 0
+        workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
+        threads = max(1, sum(workers.values()))
+        left, places, done = parts_of_cases(len(cases), threads)[::-1], {}, 0
         flow = as_completed(loop=client.loop)
 
         def send() -> None:
@@ -155,16 +164,14 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
             places[future.key] = part
             flow.add(future)
 
-        workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
-        threads = max(1, sum(workers.values()))
         for _ in range(min(len(left), AHEAD * threads)):
             send()
         for future in flow:
             rows: Any = future.result()
-            for number, row in zip(places.pop(future.key), rows, strict=True):
-                done += 1
-                told(done)
-                yield number, row
+            part = places.pop(future.key)
+            done += len(part)
+            told(done)
+            yield from zip(part, rows, strict=True)
             future.release()
             if left:
                 send()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import math
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +17,8 @@ from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.failure import BadInput
 
 ENDINGS = (".csv", ".parquet")
-PART = 64  # rows of a part
+PART = 64  # rows of a part, at least
+PAUSE = 2.0  # seconds between parts, at least: rows that come fast share the cost of a file
 Row = list[float]
 
 
@@ -77,20 +81,22 @@ def rows_file(path: Path | None, columns: list[str], rows: list[Row]) -> Iterato
 @contextmanager
 def parquet_rows(path: Path, columns: list[str], rows: list[Row]) -> Iterator[Callable[[Row], None]]:
     """Parts of some rows each; a part has its name only when it is whole."""
-    folder, waiting = parts_of(path), []
+    folder, waiting, numbers, said = parts_of(path), [], itertools.count(), -math.inf
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
 
     def flush() -> None:
+        nonlocal said
         if waiting:
-            name = folder / f"{len(list(folder.iterdir())):06d}.parquet"
+            name = folder / f"{next(numbers):06d}.parquet"
             save(name.with_suffix(".open"), columns, waiting)
             name.with_suffix(".open").rename(name)
             waiting.clear()
+            said = time.monotonic()
 
     def write(row: Row) -> None:
         waiting.append(row)
-        if len(waiting) >= PART:
+        if len(waiting) >= PART and time.monotonic() - said >= PAUSE:
             flush()
 
     waiting += rows
@@ -154,6 +160,8 @@ def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
 
 def remaining(wanted: Study, rows: list[Row]) -> list[dict[str, float]]:
     """Cases without a row."""
+    if not rows:
+        return list(wanted.cases())
     done = {tuple(row[: len(wanted.vary)]) for row in rows}
     return [case for case in wanted.cases() if tuple(case.values()) not in done]
 

@@ -38,7 +38,7 @@ LIBRARIES = {
         ),  # fmt: skip
         "form_motion": ("form_speeds", "form_rates", "form_momenta"),
     },
-    "lanes": {"lanes": ("many",), "slopes": ("slopes",), "ensemble": ("ensemble",)},
+    "lanes": {"lanes": ("many",), "slopes": ("slopes",), "ensemble": ("ensemble",), "stretch": ("stretch",)},
 }
 BLOCKS = ("ints", "floats", "floats")
 # kinds of arguments: blocks and arrays of 64-bit integers or floats, and single ones
@@ -46,6 +46,7 @@ SIGNATURES = {
     "many": (*BLOCKS, "floats", "int", "floats", "floats", "floats", "floats", "ints", "int", "floats"),
     "slopes": (*BLOCKS, "floats", "float", "ints", "ints", "int", "floats"),
     "ensemble": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
+    "stretch": (*BLOCKS, "floats", "floats", "ints", "floats", "ints", "floats", "floats", "floats", "ints", "floats", "floats"),
 }
 
 

@@ -53,6 +53,17 @@ def test_the_loop_of_a_sampled_pid_is_its_formula(delay):
     assert loop.loop.response(np.angle(z) / T)[:, 0, 0] == pytest.approx(C * P, rel=1e-6)
 
 
+@pytest.mark.parametrize("sampling", [{}, {"period": 0.02}])
+def test_limits_that_are_not_reached_change_no_margin(sampling):
+    """Differences of a law with large gains must not reach its limits: 20 N about the weight are used up by a tenth of a metre."""
+    free, limited = (
+        control_loops(load(slider(kp="k*2e5", kd="k*4e4", ki="k*5e4", offset="2*9.81", tracking=0.1, **sampling, **more)).compile())[0]
+        for more in ({}, {"low": 0, "high": 40})
+    )
+    w = np.array([0.5, 3.0, 20.0, 100.0])
+    assert limited.loop.response(w) == pytest.approx(free.loop.response(w), rel=1e-6) and not limited.limited
+
+
 def test_a_held_plant_is_that_of_python_control():
     """Without delay: c2d with a zero-order hold of a third-order plant, poles and response."""
     control = pytest.importorskip("control")

@@ -31,6 +31,7 @@ def arm(**more) -> dict:
         "outputs": {
             "height": {"quantity": "position", "body": "b", "point": [0.4, 0, 0], "axis": "z"},
             "pull": {"quantity": "reaction", "joint": "B"},
+            "haste": {"quantity": "acceleration", "body": "b", "axis": "z"},
         },
         **more,
     }
@@ -138,6 +139,52 @@ def test_an_ensemble_leaves_the_system_as_it_was():
     assert (system.simulate(stop_time=0.1)["p"] == before).all()
 
 
+HAPPENINGS = {
+    "resets": {"events": {"e": {"when": "p > 0.1", "set": {"der(p)": "-1.5*der(p)", "k": "k + 1"}}}},
+    "two that meet": {
+        "events": {"a": {"when": "p > 0.05", "set": {"filter": "filter - 0.4"}}, "b": {"when": "p < -0.02", "set": {"der(p)": "0.2 + abs(der(p))"}}}
+    },
+    "of accelerations": {"events": {"e": {"when": "haste > 1.0", "set": {"lag": "0.5*lag"}}}},
+    "stages": {
+        "stages": [
+            {"name": "first", "ends": {"when": "p > 0.08"}, "set": {"k": 3.0}},
+            {"name": "held", "ends": {"after": 0.13}, "lock": ["B"]},
+            {"name": "loose", "ends": {"at": 0.75}, "free": ["B"]},
+            {"name": "alone", "drop": ["b"]},
+        ]
+    },
+}
+
+
+@compiled
+@pytest.mark.parametrize("case", HAPPENINGS)
+def test_lanes_go_through_events_and_stages(case: str):
+    """Runs in lanes stop where something happens in them and go on, elsewhere if need be: numbers are those of single runs by the same steps."""
+    values = {"k": np.linspace(5.0, 25.0, 19), "p0": np.linspace(-0.4, -0.1, 19), "m": np.linspace(0.8, 1.5, 19)}
+    run = {"stop_time": 1.2, "output_step": 0.02, "integrator": "rk4", "step": 0.004}
+    system = load(arm(**HAPPENINGS[case])).compile()
+    found = system.simulate_many(values, threads=2, **run)
+    assert "19 runs in lanes of 8" in found.engine and not found.failures
+    several = 0
+    for k in range(19):
+        single = load(arm(**HAPPENINGS[case])).compile(**{name: float(column[k]) for name, column in values.items()}).simulate(**run)
+        several += len(single.events) > 1
+        for name in ("p", "der(p)", "filter", "height", "pull[3]"):
+            assert found[name][k] == pytest.approx(single[name], rel=1e-9, abs=1e-9), (k, name)
+    assert several > 9
+
+
+@compiled
+def test_a_run_that_fails_in_lanes_is_named():
+    """A law that has no number beyond an angle: the run ends there, its neighbours in the lanes do not."""
+    source = arm(events={"e": {"when": "p > 0.2", "set": {"der(p)": "-der(p)"}}})
+    source["forces"]["spring"]["value"] = "filter - k*p - 0.01*sqrt(0.9 - t*(k - 5))"
+    found = load(source).compile().simulate_many({"k": np.array([7.0, 5.5, 5.0, 4.0])}, 1.0, 0.02, integrator="rk4", step=0.005)
+    assert (
+        list(found.failures) == [0] and np.isfinite(found["p"][0][:20]).all() and np.isnan(found["p"][0]).any() and np.isfinite(found["p"][1:]).all()
+    )
+
+
 @compiled
 def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
     """The carrier with other masses: its states of rest are found and its departures carried out as if it had been compiled with them, bit for bit.
@@ -152,6 +199,19 @@ def test_runs_with_stages_and_a_preparation_are_not_compiled_again():
         assert len(alone.events) > 3
         for name in found.names:
             assert np.array_equal(found[name][k], alone[name])
+
+
+@compiled
+def test_the_carrier_in_lanes():
+    """Departures at other times in every run, modules that leave the model, states of rest before: as single runs by the same steps."""
+    system = load("lib:carrier", modules=2).compile()
+    values = {"module_mass": np.linspace(100.0, 140.0, 3), "platform_mass": np.array([3100.0, 2900.0, 3000.0])}
+    names = ["pitch", "luff", "module1_height", "jack_load_rear_left"]
+    run = {"outputs": names, "threads": 1, "integrator": "rk4", "step": 0.005}
+    found, alone = (system.simulate_many(values, lanes=lanes, **run) for lanes in (True, False))
+    assert "lanes" in found.engine and "one by one" in alone.engine
+    for name in names:
+        assert found[name] == pytest.approx(alone[name], rel=1e-9, abs=1e-9 * np.abs(alone[name]).max())
 
 
 @compiled

@@ -1,5 +1,6 @@
 """Optimisation against known optima: damping, regulators, constraints, several minima, scenarios."""
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinetree.models import load
 from kinetree.scripts import cli
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
@@ -190,3 +192,45 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture):
     text = page.read_text()
     assert "data:image/png;base64," in text and "http://" not in text and "https://" not in text and "end(cost)" in text
     assert "objective 1 after" in capsys.readouterr().out
+
+
+def test_whole_numbers_and_what_they_need(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """(n - 7.4)² + (y - 0.25)² by n whole and y not: 7 and 0.25, from all evaluations at whole n; other methods and bad bounds are refused."""
+    d = {
+        "name": "n",
+        "parameters": {"n": 3.0, "y": 0.9},
+        "states": {"s": {"rate": "(n - 7.4)**2 + (y - 0.25)**2"}},
+        "outputs": {"cost": {"value": "s"}},
+    }
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    text = 'mechanism = "m.json"\n[optimize]\nmethod = "differential-evolution"\n[optimize.variables]\nn = { from = 1, to = 12, whole = true }\n'
+    text += 'y = { from = 0, to = 1 }\n[optimize.measures]\n"end(cost)" = 1.0\n[run]\nstop_time = 1.0\noutput_step = 1.0\n'
+    (tmp_path / "o.toml").write_text(text)
+    found = optimise(read_task(tmp_path / "o.toml"), state=tmp_path / "o.jsonl")
+    assert found.values["n"] == 7.0 and found.values["y"] == pytest.approx(0.25, abs=2e-3) and found.objective == pytest.approx(0.16, abs=1e-5)
+    rows = [json.loads(line)["at"][0] * 11 + 1 for line in (tmp_path / "o.jsonl").read_text().splitlines()[1:]]
+    assert rows == pytest.approx(np.round(rows), abs=1e-9) and len(set(np.round(rows))) > 5
+    for wrong, said in (
+        ("differential-evolution", "slsqp"),
+        ("to = 12,", "to = 12.5,"),
+        ("{ from = 1, to = 12, whole = true }", "{ order = [1, 1] }"),
+    ):
+        (tmp_path / "w.toml").write_text(text.replace(wrong, said))
+        with pytest.raises(BadInput, match="differential-evolution|whole numbers|list of the numbers"):
+            read_task(tmp_path / "w.toml")
+
+
+@pytest.mark.slow
+def test_the_order_of_departures_is_searched(tmp_path: Path):
+    """Three modules with their rails beside one another: of all six orders, each run by itself, the one with the least swing of the platform."""
+    text = 'mechanism = "lib:carrier"\n[set]\nmodules = 3\n[optimize]\nmethod = "differential-evolution"\niterations = 3\n'
+    text += '[optimize.variables]\norder = { order = 3 }\n[optimize.measures]\n"deviation(slew)" = 1000.0\n[run]\nstop_time = 4.0\n'
+    (tmp_path / "o.toml").write_text(text)
+    found = optimise(read_task(tmp_path / "o.toml"))
+    sizes = {}
+    for order in itertools.permutations((1, 2, 3)):
+        result = load("lib:carrier", modules=3, order=list(order)).compile().simulate(stop_time=4.0)
+        sizes[order] = 1000.0 * np.abs(result["slew"] - result["slew"][0]).max()
+    best = min(sizes, key=sizes.__getitem__)
+    assert [found.values[f"order[{k}]"] for k in (1, 2, 3)] == list(best) and found.objective == pytest.approx(sizes[best], rel=1e-6)
+    assert found.evaluations == 6 and max(sizes.values()) > 1.003 * min(sizes.values())  # this deviation hardly depends on it

@@ -1,13 +1,13 @@
-"""Every number of the reports beside a formula or a foreign tool: tables are read from the pages themselves."""
+"""Every number of the reports beside a formula or a foreign tool: they are read from the pages themselves, and none may stand there unread."""
 
 import json
 import math
-from html.parser import HTMLParser
 from pathlib import Path
 
 import control
 import numpy as np
 import pytest
+from report_page import Page, numbers
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import spearmanr
 
@@ -15,53 +15,11 @@ from kinetree.scripts import cli
 from kinetree.scripts.hil.loop import simulate
 from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
+from kinetree.scripts.studies.samplers import Distribution, drawn
 
 SIX = 6e-6  # pages have six digits
 M, K, D = 2.0, 50.0, 3.0  # kg, N/m, N.s/m
 DRAWN = 0.1  # m
-
-
-class Page(HTMLParser):
-    """Tables as lists of rows of texts, and paragraphs."""
-
-    def __init__(self, path: Path):
-        super().__init__()
-        self.tables: list[list[list[str]]] = []
-        self.texts: list[str] = []
-        self.cell = self.text = False
-        self.feed(path.read_text())
-
-    def handle_starttag(self, tag: str, attrs) -> None:
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-        elif tag == "p":
-            self.texts.append("")
-        self.cell = self.cell or tag in ("td", "th")
-        self.text = self.text or tag == "p"
-
-    def handle_endtag(self, tag: str) -> None:
-        self.cell = self.cell and tag not in ("td", "th")
-        self.text = self.text and tag != "p"
-
-    def handle_data(self, data: str) -> None:
-        if self.cell:
-            self.tables[-1][-1][-1] += data
-        elif self.text:
-            self.texts[-1] += data
-
-    def table(self, *head: str) -> dict[str, list[str]]:
-        """The rows of the table whose head begins so, by their first cell."""
-        found = [rows for rows in self.tables if rows[0][: len(head)] == list(head)]
-        assert len(found) == 1, [rows[0] for rows in self.tables]
-        return {row[0]: row[1:] for row in found[0][1:]}
-
-
-def numbers(texts: list[str]) -> list[float]:
-    return [float(text) for text in texts]
 
 
 def slider(force: str, **more) -> dict:
@@ -96,7 +54,7 @@ def test_a_study(tmp_path: Path):
     size = np.sqrt(k / m)
     found = {"end(x)": runs[:, -1], "rms(x)": np.sqrt((runs**2).mean(axis=1)), "min(x)": runs.min(axis=1)}
     found |= {"growth": -D / (2 * m), "frequency": size / (2 * np.pi), "damping": D / (2 * m) / size}
-    rows = np.array([row for table in page.tables if table[0][:2] == ["k", "m"] for row in table[1:]], dtype=float)
+    rows = np.array([numbers(row) for row in page.rows("k", "m")])
     assert rows == pytest.approx(np.column_stack((k, m, *found.values())), rel=SIX, abs=1e-9)
     measures, ties = page.table("measure", "1 %"), page.table("measure", "k")
     for name, values in found.items():
@@ -106,7 +64,9 @@ def test_a_study(tmp_path: Path):
         assert numbers(measures[name]) == pytest.approx([*shares, ordered[0], ordered[-1]], rel=SIX, abs=1e-9)
         exact = [spearmanr(column, np.round(values, 9)).statistic for column in (k, m)]
         assert numbers(ties[name]) == pytest.approx(exact, abs=2e-5)
-    assert any(text.startswith("0 % of 12 runs") for text in page.texts)
+    assert page.said("# % of # runs have a rest from which a small motion grows.") == [0.0, 12.0]
+    assert page.said("Rank correlation of every measure with every parameter: ±# follows it alone, # not at all.") == [1.0, 0.0]
+    assert page.unread() == [] and (page.facts["samples"], page.facts["seed"]) == ("12", "0")
 
 
 COMPARISON = """
@@ -135,6 +95,8 @@ def test_a_comparison_of_ways(tmp_path: Path):
     assert cli.main(["study", str(tmp_path / "c.toml"), "-q", "--report", str(tmp_path / "c.html"), "-o", str(tmp_path / "c.csv")]) == 0
     page, time = Page(tmp_path / "c.html"), np.linspace(0.0, 4.0, 401)
     held, rest = page.table("way", "x [mm]: largest"), page.table("way", "largest growth [1/s]")
+    told = "Settled: within # until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run."
+    assert page.said(told) == [1e-3]
     for way, k in (("soft", 50.0), ("stiff", 200.0)):
         x = (1.0 - decay(k, M, 1.0, time)) / k
         late = np.flatnonzero(np.abs(x) > 1e-3)[-1]
@@ -146,7 +108,7 @@ def test_a_comparison_of_ways(tmp_path: Path):
         assert float(energy) == pytest.approx(x[-1], abs=0.5)
         size = math.sqrt(k / M)
         assert numbers(rest[way]) == pytest.approx([0.0, size / (2 * math.pi), D / (2 * M) / size], rel=SIX)  # 0: that of the work
-    assert "x: least by stiff." in page.texts
+    assert "x: least by stiff." in page.texts and page.unread() == []
 
 
 def test_ways_with_controllers_and_spread_parameters(tmp_path: Path):
@@ -157,17 +119,32 @@ def test_ways_with_controllers_and_spread_parameters(tmp_path: Path):
     text = 'mechanism = "m.json"\nhold = ["x"]\nband = 1e-3\nsamples = 8\n[run]\nstop_time = 5.0\noutput_step = 0.05\n'
     (tmp_path / "c.toml").write_text(text + "[vary]\nm = { uniform = [1.0, 3.0] }\n[ways.weak]\n[ways.strong]\nkp = 80.0\n")
     assert cli.main(["study", str(tmp_path / "c.toml"), "-q", "--report", str(tmp_path / "c.html")]) == 0
-    page = Page(tmp_path / "c.html")
-    rows, spread = page.table("way", "controller"), next(table for table in page.tables if table[0][:2] == ["", "way"])
+    page, time = Page(tmp_path / "c.html"), np.linspace(0.0, 5.0, 101)
+    rows, held, rest = page.table("way", "controller"), page.table("way", "x [mm]: largest"), page.table("way", "largest growth [1/s]")
+    spread = {str(row[1]): row[2:] for row in page.rows("", "way")}
+    masses = drawn("latin", {"m": Distribution("uniform", 1.0, 3.0)}, 8, 0)["m"]
     s = control.tf("s")
     for way, kp in (("weak", 40.0), ("strong", 80.0)):
-        loop = (kp + 20.0 * s / (0.01 * s + 1)) / (M * s * s)
-        gain, phase, modulus, _, crossover, _ = control.stability_margins(loop)
+        law = kp + 20.0 * s / (0.01 * s + 1)
+        gain, phase, modulus, _, crossover, _ = control.stability_margins(law / (M * s * s))
         said = numbers(rows[way][2:])
         assert rows[way][:2] == ["hold", "stable"] and said[0] == pytest.approx(gain, rel=1e-3)
         assert said[1:] == pytest.approx([phase, 1e3 * math.radians(phase) / crossover, modulus], rel=1e-3)
-        row = next(row for row in spread[1:] if row[1] == way)
-        assert float(row[3]) == pytest.approx(1e3 / kp, rel=2e-2) and row[-1] == "0"  # 1 N on kp, hardly beyond it
+        poles = control.poles(1 / (M * s * s + law))
+        swings = [pole for pole in poles if abs(pole.imag) > 1e-9 * abs(pole)]
+        slowest = min((abs(pole) for pole in swings), default=math.nan) / (2 * math.pi)
+        expected = [max(pole.real for pole in poles), slowest, min((-pole.real / abs(pole) for pole in swings), default=math.nan)]
+        assert numbers(rest[way]) == pytest.approx(expected, rel=1e-4, nan_ok=True)
+        x = 1e3 * np.array(control.step_response(1 / (M * s * s + law), time).outputs)
+        assert numbers(held[way][:3]) == pytest.approx([x.max(), math.sqrt((x * x).mean()), x[-1]], rel=6e-4)
+        assert held[way][3] == "not"  # 1 N moves it further than the band
+        largest = [1e3 * float(control.step_response(1 / (m * s * s + law), time).outputs.max()) for m in masses]
+        expected = [*np.percentile(largest, (5, 50, 95)), max(largest), 0.0]
+        assert numbers(spread[way]) == pytest.approx(expected, rel=1e-4)
+    assert page.said("Largest deviations over # runs a way, parameters by a Latin hypercube:") == [8.0]
+    assert page.said("m: uniform(#, #)") == [1.0, 3.0]
+    told = "Settled: within # until the next disturbance; what stays outside is marked not. Rms: root of the mean square over the run."
+    assert page.said(told) == [1e-3] and page.unread() == []
 
 
 LOOP = """
@@ -194,8 +171,10 @@ def test_a_run_in_the_loop(tmp_path: Path):
     record = simulate(read_scenario(tmp_path / "loop.toml"))
     record.computing, record.lateness = [1e-6 * k for k in range(1, 1002)], [2e-6] * 1001
     page = Page(write_report(record, tmp_path / "l.html"))
-    assert page.texts[0].startswith("300 steps of 10 ms") and "301 frames sent, 299 commands applied, 0 frames lost" in page.texts[0]
-    assert "0.997 steps old on average, 1 at most" in page.texts[1]  # both ways take 8 of 10 ms; the first step has none
+    told = "# steps of # ms, simulated, bit for bit repeatable; # frames sent, # commands applied"
+    counts = page.said(f"{told}, # frames lost by injection, # steps without a new command (hold)")
+    assert counts == [300.0, 10.0, 301.0, 299.0, 0.0, 0.0]  # nothing can have come before the first step, the last command is not applied any more
+    assert page.said("measures that commands answer are # steps old on average, # at most") == [0.997, 1.0]  # both ways take 8 of 10 ms
     assert numbers(page.table("", "50 %")["computing of a step"]) == pytest.approx([501.0, 991.0, 1000.0, 1001.0])
     assert numbers(page.table("", "50 %")["lateness of a step"]) == pytest.approx([2.0] * 4)
     rows = page.table("loop", "delay [ms]")
@@ -216,6 +195,30 @@ def test_a_run_in_the_loop(tmp_path: Path):
         assert float(gain) == pytest.approx(min(factors) if dead else math.inf, rel=1e-5)
         least = min(minimize_scalar(lambda w: abs(1 + loop(w)), bounds=(low, 2 * low), method="bounded").fun for low in np.geomspace(0.5, 300.0, 40))
         assert float(modulus) == pytest.approx(min(least, 1.0), rel=1e-4)
+    assert page.said("Up to the #th percentile") == [99.9] and page.unread() == []
+
+
+def test_times_of_a_run_in_the_loop(tmp_path: Path):
+    """Counts and percentiles of times that are known: three steps ended late, of which one computed for too long and two began late."""
+    d = slider("f - 1.0*der(x)", parameters={"drawn": 0.0}, inputs={"f": {"start": 0.0}}, outputs={"place": {"value": "x"}})
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    (tmp_path / "loop.toml").write_text(LOOP)
+    record = simulate(read_scenario(tmp_path / "loop.toml"))
+    record.simulated, record.misses, record.notes = False, 3, []
+    record.computing, record.lateness = [1e-4] * 299 + [0.02], [1e-6] * 298 + [0.011, 0.03]
+    record.bare, record.trips = [5e-6] * 998 + [0.012] * 2, [0.001, 0.002, 0.003]
+    record.gaps = [1e-7] * 150 + [3e-7] * 150
+    page = Page(write_report(record, tmp_path / "l.html"))
+    assert page.said("# of # steps ended after their deadline") == [3.0, 300.0]
+    told = "of these # computed for longer than a step; # steps began a whole step late, as # of # did in the loop that only waits"
+    assert page.said(told) == [1.0, 2.0, 2.0, 1000.0]
+    at = lambda place, count, low, high: low + max(0.0, place * (count - 1) - (count - 2)) * (high - low)  # noqa: E731  (only the last one is high)
+    table = page.table("", "50 %")
+    assert numbers(table["computing of a step"]) == pytest.approx([100.0, 100.0, at(0.999, 300, 100.0, 2e4), 2e4])
+    assert numbers(table["lateness of a step"]) == pytest.approx([1.0, 1.0, at(0.999, 300, 1.1e4, 3e4), 3e4])
+    assert numbers(table["lateness of a loop that only waits"]) == pytest.approx([5.0, 5.0, 12000.0, 12000.0])
+    assert numbers(table["taken from the loop while it waits"]) == pytest.approx([0.2, 0.3, 0.3, 0.3])
+    assert numbers(table["round trip as seen at the next step"]) == pytest.approx([2000.0, 2980.0, 2998.0, 3000.0])
 
 
 def test_an_optimisation(tmp_path: Path):
@@ -224,11 +227,31 @@ def test_an_optimisation(tmp_path: Path):
     (tmp_path / "m.json").write_text(json.dumps(d))
     text = 'mechanism = "m.json"\n[optimize.variables]\nd = { from = 1, to = 40, start = 3 }\n[optimize.measures]\n"integral(square)" = 1.0\n'
     (tmp_path / "o.toml").write_text(text + "[run]\nstop_time = 20.0\noutput_step = 0.01\ntolerance = 1e-9\n")
-    assert cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--report", str(tmp_path / "o.html")]) == 0
+    assert cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--state", str(tmp_path / "o.jsonl"), "--report", str(tmp_path / "o.html")]) == 0
     page = Page(tmp_path / "o.html")
     best = math.sqrt(K * M)  # ∫x² = x0² (M/d + d/K)/2, from the Lyapunov equation
     least = DRAWN**2 * math.sqrt(M / K)
     low, high, start, found, word = page.table("variable", "from")["d"]
     assert (low, high, start, word) == ("1", "40", "3", "") and float(found) == pytest.approx(best, rel=2e-3)
     assert numbers(page.table("measure", "value")["integral(square)"]) == pytest.approx([least], rel=1e-3)
-    assert numbers(page.table("d", "objective")[found]) == pytest.approx([least], rel=1e-3)
+    (row,) = page.rows("d", "objective")
+    assert numbers(row) == pytest.approx([best, least], rel=2e-3)
+    objective, evaluations, _ = page.said("objective # after # evaluations in # s (slsqp: Optimization terminated successfully)")
+    assert objective == pytest.approx(least, rel=1e-3) and evaluations == len((tmp_path / "o.jsonl").read_text().splitlines()) - 1
+    assert page.unread() == []
+
+
+def test_a_front_of_an_optimisation(tmp_path: Path):
+    """∫x² = x0² (M/d + d/K)/2 against ∫ẋ² = K x0²/(2 d), which falls with every d: the page's front is that curve, its bounds evenly spaced."""
+    d = slider("-k*x - d*der(x)", parameters={"drawn": DRAWN}, outputs={"square": {"value": "x**2"}, "haste": {"value": "der(x)**2"}})
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    text = 'mechanism = "m.json"\n[optimize]\npareto = 3\n[optimize.variables]\nd = { from = 5, to = 40, start = 8 }\n[optimize.measures]\n'
+    text += '"integral(square)" = 1.0\n"integral(haste)" = 1.0\n[run]\nstop_time = 20.0\noutput_step = 0.01\ntolerance = 1e-9\n'
+    (tmp_path / "o.toml").write_text(text)
+    assert cli.main(["optimize", str(tmp_path / "o.toml"), "-q", "--report", str(tmp_path / "o.html")]) == 0
+    page = Page(tmp_path / "o.html")
+    front = np.array([numbers(row) for row in page.rows("d", "integral(square)")])
+    curve = [(DRAWN**2 * (M / x + x / K) / 2, K * DRAWN**2 / (2 * x)) for x in front[:, 0]]
+    assert len(front) == 3 and front[:, 1:] == pytest.approx(np.array(curve), rel=2e-3)
+    ends = [K * DRAWN**2 / (2 * x) for x in (math.sqrt(K * M), 40.0)]
+    assert np.sort(front[:, 2]) == pytest.approx(np.linspace(*sorted(ends), 3), rel=5e-3)

@@ -1,0 +1,119 @@
+"""WIDTH runs of one structure side by side over rows of results, by fixed steps, until something is about to happen in one of them.
+
+What happens is left to the unit, lane by lane: a guard that crosses zero in a step, or would in another one as fast, marks its lane, whose state is
+then that of the beginning of the interval. The others have gone through it.
+
+plan: 1 where the numbers of the lanes are given anew; their count; rows, columns, stages; the row that was reached.
+method: as in ensemble.py. memory: state, new state, rates of the stages, state at the beginning, guards.
+"""
+
+import math
+
+from kinetree.solvers.engine.evaluation import finished, tell
+from kinetree.solvers.engine.kinematics import velocities
+from kinetree.solvers.engine.reactions import react
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.layout import WIDTH
+from kinetree.solvers.numbers.exchange import scatter
+from kinetree.solvers.numbers.primitive import lane, with_lane
+from kinetree.solvers.run.ensemble import FIXED, WHOLE, accept_lanes, attempt, lane_rates
+from kinetree.solvers.views import guard_at
+
+FRESH, VARIED, ROWS, COLUMNS, STAGES, REACHED = range(6)
+IDLE, QUIET, MARKED = -1.0, 0.0, 1.0  # of a lane
+
+
+@kernel
+def begin_block(lanes, plan):
+    """Where in the memory the state at the beginning of an interval lies; the guards lie behind it."""
+    return (2 + plan[STAGES]) * (lanes.q.size + lanes.u.size + lanes.x.size)
+
+
+@kernel
+def look_at_guards(model, lanes, seen):
+    """Values of the guards of the evaluated state; those of accelerations need the rest of the evaluation."""
+    status = 0
+    if model.header.late_guards == 1:
+        if model.header.reactions == 1:
+            react(model, lanes)
+        status = finished(model, lanes)
+    for k in range(model.header.guards):
+        seen[k] = lanes.val[guard_at(model.guards, k).register]
+    return status
+
+
+@kernel
+def mark(model, lanes, seen, flags):
+    """Mark the lanes in which a guard has crossed zero since it was seen, or is so near that it may cross in another step."""
+    before = seen[model.header.guards :]
+    for k in range(model.header.guards):
+        before[k] = seen[k]
+    status = look_at_guards(model, lanes, seen)
+    for k in range(model.header.guards):
+        for n in range(WIDTH):
+            old, new = lane(before[k], n), lane(seen[k], n)
+            if flags[n] == QUIET and not (old * new > 0.0 and abs(new) > abs(new - old)):
+                flags[n] = MARKED
+    return status
+
+
+@kernel
+def some_marked(flags):
+    """Whether something happens in a lane."""
+    found = False
+    for n in range(WIDTH):
+        found = found or flags[n] == MARKED
+    return found
+
+
+@kernel
+def watched_steps(model, lanes, memory, plan, method, flags, begin, end):
+    """Equal steps from `begin` to `end`, guards looked at after each of them."""
+    seen = memory[begin_block(lanes, plan) + lanes.q.size + lanes.u.size + lanes.x.size :]
+    count = max(1.0, math.ceil((end - begin) / method[FIXED] - WHOLE))
+    h, status, done = (end - begin) / count, 0, 0.0
+    while status == 0 and done < count:
+        status = attempt(model, lanes, memory, plan, method, begin + done * h, h)
+        done += 1.0
+        if status == 0:
+            status = accept_lanes(model, lanes, memory, plan, method, begin + done * h if done < count else end)
+        if status == 0:
+            status = mark(model, lanes, seen, flags)
+    return status
+
+
+@kernel
+def write_row(model, lanes, plan, columns, table, row):
+    """Columns of the evaluated state."""
+    react(model, lanes)
+    velocities(model, lanes)
+    status = finished(model, lanes)
+    tell(model, lanes)
+    width = plan[ROWS] * plan[COLUMNS]
+    for k in range(plan[COLUMNS]):
+        scatter(table, width, row * plan[COLUMNS] + k, 0, WIDTH, lanes.val[columns[k]])
+    return status
+
+
+@kernel
+def run_stretch(model, lanes, memory, plan, method, times, columns, table, flags):
+    """Intervals one after the other, up to the last row or to the end of the one in which a lane is marked."""
+    n, status = lanes.q.size + lanes.u.size + lanes.x.size, 0
+    begin = memory[begin_block(lanes, plan) :]
+    status = lane_rates(memory[2 * n : 3 * n], model, lanes, times[0], memory[:n])
+    if status == 0:
+        status = look_at_guards(model, lanes, begin[n:])
+    row = 0
+    while status == 0 and row < plan[ROWS] - 1 and not some_marked(flags):
+        for k in range(n):
+            begin[k] = memory[k]
+        status = watched_steps(model, lanes, memory, plan, method, flags, times[row], times[row + 1])
+        row += 1
+        if status == 0:
+            status = write_row(model, lanes, plan, columns, table, row)
+    plan[REACHED] = row
+    for k in range(n):
+        for m in range(WIDTH):
+            if flags[m] == MARKED:
+                memory[k] = with_lane(memory[k], m, lane(begin[k], m))
+    return status
