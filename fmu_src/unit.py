@@ -13,7 +13,7 @@ from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.compilation.compiled import Column
+from kinetree.models.compilation.compiled import Column, Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
@@ -93,6 +93,7 @@ class FmuUnit:
     run: Options
     chain: ChainSystem | None = None  # a linear chain that steps by the matrix method
     motions: list[Motion | str] = field(default_factory=list)  # straight-line right-hand sides by structure, or why there is none
+    compiled: list[Compiled] = field(default_factory=list)  # all structures, in the order of the stages
 
     @property
     def header(self) -> Named:
@@ -122,7 +123,7 @@ def fmu_unit(
     bodies = union([[*c.bodies, *c.twins] for c in unit.compiled])
     return FmuUnit(
         system.description, system, unit.ints, unit.floats, unit.work_size, unit.columns, states(unit), parameters(unit), inputs(unit),
-        unit.stage_names, bodies, options, run, motions=motions(unit) if traced else [],
+        unit.stage_names, bodies, options, run, motions=motions(unit) if traced else [], compiled=list(unit.compiled),
     )  # fmt: skip
 
 

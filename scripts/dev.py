@@ -65,14 +65,11 @@ def quietly(title: str, command: list[str | Path], required: bool = True) -> boo
                 print(f"\r{title} ... {now - start:.0f} s" if live else f"{title} ... {now - start:.0f} s", end="" if live else "\n", flush=True)
     seconds = time.monotonic() - start
     print(f"\r{title}: " if live else f"{title}: ", end="")
-    if process.returncode == 0:
-        print(f"done in {seconds:.1f} s")
-        return True
-    print("failed")
-    if required:
+    print(f"done in {seconds:.1f} s" if process.returncode == 0 else "failed")
+    if process.returncode and required:
         tail = log.read_text(errors="replace").splitlines()[-20:]
         raise Failure("\n".join([*tail, f"'{title}' failed; the whole output is in {log}"]))
-    return False
+    return process.returncode == 0
 
 
 def make_environment() -> None:
@@ -180,6 +177,8 @@ def setup(options: argparse.Namespace | None = None) -> int:
         install_tbb()
         install_browser()
     build_engine()
+    if options is not None:  # asked for by itself
+        print(f"Ready. '{'' if os.name == 'nt' else '. '}{BIN.relative_to(ROOT) / 'activate'}' puts kinetree on this terminal's path")
     return 0
 
 
@@ -234,16 +233,25 @@ def docs(options: argparse.Namespace) -> int:
     return run(program("python"), "-m", "kinetree.scripts.site", *options.rest)
 
 
-def mutants(options: argparse.Namespace) -> int:
+def with_tests(*path: str, rest: list[str]) -> int:
+    """A tool that lies among the tests and uses what stands beside them."""
     setup()
-    return run(program("python"), ROOT / "tests" / "mutation" / "mutants.py", *options.rest)
+    rooms = ("support", "mutation", "reached", "fuzz", "fuzz/calls", "fuzz/motions")
+    os.environ["PYTHONPATH"] = os.pathsep.join(str(ROOT / "tests" / room) for room in rooms)
+    return run(program("python"), ROOT.joinpath("tests", *path), *rest)
+
+
+def mutants(options: argparse.Namespace) -> int:
+    return with_tests("mutation", "mutants.py", rest=options.rest)
 
 
 def fuzz(options: argparse.Namespace) -> int:
-    setup()
-    tests = ROOT / "tests"
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (tests / "fuzz", tests / "fuzz" / "calls", tests / "fuzz" / "motions", tests / "support")))
-    return run(program("python"), tests / "fuzz" / "fuzz.py", *options.rest)
+    return with_tests("fuzz", "fuzz.py", rest=options.rest)
+
+
+def coverage(options: argparse.Namespace) -> int:
+    tool = "shell_lines.py" if "--c" in options.rest else "python_lines.py"
+    return with_tests("reached", tool, rest=[argument for argument in options.rest if argument != "--c"])
 
 
 COMMANDS = {
@@ -257,7 +265,8 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
-    "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds, --coverage of the C shell"),
+    "coverage": (coverage, "lines that the fast tests reach, which no test reaches with --missed; --c: lines and branches of the C shell"),
+    "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
 
@@ -274,7 +283,7 @@ def main() -> int:
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "fuzz"):
+    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "coverage", "fuzz"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

@@ -22,13 +22,13 @@ from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, read
 from kinetree.models.description.table_files import fill_tables, names_files
+from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.library.platforms import this_platform
 
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
 BACKENDS = ("python", "native", "source")
-FIXED = ("rk4", "semi-implicit", "stormer")
 HERE = Path(__file__).parent
 ICON = HERE / "icon.png"
 

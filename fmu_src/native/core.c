@@ -9,16 +9,18 @@
 static int call(Instance *in, Entry entry, int64_t option, double t) { return entry(in->model.ints, in->model.floats, in->work, option, t); }
 
 Instance *instance_new(const char *name, const char *token, const char *resources, int exchange, Sink sink, void *environment, Callback logger, int logging) {
-    Instance *in = (Instance *)calloc(1, sizeof *in);
-    if (!in) return NULL;
-    in->sink = sink;
-    in->environment = environment;
-    in->logger = logger;
-    in->exchange = exchange;
-    in->logging = CATEGORY_ALL; /* why an instance cannot be made is always said */
+    /* why an instance cannot be made is always said, also when there is no room for one */
+    Instance first, *in = (Instance *)malloc(sizeof *in);
+    memset(&first, 0, sizeof first); /* C++ knows no such initialisers as C99 has */
+    first.sink = sink, first.environment = environment, first.logger = logger, first.exchange = exchange, first.logging = CATEGORY_ALL;
+    if (!in) {
+        say(&first, LEVEL_ERROR, "cannot instantiate: out of memory");
+        return NULL;
+    }
+    *in = first;
     if (!name || !*name) name = "unnamed";
     if ((in->name = (char *)malloc(strlen(name) + 1))) strcpy(in->name, name);
-    const char *problem = model_load(&in->model, resources, token);
+    const char *problem = in->name ? model_load(&in->model, resources, token) : "out of memory";
     if (!problem && !(in->work = (double *)calloc((size_t)in->model.header[P_WORK], sizeof(double)))) problem = "out of memory";
     if (!problem && !(in->happened = (unsigned char *)calloc((size_t)in->model.header[P_GUARDS] + 1, 1))) problem = "out of memory";
     if (problem) say(in, LEVEL_ERROR, "cannot instantiate: %s (resource location '%s', identifier '%s')", problem, resources ? resources : "", token ? token : "");
@@ -164,6 +166,19 @@ static int happens(const Instance *in) {
     return 0;
 }
 
+/* A host that integrates gets finite rates or a word: integrators take infinity for a number. */
+static int check_rates(Instance *in, int level, const char *doing) {
+    const double *x = in->work + in->model.ints[U_AT_STATES], *rates = in->work + in->model.ints[U_AT_RATES], t = in->work[V_TIME];
+    int64_t count = in->model.header[P_STATES], wrong = 0, grown = 0;
+    while (wrong < count && isfinite(rates[wrong])) wrong++;
+    if (wrong == count) return LEVEL_OK;
+    while (grown < count && fabs(x[grown]) < 1e100) grown++;
+    const char *name = state_name(&in->model, (size_t)(grown < count ? grown : wrong));
+    if (grown == count) return say(in, level, "%s at t = %.9g: the rate of '%s' is not a finite number", doing, t, name);
+    return say(in, level, "%s at t = %.9g: a rate is not a finite number, because '%s' has grown to %.3g: the host's integration is unstable, its step or tolerance too large",
+               doing, t, name, x[grown]);
+}
+
 /* Evaluate what changed since the last evaluation. */
 int settle(Instance *in) {
     if (!in->stale || in->mode == FAILED || in->mode == TERMINATED) return LEVEL_OK;
@@ -179,6 +194,7 @@ int settle(Instance *in) {
         if (!status) status = call(in, in->exchange ? in->engine->derivatives : in->engine->refresh, 0, t);
     }
     if (status) return engine_failure(in, status, level, doing);
+    if (in->exchange && (level = check_rates(in, level, doing))) return level;
     in->stale = 0;
     return LEVEL_OK;
 }

@@ -26,7 +26,7 @@ static void sink(Instance *in, int level, const char *category, const char *text
         format[n++] = *text;
     }
     format[n] = 0;
-    if (in->logger) ((fmi2CallbackLogger)in->logger)(in->environment, in->name, (fmi2Status)level, category, format);
+    if (in->logger) ((fmi2CallbackLogger)in->logger)(in->environment, in->name ? in->name : "unnamed", (fmi2Status)level, category, format);
 }
 
 const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }

@@ -110,7 +110,8 @@ static const char *read_file(Model *m, const char *path) {
     long size = ftell(file);
     rewind(file);
     m->file = size > 0 ? (int64_t *)malloc((size_t)size) : NULL;
-    const char *problem = m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size ? NULL : NAMED("cannot be read");
+    const char *problem = size > 0 && !m->file ? "out of memory" : NULL;
+    if (!problem && !(m->file && fread(m->file, 1, (size_t)size, file) == (size_t)size)) problem = NAMED("cannot be read");
     fclose(file);
     if (!problem) problem = lay_out(m, (size_t)size);
     if (problem) model_free(m);

@@ -53,11 +53,6 @@ class DecayMode:
         size = float(np.hypot(self.decay, 2.0 * np.pi * self.frequency))
         return self.decay / size if size else 0.0
 
-    @property
-    def decrement(self) -> float:
-        """Logarithmic decrement of a period."""
-        return self.decay / self.frequency if self.frequency else float("inf")
-
 
 @dataclass(frozen=True)
 class Decay:

@@ -52,11 +52,6 @@ class StateSpace:
         """Whether the loop u = -y with a dead time is stable; `values` are its responses at `omega`."""
         return stable_with_delay(self, omega, values, delay)
 
-    def sensitivity(self) -> StateSpace:
-        """S = 1/(1 + G) of a single loop."""
-        k = np.linalg.inv(np.eye(len(self.D)) + self.D)
-        return StateSpace(self.A - self.B @ k @ self.C, self.B @ k, -k @ self.C, k)
-
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
         """ω from a decade below the slowest motion to a decade above the fastest one, closer about lightly damped swings."""
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])

@@ -34,9 +34,6 @@ class Sampled(StateSpace):
     def then(self, other: StateSpace) -> Sampled:
         return Sampled(*vars(super().then(other)).values(), period=self.period)
 
-    def sensitivity(self) -> Sampled:
-        return Sampled(*vars(super().sensitivity()).values(), period=self.period)
-
     def frequencies(self, low: float | None = None, high: float | None = None) -> np.ndarray:
         """ω up to half the sampling rate, closer about lightly damped swings."""
         values = np.linalg.eigvals(self.A) if self.A.size else np.array([1.0])

@@ -22,6 +22,7 @@ from kinetree.models.description import (
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
+from kinetree.models.description.number_checks import check_bounds
 from kinetree.models.description.origin import Origin, key_path
 from kinetree.models.description.parameters import evaluate_parameters
 from kinetree.models.description.schema import Description
@@ -165,11 +166,8 @@ def check_parameters(checker: Checker) -> None:
         value, low, high = checker.values.get(name), checker.number(parameter.min), checker.number(parameter.max)
         if low is not None and high is not None and low > high:
             checker.complain(("parameters", name), f"min {low:g} above max {high:g}")
-        elif value is not None and ((low is not None and value < low) or (high is not None and value > high)):
-            bounds = ((">=", low, parameter.min), ("<=", high, parameter.max))
-            named = ((sign, limit, f" ({text})" if isinstance(text, str) else "") for sign, limit, text in bounds if limit is not None)
-            limits = " and ".join(f"{sign} {limit:g}{text}" for sign, limit, text in named)
-            checker.complain(("parameters", name), f"{value:g}", f"a number {limits}")
+        else:
+            check_bounds(checker, ("parameters", name), name, value)
 
 
 def check_joints(checker: Checker) -> None:

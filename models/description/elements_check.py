@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.number_checks import check_order, check_signs
+from kinetree.models.description.number_checks import check_order, check_set, check_signs
 from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts import Part, Point
 from kinetree.models.description.quantities import Axis
@@ -60,6 +60,7 @@ def check_elements(checker: Checker) -> None:
     for index, step in enumerate(run.prepare):
         for name in step.set:
             checker.known(("run", "prepare", index, "set", name), name, checker.description.parameters, "parameter")
+        check_set(checker, ("run", "prepare", index), step.set)
         for name in step.guess:
             check_coordinate(checker, ("run", "prepare", index, "guess", name), name)
     if run.tolerances is not None:
@@ -252,12 +253,14 @@ def check_stages(checker: Checker) -> None:
             checker.complain(path, f"'{name}' in free and lock", "one of them")
         for name in stage.set:
             checker.known((*path, "set", name), name, settable(checker), "parameter")
+        check_set(checker, path, stage.set)
 
 
 def check_events(checker: Checker) -> None:
     for label, event in checker.description.events.items():
         for name in event.set:
             checker.known(("events", label, "set", name), name, settable(checker), "parameter")
+        check_set(checker, ("events", label), event.set)
 
 
 def settable(checker: Checker) -> dict[str, str]:

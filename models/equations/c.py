@@ -51,7 +51,7 @@ def used(trace: Trace) -> set[str]:
 def c(trace: Trace, name: str = "") -> str:
     """A C file with one function."""
     head = [f" * {line}" for line in argument_lines(trace)]
-    comment = ["/*", f" * {trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.", *head]
+    comment = ["/*", f" * {trace.heading}.", *head]
     if trace.watches:
         comment.append(" * Not a number where a loop is too near to a singular position for this order of elimination.")
     own = function_name(trace, name)

@@ -24,7 +24,7 @@ def casadi(trace: Trace, name: str = "") -> str:
     """A Python module with one function that returns a casadi.Function."""
     printer = Printer(trace, LANGUAGE)
     own = function_name(trace, name)
-    lines = [f'"""{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.', "", *argument_lines(trace)]
+    lines = [f'"""{trace.heading}.', "", *argument_lines(trace)]
     lines += ['"""', "", "import casadi as ca", "", ""]
     lines += [f"def {own}():", f'    """The function of t, q, u, x, inputs and parameters that gives {trace.symbol}."""']
     lines += ['    t = ca.SX.sym("t")']

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kinetree.models.equations.flat import FlatPrinter, written_out
 from kinetree.models.equations.printer import Language, Printer
 from kinetree.models.trace.trace import Trace
 
@@ -34,8 +35,10 @@ def latex_name(name: str) -> str:
     """gamma_2 becomes a letter with an index, a word stands upright."""
     derivative = re.fullmatch(r"der\((.*)\)", name)
     if derivative:
-        inner = latex_name(derivative[1])
-        return rf"\ddot{{{inner.removeprefix('DOT')}}}" if inner.startswith("DOT") else rf"\dot{{{inner}}}"
+        return dotted("dot", latex_name(derivative[1]))
+    momentum = re.fullmatch(r"p\(der\((.*)\)\)", name)
+    if momentum:
+        return rf"p_{{{latex_name(momentum[1])}}}"
     letters = re.fullmatch(r"([A-Za-z]+)_?(\d*)((?:_\w+)?)", name)
     if not letters:
         return rf"\mathrm{{{escaped(name)}}}"
@@ -43,6 +46,12 @@ def latex_name(name: str) -> str:
     symbol = rf"\{head}" if head in GREEK else head if len(head) == 1 else SYMBOLS.get(head, rf"\mathrm{{{escaped(head)}}}")
     index = ",".join(filter(None, (digits, *(escaped(each) for each in tail.split("_")))))
     return symbol if not index else rf"{symbol}_{{{index if index.isdigit() or len(index) == 1 else rf'{chr(92)}mathrm{{{index}}}'}}}"
+
+
+def dotted(accent: str, name: str) -> str:
+    """A derivative: the letter carries the dots, not its index."""
+    letter, mark, index = name.partition("_{")
+    return rf"\{accent}{{{letter}}}{mark}{index}"
 
 
 def escaped(text: str) -> str:
@@ -58,11 +67,17 @@ def label(text: str) -> str:
     """A result: the second derivative of a coordinate, an element of a matrix, a name."""
     second = re.fullmatch(r"der\(der\((.*)\)\)", text)
     if second:
-        return rf"\ddot{{{latex_name(second[1])}}}"
+        return dotted("ddot", latex_name(second[1]))
     slope = re.fullmatch(r"d (.*) / d (.*)", text)
     if slope:
         return rf"\frac{{\partial {label(slope[1])}}}{{\partial {label(slope[2])}}}"
     return latex_name(text)
+
+
+def raised(text: str, count: int) -> str:
+    """A power; that of a sine stands before its angle."""
+    turned = re.match(r"\\(sin|cos) ", text)
+    return rf"\{turned[1]}^{count} {text[turned.end() :]}" if turned else f"{text}^{count}"
 
 
 def matrix_lines(trace: Trace, printer: Printer) -> Iterator[str]:
@@ -82,7 +97,9 @@ def latex(trace: Trace) -> str:
     def symbol(group: str, k: int) -> str:
         return "t" if group == "t" else label(trace.arguments[group][k])
 
-    printer = Printer(trace, Language(symbol, latex_number, SPELL, product=r" \, ", quotient=r"\frac{{{0}}}{{{1}}}", fraction=True))
+    heading = f"% {trace.heading}"
+    trace = written_out(trace)
+    printer = FlatPrinter(trace, Language(symbol, latex_number, SPELL, product=r" \, ", quotient=r"\frac{{{0}}}{{{1}}}", fraction=True), raised)
     plain = [i for i in printer.live if trace.tape.nodes[i][0] in ("sin", "cos") and trace.tape.nodes[trace.tape.nodes[i][1]][0] == "symbol"]
     printer.assigned |= dict.fromkeys(plain, "")
     written = dict(printer.assigned)
@@ -108,5 +125,4 @@ def latex(trace: Trace) -> str:
     valid = printer.watched(r" \wedge ")
     if valid:
         lines.append(rf"&\text{{while }} {valid} \\")
-    heading = f"% {trace.of} of {trace.name}: {trace.operations} operations, {trace.form}"
     return "\n".join([heading, r"\begin{align*}", *lines]).removesuffix(r" \\") + "\n" + r"\end{align*}" + "\n"

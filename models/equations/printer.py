@@ -41,9 +41,9 @@ class Statement:
 
 
 class Printer:
-    """Statements of one trace in one language."""
+    """Statements of one trace in one language: up to `short` operations are written out wherever they stand, nothing is longer than `longest`."""
 
-    def __init__(self, trace: Trace, language: Language, temporary: str = "v", inline: bool = True):
+    def __init__(self, trace: Trace, language: Language, longest: int = LONGEST, short: int = 0):
         self.trace, self.language, self.tape = trace, language, trace.tape
         self.live = trace.live
         count = uses(self.tape, self.live, [*trace.results, *(i for i, _ in trace.watches)])
@@ -56,11 +56,23 @@ class Printer:
                 size[i] = 0
                 continue
             size[i] = (node[0] != "neg") + sum(size[each] for each in arguments(node))
-            shared = count[i] > 1 and node[0] != "neg" and not (trace.matrices and size[i] <= SHORT)
-            if i in trace.names or shared or size[i] >= LONGEST or not inline:
+            shared = count[i] > 1 and node[0] != "neg" and size[i] > short
+            if i in trace.names or shared or size[i] >= longest:
                 taken += i not in trace.names
-                self.assigned[i] = trace.names.get(i, f"{temporary}{taken}")
+                self.assigned[i] = trace.names.get(i, f"v{taken}")
                 size[i] = 0
+
+    def needs(self, i: int) -> set[int]:
+        """The named nodes that the expression of a node uses."""
+        found: set[int] = set()
+        stack = list(arguments(self.tape.nodes[i]))
+        while stack:
+            each = stack.pop()
+            if each in self.assigned:
+                found.add(each)
+            else:
+                stack += arguments(self.tape.nodes[each])
+        return found
 
     def statements(self) -> Iterator[Statement]:
         """Assignments in order."""

@@ -23,7 +23,7 @@ def python(trace: Trace, name: str = "") -> str:
     """A Python module with one function."""
     printer = Printer(trace, LANGUAGE)
     own = function_name(trace, name)
-    lines = [f'"""{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.', "", *argument_lines(trace)]
+    lines = [f'"""{trace.heading}.', "", *argument_lines(trace)]
     lines += ["Rows of the arrays may be arrays: many states at once.", '"""', "", "import numpy as np", "", ""]
     lines += [f"def {own}(t, q, u, x, inputs, parameters):"]
     lines += [f'    """{", ".join(trace.labels[:4])}{" ..." if len(trace.labels) > 4 else ""}"""'.replace("\\", "")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinetree.models.equations.flat import FlatPrinter, written_out
 from kinetree.models.equations.printer import Language, Printer, argument_lines
 from kinetree.models.trace.trace import Trace
 
@@ -31,8 +32,10 @@ def text(trace: Trace) -> str:
     def symbol(group: str, k: int) -> str:
         return "t" if group == "t" else trace.arguments[group][k]
 
-    printer = Printer(trace, Language(symbol, lambda x: f"{x:.12g}", SPELL, product="*", quotient="{0}/{1}"))
-    lines = [f"{trace.of} of {trace.name}: {trace.operations} operations, {trace.form}.", *argument_lines(trace, True), ""]
+    lines = [f"{trace.heading}.", *argument_lines(trace, True), ""]
+    trace = written_out(trace)
+    language = Language(symbol, lambda x: f"{x:.12g}", SPELL, product="*", quotient="{0}/{1}")
+    printer = FlatPrinter(trace, language, lambda base, count: f"{base}^{count}")
     lines += [f"{each.name} = {each.text}" for each in printer.statements()]
     lines += [f"{label} = {printer.result(i)}" for label, i in zip(trace.labels, trace.results, strict=True) if not trace.matrices]
     lines += list(matrix_lines(trace, printer))

@@ -49,7 +49,8 @@ class ForceKind:
     clearance: bool = False  # can tell its gap
     gives_energy: bool = False  # brings energy in by itself, from outside
     look: Callable[[Any, Any, float, float], dict[str, Any]] | None = None  # between two points: force, numbers, size of the scene, least length
-    parts: Callable[[Any, Any, float], tuple[str, list[Any]]] | None = None  # shapes on a body: force, numbers, size of the scene
+    parts: Callable[[Any, Any, float], Mapping[str, list[Any]]] | None = None  # shapes by body: force, numbers, size of the scene
+    along: Callable[..., Mapping[str, list[Any]]] | None = None  # shapes on joints: force, numbers, axes, size, parts there
     touch: Callable[[Any, Any], tuple[Any, float] | None] | None = None  # with the ground surface: point of the body and radius about it
 
     @property

@@ -174,9 +174,11 @@ class Blocks:
     def backwards(self, slopes: Slopes, happening: Happening | None) -> None:
         """Over the block; from an instant inside its last step if something happened there."""
         steps = self.steps
+        if steps == 0:  # what happened was due at the beginning of the piece, whose instant is that of the event before it
+            return
         self.head.shift = slopes.shift
         self.part("slopes", 0, self.codes.given)[:] = slopes.given
-        if happening is not None and steps:
+        if happening is not None:
             extra = self.from_inside(slopes.state, happening.time)
             self.over(steps - 1, steps)
             self.part("adjoint")[:] += extra
@@ -189,7 +191,7 @@ class Blocks:
 
     def began_at_event(self) -> bool:
         """Whether the instant of an event moves the beginning of this block."""
-        return self.steps > 0 and self.part("anchors", 0, self.capacity)[0] != FIXED
+        return self.part("anchors", 0, self.capacity)[0] != FIXED
 
     def over(self, lowest: int, highest: int) -> None:
         """Some steps."""

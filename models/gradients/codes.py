@@ -18,16 +18,14 @@ from kinetree.models.specialised.motion import LARGEST, Motion, Place, llvm_text
 from kinetree.models.system.system import System
 from kinetree.models.trace.adjoint import sweep
 from kinetree.models.trace.kernels import KERNELS
-from kinetree.models.trace.mechanism import MOTION, candidates, held_registers, recorded
+from kinetree.models.trace.mechanism import MOTION, cheapest_recorded, held_registers
 from kinetree.models.trace.program import finished
-from kinetree.models.trace.record import Recording
 from kinetree.models.trace.symbol import MATH
-from kinetree.models.trace.trace import Trace
 from kinetree.solvers.layout import POSITIONS
 from kinetree.solvers.model_records import HEADER, INSTRUCTION
 
 OWN = ctypes.CFUNCTYPE(ctypes.c_int32, REAL, POINTER, POINTER, POINTER)
-MOST = 8 * LARGEST  # operations of all functions together
+MOST = 5 * LARGEST  # operations of all functions together
 MOST_KEPT = 64  # structures
 
 
@@ -74,13 +72,8 @@ class Builder:
         self.held = held_registers(system)
         self.sizes = {"q": len(c.coordinates), "u": len(c.speeds), "x": len(c.states)}
         self.n = sum(self.sizes.values())
-        self.trace, self.recording = self.cheapest()
+        self.trace, self.recording = cheapest_recorded(system, MOTION, self.parameters, "auto")
         self.tape = self.trace.tape
-
-    def cheapest(self) -> tuple[Trace, Recording]:
-        """The form of fewest operations, with the recording it comes from."""
-        found = [recorded(self.system, MOTION, self.parameters, *each) for each in candidates(self.system, MOTION, "auto")]
-        return min(found, key=lambda each: each[0].weight)
 
     def group(self, name: str, count: int) -> list[int]:
         """Symbols."""

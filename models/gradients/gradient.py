@@ -109,7 +109,7 @@ class Way:
                 self.codes[stage] = codes(self.stages.systems[stage], self.chosen, implicit)
             except (ValueError, ArithmeticError) as error:
                 raise ValueError(f"{unit.stage_names[stage] + ': ' if len(unit.stages) > 1 else ''}{error}") from None
-        self.jumps: dict[float, Jump] = {}
+        self.jumps: dict[int, Jump] = {}
         self.blocks = {stage: Blocks(code, self.options) for stage, code in self.codes.items()}
 
     def gradients(self, outputs: Sequence[str]) -> np.ndarray:
@@ -179,9 +179,9 @@ class Way:
 
     def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""
-        found = self.jumps.get(happening.time)
+        found = self.jumps.get(id(happening))
         if found is None:
-            found = self.jumps[happening.time] = jump(self.stages, happening)
+            found = self.jumps[id(happening)] = jump(self.stages, happening)
         n = piece.state.size
         after = np.concatenate([slopes.state, slopes.given])
         before = found.states.T @ after

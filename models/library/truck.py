@@ -154,6 +154,7 @@ def bodies() -> Table:
         {"box": [6.6, 0.9, 0.25], "at": [0.3, 0, 0]},
         {"box": [1.7, 2.3, 1.7], "at": [2.9, 0, 1.0]},
         {"box": [2.6, 2.3, 0.15], "at": [-1.5, 0, 0.25]},
+        *({"box": [0.24, 2.0 * y, 0.2], "at": [x, 0, -0.22], "colour": "grey"} for x, y in JACKS.values() if y > 0.0),  # beams of the jacks
     ]
     found: Table = {
         "chassis": {"mass": "chassis_mass", "com": [0.6, 0, 0.3], "inertia": box("chassis_mass", 6.6, 2.0, 1.4), "shapes": looks},

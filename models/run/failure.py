@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,10 +16,18 @@ from kinetree.solvers.model_records import HEAD
 from kinetree.solvers.records import Named
 
 if TYPE_CHECKING:
-    from kinetree.models.run.unit import Run
+    from kinetree.models.run.unit import Unit
 
 
-def failure(run: Run, status: Status) -> str:
+class Running(Protocol):
+    """A unit, and its numbers where it stands."""
+
+    unit: Unit
+    work: np.ndarray
+    head: Any
+
+
+def failure(run: Running, status: Status) -> str:
     """The message for a status of the present advance."""
     w, compiled = run.head, run.unit.compiled[int(run.head.stage)]
     if status == Status.NOT_A_NUMBER:
@@ -31,7 +39,7 @@ def failure(run: Run, status: Status) -> str:
     return message(status, head, compiled)
 
 
-def not_a_number(run: Run, register: int, compiled: Compiled) -> str:
+def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
     """Which number is none, or has grown out of all proportion."""
     if register < 0:
         return "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"

@@ -62,15 +62,6 @@ class Replay:
             kept = [instance.ws.val[self._places[stage]], np.zeros(self._contacts[stage].size)]
             self._given.append((int(row), stage, np.concatenate(kept)))
 
-    def inputs(self, rows: int) -> np.ndarray:
-        """The inputs that belong to every row of a run without stages."""
-        c = self.unit.compiled[0]
-        first = len(c.parameters)
-        found = np.zeros((rows, len(c.inputs)))
-        for row, _, values in self._given:
-            found[row:] = values[first : first + len(c.inputs)]
-        return found
-
     def visit(self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]) -> Iterator[tuple[int, int, Instance]]:
         """Every wanted row with its stage and an instance that was evaluated there; rows ascend."""
         firsts = [row for row, _, _ in self._given]

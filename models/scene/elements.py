@@ -11,7 +11,7 @@ from kinetree.models.description.schema import Description
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.scene.automatic import DARK, METAL, ROD
 from kinetree.models.scene.motion import Motion
-from kinetree.models.scene.places import Numbers
+from kinetree.models.scene.places import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, matrix, part
 
 TYRE, OIL, SPRING, ROPE, RAIL = "#2b2f36", "#d9b13b", "#2f8f8b", "#8a6543", "#7d8894"
@@ -66,8 +66,8 @@ def standing(description: Description, numbers: Numbers, size: float) -> tuple[d
     for label, force in description.forces.items():
         kind = KINDS[force.kind]
         if kind.parts is not None:
-            body, pieces = kind.parts(force, numbers, size)
-            parts.setdefault(body, []).extend(pieces)
+            for body, pieces in kind.parts(force, numbers, size).items():
+                parts.setdefault(body, []).extend(pieces)
         touched = kind.touch(force, numbers) if kind.touch is not None else None
         if touched is not None:
             point, radius = touched
@@ -98,7 +98,7 @@ def leg(foot: np.ndarray, axis: np.ndarray, extension: float, size: float) -> li
     ]
 
 
-def rail(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
+def rail(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
     """A guide rail on its body."""
     start, axis = numbers.vector(force.between[0].point), numbers.vector(force.axis)
     axis = axis / (np.linalg.norm(axis) or 1.0)
@@ -106,10 +106,10 @@ def rail(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
     end = numbers.number(force.end) if force.end is not None else begin + 0.5 * size
     middle = start + 0.5 * (begin + end) * axis
     width = 0.6 * ROD * size
-    return force.between[0].body, [part("box", (width, width, abs(end - begin)), middle, along(axis), RAIL)]
+    return {force.between[0].body: [part("box", (width, width, abs(end - begin)), middle, along(axis), RAIL)]}
 
 
-def track(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
+def track(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
     """The curve of a guide on its body, in short straight pieces."""
     from scipy.interpolate import CubicSpline  # costs a quarter of a second, few scenes need it
 
@@ -127,4 +127,24 @@ def track(force: Any, numbers: Numbers, size: float) -> tuple[str, list[Part]]:
         way = after - before
         length = float(np.linalg.norm(way))
         pieces.append(part("cylinder", (0.3 * ROD * size, length), 0.5 * (before + after), along(way / (length or 1.0)), RAIL))
-    return force.between[0].body, pieces
+    return {force.between[0].body: pieces}
+
+
+def bearing(force: Any, numbers: Numbers, size: float) -> dict[str, list[Part]]:
+    """A sleeve of rubber on the first body and the pin through it on the second, along the axis about which it turns most easily."""
+    first, second = force.between
+    stiffness = force.stiffness if not isinstance(force.stiffness[0], tuple) else [row[k] for k, row in enumerate(force.stiffness)]
+    shifting, turning = np.split(numbers.vector(stiffness), 2)
+    if not shifting.any():
+        return {}  # it holds turns only: nothing is borne
+    R = np.eye(3)
+    for axis, angle in zip(np.eye(3), numbers.vector(force.rotate), strict=True):
+        R = R @ turned(axis, angle)
+    way, radius = along(R[:, int(turning.argmin())]), 2.2 * ROD * size
+    at = numbers.vector(first.point)
+    sleeve = [part("wheel", (radius, 1.3 * radius), at, way, TYRE), part("cylinder", (1.08 * radius, 0.4 * radius), at, way, RAIL)]
+    back = turned(numbers.vector(force.turned), -float(np.linalg.norm(numbers.vector(force.turned))))  # axes of the first body on the second
+    pin = [part("cylinder", (0.56 * radius, 2.2 * radius), numbers.vector(second.point), back @ way, METAL)]
+    found = {first.body: sleeve}
+    found.setdefault(second.body, []).extend(pin)
+    return found

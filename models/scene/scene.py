@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.description.schema import Description
-from kinetree.models.scene import automatic, elements, ground
+from kinetree.models.scene import automatic, drives, elements, ground
 from kinetree.models.scene.curves import curves, marks, packed
 from kinetree.models.scene.first_view import FAR, followed, view_of
 from kinetree.models.scene.motion import Motion
@@ -160,6 +160,7 @@ class Scene:
                 joints[body] += pieces
             if self.weight and self.host is None:
                 joints["ground"] += automatic.pedestal(place, self.up if self.hangs(place) else -self.up, size)
+        drives.dress(self, drives.axes_of(self.places, self.motion.poses, ranges), parts, joints)
         return parts, joints
 
     def hangs(self, place: Place) -> bool:

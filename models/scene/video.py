@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.whole_file import whole_file
+from kinetree.models.scene.ground import COLOUR
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
 from kinetree.models.scene.shapes import along, matrix
@@ -110,7 +111,8 @@ class Painter:
             s = (places + carried - np.array(self.data["middle"])) @ axis / cell
             step = np.abs(np.gradient(s, axis=1)) + np.abs(np.gradient(s, axis=0))
             lines |= (np.abs(s - np.round(s)) < 0.75 * step) & (step < 0.4)
-        colour = np.where((lines & floor)[..., np.newaxis], GRID, FLOOR)
+        earth = any(piece["colour"] == COLOUR for piece in self.data["scenery"])  # a terrain goes on as a plane
+        colour = np.where((lines & floor)[..., np.newaxis] & (not earth), GRID, rgb_of(COLOUR) if earth else FLOOR)
         image[floor] = (colour * (1.0 - fog[..., np.newaxis]) + SKY * fog[..., np.newaxis])[floor]
         return image, floor
 

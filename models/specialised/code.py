@@ -1,4 +1,4 @@
-"""LLVM text of a trace: one straight-line function (t, arrays, out) -> status, a loop over many states, and the same in lanes of vector registers.
+"""LLVM text of the operations of a trace, on numbers or in lanes of vector registers.
 
 Sines and cosines are those of the engine (quarter turns taken off in three parts, polynomials of fdlibm), in line and without a jump. Status 1: a
 condition of the trace does not hold, or an angle is beyond the range of that reduction; what is in `out` then does not count.
@@ -7,12 +7,12 @@ condition of the trace does not hold, or an angle is beyond the range of that re
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from kinetree.models.trace.kernels import KERNELS
+from kinetree.models.trace.operations import CONDITIONS
 from kinetree.models.trace.trace import Trace
 
-ARRAYS = ("q", "u", "x", "inputs", "parameters")
 FLAGS = "contract nsz arcp"
 BINARY = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
@@ -174,91 +174,50 @@ class Code:
             found = self.new(f"insertelement {self.double} {found}, double {one}, i64 {lane}")
         return found
 
-    def further_conditions(self) -> list[str]:
-        """What else has to hold."""
+    def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
+        """What else has to hold, of the results of one block."""
         return []
 
-    def body(self) -> Iterator[str]:
-        """All lines of the function."""
-        for i in self.trace.live:
+    def begun(self) -> None:
+        """Nothing is written yet."""
+        self.lines, self.count, self.value, self.turned, self.valid = [], 0, {}, {}, []
+
+    def block(self, items: Sequence[int], results: Sequence[int], watches: Sequence[tuple[int, bool]], first: bool) -> None:
+        """Lines for nodes, for results (by their numbers) and for conditions."""
+        for i in items:
             self.value[i] = self.node(i)
-        for k, i in enumerate(self.trace.results):
+        for k in results:
             at = self.new(f"mul i64 %stride, {k}") if self.width > 1 else str(k)
             pointer = self.new(f"getelementptr double, ptr %out, i64 {at}")
-            self.lines.append(f"  store {self.double} {self.value[i]}, ptr {pointer}, align 8")
-        for i, outcome in self.trace.watches:
+            self.lines.append(f"  store {self.double} {self.value[self.trace.results[k]]}, ptr {pointer}, align 8")
+        for i, outcome in watches:
             self.valid.append(self.value[i] if outcome else self.opposite(self.value[i]))
-        self.valid += self.further_conditions()
+        self.valid += self.further_conditions([self.trace.results[k] for k in results], first)
+
+    def status(self) -> None:
+        """Return 0 where all conditions hold."""
         good = "splat (i1 true)" if self.width > 1 else "true"
         for each in self.valid:
             good = self.new(f"and {self.bit} {good}, {each}")
         if self.width > 1:
             self.called.add(f"declare i1 @llvm.vector.reduce.and.v{self.width}i1({self.bit})")
             good = self.new(f"call i1 @llvm.vector.reduce.and.v{self.width}i1({self.bit} {good})")
-        status = self.new(f"select i1 {good}, i32 0, i32 1")
-        yield from self.lines
-        yield f"  ret i32 {status}"
+        found = self.new(f"select i1 {good}, i32 0, i32 1")
+        self.lines.append(f"  ret i32 {found}")
 
+    def place(self, k: int) -> str:
+        """Where a number of other blocks stands."""
+        return self.new(f"getelementptr double, ptr %kept, i64 {k * self.width}")
 
-def llvm_text(trace: Trace) -> str:
-    """A module with `evaluate`, and with `many` for rows of states."""
-    code = Code(trace)
-    lines = list(code.body())
-    arrays = ", ".join(f"ptr noalias readonly %{each}" for each in ARRAYS)
-    head = f"define i32 @evaluate(double %t, {arrays}, ptr noalias %out) {{"
-    return "\n".join([*sorted(code.called), head, *lines, "}", many(trace)])
+    def read(self, i: int, k: int) -> None:
+        """A number of a block before."""
+        value = self.new(f"load {self.double}, ptr {self.place(k)}, align 8")
+        condition = self.tape.nodes[i][0] in CONDITIONS
+        self.value[i] = self.compare("une", value, self.constant(0.0)) if condition else value
 
-
-def lanes_text(trace: Trace, width: int = 8) -> str:
-    """A module with `lanes`: `count` times `width` states in rows of `stride` numbers, one row for t and each of q, u, x and the inputs.
-
-    Returns the number of blocks before the first one that is not valid.
-    """
-    code = Code(trace, width)
-    lines = list(code.body())
-    head = "define internal i32 @block(i64 %stride, ptr noalias readonly %rows, ptr noalias readonly %parameters, ptr noalias %out) {"
-    return "\n".join([*sorted(code.called), head, *lines, "}", LANES_LOOP.replace("LOOP", LOOP).replace("WIDTH", str(width))])
-
-
-LOOP = """entry:
-  br label %next
-next:
-  %k = phi i64 [0, %entry], [%more, %row]
-  %end = icmp sge i64 %k, %count
-  br i1 %end, label %done, label %row
-row:
-"""  # over k below %count; ends at %done
-LANES_LOOP = """
-define i64 @lanes(i64 %count, i64 %stride, ptr %rows, ptr %parameters, ptr %out) {
-LOOP  %at = mul i64 %k, WIDTH
-  %pr = getelementptr double, ptr %rows, i64 %at
-  %po = getelementptr double, ptr %out, i64 %at
-  %s = call i32 @block(i64 %stride, ptr %pr, ptr %parameters, ptr %po)
-  %bad = icmp ne i32 %s, 0
-  %more = add i64 %k, 1
-  br i1 %bad, label %done, label %next
-done:
-  ret i64 %k
-}
-"""
-
-
-def many(trace: Trace) -> str:
-    """Loop over rows of q and u; t, x, inputs and parameters are the same for all. Returns the first row that is not valid, or the count."""
-    nq, nu = len(trace.arguments["q"]), len(trace.arguments["u"])
-    return f"""
-define i64 @many(i64 %count, double %t, ptr %q, ptr %u, ptr %x, ptr %inputs, ptr %parameters, ptr %out) {{
-{LOOP}  %aq = mul i64 %k, {nq}
-  %au = mul i64 %k, {nu}
-  %ao = mul i64 %k, {len(trace.results)}
-  %pq = getelementptr double, ptr %q, i64 %aq
-  %pu = getelementptr double, ptr %u, i64 %au
-  %po = getelementptr double, ptr %out, i64 %ao
-  %s = call i32 @evaluate(double %t, ptr %pq, ptr %pu, ptr %x, ptr %inputs, ptr %parameters, ptr %po)
-  %bad = icmp ne i32 %s, 0
-  %more = add i64 %k, 1
-  br i1 %bad, label %done, label %next
-done:
-  ret i64 %k
-}}
-"""
+    def keep(self, i: int, k: int) -> None:
+        """A number for later blocks."""
+        value = self.value[i]
+        if self.tape.nodes[i][0] in CONDITIONS:
+            value = self.new(f"uitofp {self.bit} {value} to {self.double}")
+        self.lines.append(f"  store {self.double} {value}, ptr {self.place(k)}, align 8")

@@ -17,6 +17,7 @@ from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.stages import Structure
 from kinetree.models.specialised.code import Code, real
 from kinetree.models.specialised.compiler import Machine, compiled
+from kinetree.models.specialised.functions import function
 from kinetree.models.system.system import System
 from kinetree.models.trace.mechanism import MOTION, cheapest, held_registers
 from kinetree.models.trace.trace import Trace
@@ -26,7 +27,8 @@ from kinetree.solvers.model_records import HEADER
 if TYPE_CHECKING:
     from kinetree.models.run.unit import Unit
 
-LARGEST = 60_000  # operations up to which straight-line code is made: above, it leaves the caches and compilers take minutes
+LARGEST = 100_000  # operations up to which straight-line code is made: above, it leaves the caches, where the generic engine is faster
+FOLDED = 3  # how many operations of the formulas become one: beyond LARGEST of these nothing is traced to see
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def motion(system: System) -> Motion:
     if c.counts["nfi"]:
         raise ValueError("couplings follow the rates of inputs, which straight-line code does not know")
     estimate = system.costs()["DEC"] if system.bodies else 0.0
-    if estimate > LARGEST:
+    if estimate > FOLDED * LARGEST:
         raise ValueError(f"about {estimate:.0f} operations are too many for straight-line code")
     trace = cheapest(system, MOTION)
     if trace.operations > LARGEST:
@@ -113,17 +115,18 @@ class MotionCode(Code):
 
     def symbol(self, group: str, k: int) -> str:
         """An argument."""
-        return "%t" if group == "t" else self.read(self.motion.places[group][k])
+        return "%t" if group == "t" else self.number(self.motion.places[group][k])
 
-    def read(self, place: Place) -> str:
+    def number(self, place: Place) -> str:
         pointer = self.new(f"getelementptr double, ptr %{place.array}, i64 {place.at}")
         return self.new(f"load double, ptr {pointer}")
 
-    def further_conditions(self) -> list[str]:
+    def further_conditions(self, results: Sequence[int], first: bool) -> list[str]:
         """Parameters as built in; rates that are finite."""
-        found = [self.compare("oeq", self.read(Place("val", register)), real(value)) for register, value in self.motion.parameters if value == value]
+        known = self.motion.parameters if first else []
+        found = [self.compare("oeq", self.number(Place("val", register)), real(value)) for register, value in known if value == value]
         total = real(0.0)
-        for i in self.trace.results:
+        for i in results:
             total = self.exact("fadd", total, self.exact("fmul", self.value[i], real(0.0)))
         return [*found, self.compare("oeq", total, real(0.0))]
 
@@ -135,11 +138,9 @@ def llvm_text(motions: Sequence[Motion | str], suffix: str = "", table: bool = F
     for k, each in enumerate(motions):
         if isinstance(each, Motion):
             code = MotionCode(each)
-            lines = list(code.body())
+            parameters = ["double %t", "ptr noalias readonly %y", "ptr noalias readonly %val", "ptr noalias %out"]
+            functions.append(function(code, f"own_{k}", parameters, "internal " if table else ""))
             called |= code.called
-            linkage = "internal " if table else ""
-            head = f"define {linkage}i32 @own_{k}(double %t, ptr noalias readonly %y, ptr noalias readonly %val, ptr noalias %out) {{"
-            functions.append("\n".join([head, *lines, "}"]))
     entries = ", ".join(f"ptr @own_{k}" if isinstance(each, Motion) else "ptr null" for k, each in enumerate(motions))
     tables = [f"@kt_own_table{suffix} = constant [{len(motions)} x ptr] [{entries}]"] if table else []
     return "\n".join([*sorted(called), *tables, *functions])

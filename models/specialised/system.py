@@ -14,9 +14,9 @@ import numpy as np
 from kinetree.models.analysis.many import rows_of
 from kinetree.models.run.instance import Numbers, shaped
 from kinetree.models.run.simulation import Options, simulate
-from kinetree.models.specialised.code import lanes_text, llvm_text
 from kinetree.models.specialised.compiler import Machine, compiled
-from kinetree.models.specialised.motion import LARGEST, Motion, attach, machine_of, motions
+from kinetree.models.specialised.functions import lanes_text, llvm_text
+from kinetree.models.specialised.motion import FOLDED, LARGEST, Motion, attach, machine_of, motions
 from kinetree.models.system.forms import HAMILTON, LAGRANGE, known
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Specialised:
         self._moving: Machine | None = None
         self._lanes: Machine | None = None
         estimate = min(system.costs().values()) if system.bodies else 0.0
-        if estimate > LARGEST:
+        if estimate > FOLDED * LARGEST:
             self.why = f"about {estimate:.0f} operations, too many for straight-line code"
             return
         try:

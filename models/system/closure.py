@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
 CLOSED = 1e-9  # m or 1: residuals of loops that are closed
 CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
+ROUNDING = 1e-12  # part of what was given: less is shown as zero
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 
 
@@ -58,7 +59,8 @@ class Closure:
             given_q |= dict.fromkeys(range(first, first + 4), bool(held_q[j]))
         pairs = [(name, val[c.start_q + k], q[k]) for k, name in enumerate(c.coordinates) if given_q.get(k)]
         pairs += [(name, val[c.start_u + j], u[j]) for j, name in enumerate(c.speeds) if held_u[j]]
-        return {name: (float(a), float(b)) for name, a, b in pairs if abs(b - a) > CHANGED * max(1.0, abs(a))}
+        changed = ((name, float(a), float(b)) for name, a, b in pairs if abs(b - a) > CHANGED * max(1.0, abs(a)))
+        return {name: (a, b if abs(b) > ROUNDING * abs(a) else 0.0) for name, a, b in changed}
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 class Traced:
     """Equations of the mechanism as straight-line operations."""
 
-    def trace(self, of: str = "accelerations", parameters: str = "numbers", form: str = "auto") -> Trace:
+    def trace(self, of: str = "accelerations", parameters: str = "numbers", form: str = "auto", stage: int | str | None = None) -> Trace:
         """Operations that give accelerations, mass_matrix, outputs, rates, reactions, energy, momenta, hamilton, guards or matrices (of every body);
-        `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations."""
-        from kinetree.models.trace.mechanism import trace
+        `parameters` as numbers or symbols; `form` auto takes the form and the axes with the fewest operations; `stage`: its name or number."""
+        from kinetree.models.trace.mechanism import INERTIAL, trace
+        from kinetree.models.trace.stage import of_one_stage
 
-        refuse_contacts(cast("System", self), "a trace")
-        return trace(cast("System", self), of, parameters, form)
+        system = cast("System", self)
+        chosen, name = (system, "") if stage is None else of_one_stage(system, stage)
+        if of not in INERTIAL:
+            refuse_contacts(chosen, f"{of} in a trace")
+        found = trace(chosen, of, parameters, form)
+        found.stage = name
+        return found
 
     def specialise(self) -> Specialised:
         """The same interface with machine code of this mechanism, compiled now or found on disk, where measurement finds it faster."""

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
+from kinetree.models.trace.iterated import iterated_accelerations, iterated_momenta
 from kinetree.models.trace.matrices import Matrix, matrices
 from kinetree.models.trace.names import quantity_names
 from kinetree.models.trace.program import finished
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 WORLD, BODY = "world axes", "body axes"
 SMALL = 40  # freedoms up to which forms of cubic cost are tried
 QUANTITIES = ("accelerations", "hamilton", "mass_matrix", "outputs", "rates", "reactions", "energy", "momenta", "guards", "matrices")
+INERTIAL = ("mass_matrix", "momenta", "energy", "matrices")  # what no contact changes
+AGREED = 1e-10  # deviation from elimination near the start above which a form is not taken
 MOTION = "motion"  # the right-hand side of runs: rates of coordinates, speeds and states, power of the loads
 PARAMETERS = ("numbers", "symbols")
 SYMBOLS = {"accelerations": "udot", "mass_matrix": "M", "outputs": "y", "rates": "rates", "reactions": "R", "energy": "E", "momenta": "p"}
@@ -40,17 +43,27 @@ def candidates(system: System, of: str, form: str) -> list[tuple[str, str]]:
     if form != "auto" and form not in known:
         raise ValueError(f"unknown form '{form}', expected one of auto, {', '.join(known)}")
     if form.startswith("ITR"):
-        raise ValueError(f"form '{form}' iterates: how often depends on the numbers, so that it has no straight-line operations")
+        raise ValueError(f"form '{form}' iterates from the matrix of the evaluation before, so that it is no function of the state alone")
     if system.compiled.loops:
-        if form not in ("auto", "DEC") or of == "hamilton":
+        if of == "hamilton":
+            raise ValueError(f"Hamilton's equations are for trees, '{system.name}' has closed loops: ask for accelerations or rates")
+        if form not in ("auto", "DEC"):
             raise ValueError(f"form '{form}' is for trees, '{system.name}' has closed loops: use DEC")
         return [("DEC", WORLD)]
     if form == "auto":
         tail = "-H" if of == "hamilton" else ""
-        forms = [f"DEC{tail}", *([f"CBM{tail}"] if system.n <= SMALL else [])]
+        forms = [f"DEC{tail}", *([f"CBM{tail}"] if system.n <= SMALL else []), *([f"LGR{tail}"] if few_multipliers(system) else [])]
     else:
         forms = [form]
     return [(each, axes) for each in forms for axes in ((WORLD, BODY) if each == "DEC" else (BODY,))]
+
+
+def few_multipliers(system: System) -> bool:
+    """Whether multipliers promise less work than elimination, as in chains of joints with many freedoms."""
+    if not system.bodies or system.n > SMALL:
+        return False
+    predicted = system.costs()
+    return predicted["LGR"] < predicted["DEC"]
 
 
 def held_registers(system: System) -> list[int]:
@@ -83,7 +96,7 @@ def accelerations(recording: Recording, form: str, axes: str) -> list[int]:
         recording.entry("literal", "literal_state", 0, recording.t)
         recording.run("literal.dec", "dec")
         return recording.nodes(recording.ws.udot)
-    return recording.accelerations(form)
+    return iterated_accelerations(recording, form) if form.startswith("ITR") else recording.accelerations(form)
 
 
 def results(system: System, recording: Recording, of: str, form: str, axes: str) -> tuple[list[int], list[str], tuple[int, ...]]:
@@ -93,7 +106,11 @@ def results(system: System, recording: Recording, of: str, form: str, axes: str)
     if of == "accelerations":
         return accelerations(recording, form, axes), rates, (n,)
     if of == "hamilton":
-        return recording.hamilton(form), [*c.speeds, *(f"der(p({name}))" for name in c.speeds)], (2, n)
+        return (
+            iterated_momenta(recording) if form == "ITR-H" else recording.hamilton(form),
+            [*c.speeds, *(f"der(p({name}))" for name in c.speeds)],
+            (2, n),
+        )
     if of == "mass_matrix":
         return recording.mass_matrix(), [f"M[{a},{b}]" for a in c.speeds for b in c.speeds], (n, n)
     if of == "momenta":
@@ -133,8 +150,27 @@ def cheapest(system: System, of: str, parameters: str = "numbers", form: str = "
     """The form and the axes with the fewest operations; also of what is not printed, such as the motion."""
     if model_fields(system.compiled.ints, system.compiled.floats).ghosts.size > 0:
         raise ValueError(f"'{system.name}' has massless bodies that only its loops hold: their solution iterates and has no straight line")
-    found = [traced(system, of, parameters, *each) for each in candidates(system, of, form)]
-    return min(found, key=lambda each: each.weight)
+    return cheapest_recorded(system, of, parameters, form)[0]
+
+
+def cheapest_recorded(system: System, of: str, parameters: str | Collection[str], form: str) -> tuple[Trace, Recording]:
+    """The same, and the blocks as the kernels left them; left out are multipliers where an inertia has no inverse, and forms that lose digits."""
+    ways, found = candidates(system, of, form), []
+    for way in ways:
+        try:
+            found.append(recorded(system, of, parameters, *way))
+        except ArithmeticError:
+            if len(ways) == 1 or not way[0].startswith("LGR"):
+                raise
+    right = at_witness(found[0][0])
+    size = max(1.0, np.abs(right).max(initial=0.0))
+    exact = [each for each in found if not np.abs(at_witness(each[0]) - right).max(initial=0.0) > AGREED * size]
+    return min(exact, key=lambda each: each[0].weight)
+
+
+def at_witness(trace: Trace) -> np.ndarray:
+    """The results at the state near the start by which the tape decides."""
+    return np.array([trace.tape.values[i] for i in trace.results])
 
 
 def traced(system: System, of: str, parameters: str, form: str, axes: str) -> Trace:
@@ -162,6 +198,8 @@ def recorded(system: System, of: str, parameters: str | Collection[str], form: s
         raise ValueError(f"{', '.join(nodes_of_nothing)} of '{system.name}' is not a number whatever the state")
     values = {name: float(system._fast.ws.val[c.registers[name]]) for name in c.parameters}
     names = {"q": c.coordinates, "u": c.speeds, "x": c.states, "inputs": c.inputs, "parameters": c.parameters}
+    if of == "hamilton":
+        names["u"] = tuple(f"p({name})" for name in c.speeds)
     symbol = SYMBOLS[of]
     watched = [(i, outcome) for i, (_, outcome) in zip(conditions, watches, strict=True) if tape.number(i) is None]
     if of == "matrices":  # written out: entries are short

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kinetree.models.trace.tape import Tape
 
 MOST = 40  # terms above which nothing is multiplied out
+TURNED = ("sin", "cos")
 Product = tuple[int, ...]  # nodes that are multiplied, in order
 Sum = dict[Product, float]  # factors of products
 
@@ -62,16 +63,34 @@ def without_squares(tape: Tape, terms: Sum, angle: int, gone: str) -> Sum:
     return {product: factor for product, factor in found.items() if factor != 0.0}
 
 
+def paired(tape: Tape, terms: Sum, angle: int) -> Sum:
+    """The terms with p of each pair p s², p c²."""
+    s, c = tape.index["sin", angle], tape.index["cos", angle]
+    found = dict(terms)
+    for product in [each for each in terms if each.count(s) >= 2]:
+        rest = list(product)
+        rest.remove(s)
+        rest.remove(s)
+        other = tuple(sorted((*rest, c, c)))
+        if product in found and found.get(other) == found[product]:
+            factor = found.pop(other)
+            del found[product]
+            found[tuple(rest)] = found.get(tuple(rest), 0.0) + factor
+    return {product: factor for product, factor in found.items() if factor != 0.0}
+
+
 def shortened(tape: Tape, i: int) -> int:
     """The node, or a shorter sum that is equal."""
     terms = expanded(tape, i)
     if terms is None:
         return i
-    angles = {tape.nodes[each][1] for product in terms for each in product if tape.nodes[each][0] in ("sin", "cos")}
-    best = terms
-    for angle in sorted(angles):
-        if ("sin", angle) in tape.index and ("cos", angle) in tape.index:
-            best = min((best, *(without_squares(tape, best, angle, gone) for gone in ("sin", "cos"))), key=len)
+    angles = {tape.nodes[each][1] for product in terms for each in product if tape.nodes[each][0] in TURNED}
+    best, before = terms, len(terms) + 1
+    while len(best) < before:
+        before = len(best)
+        for angle in sorted(angles):
+            if all((each, angle) in tape.index for each in TURNED):
+                best = min((best, paired(tape, best, angle), *(without_squares(tape, best, angle, gone) for gone in TURNED)), key=len)
     if len(best) >= len(terms):
         return i
     total = tape.constant(0.0)

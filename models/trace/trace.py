@@ -36,6 +36,8 @@ class Trace:
     names: dict[int, str] = field(default_factory=dict)
     matrices: list[Matrix] = field(default_factory=list)  # what the results make up, where they are several matrices
     watches: list[tuple[int, bool]] = field(default_factory=list)  # conditions under which the operations hold
+    stage: str = ""  # whose structure it is, of a mechanism with stages
+    written: bool = False  # for readers: results stand as sums of products, without names between
 
     @property
     def live(self) -> list[int]:
@@ -51,6 +53,12 @@ class Trace:
     def operations(self) -> int:
         """Number of operations; a change of sign costs nothing."""
         return sum(self.counts.values())
+
+    @property
+    def heading(self) -> str:
+        """What stands above the equations."""
+        stage = f" in the stage '{self.stage}'" if self.stage else ""
+        return f"{self.of} of {self.name}{stage}: {self.operations} operations, {self.form}"
 
     @property
     def weight(self) -> float:

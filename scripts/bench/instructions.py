@@ -1,8 +1,9 @@
-"""Instructions of a few kernels and of steps, counted by `valgrind --tool=callgrind`: what a noisy clock cannot tell, to the last digit.
+"""Instructions of kernels, of steps, of an FMU's step and of a compilation, counted: what a noisy clock cannot tell, to the last digit.
 
-The engine for AVX2, which valgrind knows, is called by a bare Python that reads the blocks of a mechanism from files; what the engine's own functions
-do is counted, nothing else. With `--against FILE` of an earlier run: a case that grew by more than 2 % fails, and the functions that grew most are
-named. Counts of other versions of LLVM are not compared.
+`valgrind --tool=callgrind` counts the engine for AVX2, which valgrind knows. A bare Python calls it on the blocks of a mechanism, read from files, or
+loads a native FMU and does steps; what the functions of the library do is counted, nothing else. Compiling a description is Python: its instructions
+are the interpreter's. With `--against FILE` of an earlier run a case that grew by more than 2 % fails, and the functions that grew most are named.
+Counts of other versions of LLVM or Python are not compared.
 """
 
 import json
@@ -22,6 +23,8 @@ import typer
 from kinetree.models import load
 from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
+from kinetree.scripts.bench import fmu_counted
+from kinetree.scripts.bench.bytecodes import bytecodes
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.solvers.library.build import make_library
 from kinetree.solvers.library.levels import LEVELS, level, suffix_of
@@ -30,6 +33,9 @@ from kinetree.solvers.library.store import library_path, sound
 GROWTH = 0.02
 NAMED = 5  # functions that are named
 EVALUATIONS, STEPS = 20, 20
+FMU_MODEL, FMU_STEP = "lib:boom", 1e-3
+COMPILED = "lib:chain6"
+UNNAMED = "without a name"  # functions of an archive's library, which keeps no names: the same steps by the engine have them
 HOST = """
 import ctypes, sys
 library, name, option, target = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
@@ -77,6 +83,7 @@ def cases() -> list[Case]:
         evaluations("oil and forces", "lib:boom"),
         steps("rk4, chain of 6", "lib:chain6", "rk4", 1e-3),
         steps("rk4, 10 plane loops", "lib:n_four_bar", "rk4", 1e-3, n=10),
+        steps("rk4, oil and forces", FMU_MODEL, "rk4", FMU_STEP),
     ]
 
 
@@ -104,14 +111,35 @@ def count(case: Case, engine: Path) -> dict[str, float]:
         for name, block in zip(("ints", "floats", "work"), case.blocks, strict=True):
             files.append(Path(folder) / name)
             block.tofile(files[-1])
-        out = Path(folder) / "out"
-        watch = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-        host = [sys.executable, "-I", "-S", "-c", HOST, str(engine), entry, str(case.option), str(case.target), *map(str, files)]
-        finished = subprocess.run([*watch, *host], capture_output=True, text=True)
-        if finished.returncode:
-            raise BadInput(f"bench instructions: '{case.name}' ended with {finished.returncode}: {finished.stderr.strip().splitlines()[-1]}")
-        report = subprocess.run(["callgrind_annotate", "--threshold=100", str(out)], capture_output=True, text=True, check=True).stdout
+        report = watched(case.name, Path(folder), HOST, str(engine), entry, str(case.option), str(case.target), *map(str, files))
     return {name: instructions / case.count for name, instructions in functions(report, engine.name).items()}
+
+
+def watched(name: str, folder: Path, host: str, *arguments: str) -> str:
+    """Run a bare Python under callgrind: its report."""
+    out = folder / "out"
+    watch = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+    finished = subprocess.run([*watch, sys.executable, "-I", "-S", "-c", host, *arguments], capture_output=True, text=True)
+    if finished.returncode:
+        raise BadInput(f"bench instructions: '{name}' ended with {finished.returncode}: {finished.stderr.strip().splitlines()[-1]}")
+    return subprocess.run(["callgrind_annotate", "--threshold=100", str(out)], capture_output=True, text=True, check=True).stdout
+
+
+def fmu_step(name: str) -> dict[str, float]:
+    """Instructions by function of a step of a native FMU, as the difference of a long and a short run."""
+    with tempfile.TemporaryDirectory() as folder:
+        library, arguments = fmu_counted.unpacked(FMU_MODEL, "rk4", FMU_STEP, Path(folder))
+        host = (str(library), *arguments)
+        long, short = (
+            functions(watched(name, Path(folder), fmu_counted.HOST, *host, str(steps), str(FMU_STEP)), library.name) for steps in (2 * STEPS, STEPS)
+        )
+    return {function: (long[function] - short.get(function, 0.0)) / STEPS for function in long}
+
+
+def compilation() -> dict[str, float]:
+    """The interpreter's instructions by function of reading and compiling a description, once everything is imported."""
+    load(COMPILED).compile()
+    return bytecodes(lambda: load(COMPILED).compile())
 
 
 def functions(report: str, engine: str) -> dict[str, float]:
@@ -121,7 +149,7 @@ def functions(report: str, engine: str) -> dict[str, float]:
         row = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)", line)
         if row and engine in row[2]:
             own = re.search(r"solvers::([\w:]+)", row[2]) or re.search(r"kt_in_[0-9a-f]+_(\w+)", row[2]) or re.search(r":(\w+)", row[2])
-            name = own[1].replace("::", ".") if own else "?"
+            name = own[1].replace("::", ".") if own and not own[1].startswith("0x") else UNNAMED
             for each in (name, "total"):
                 found[each] = found.get(each, 0.0) + float(row[1].replace(",", ""))
     return found
@@ -135,16 +163,20 @@ def grown(before: dict[str, float], after: dict[str, float]) -> str:
 
 
 def compare(kept: dict[str, Any], data: dict[str, Any]) -> list[str]:
-    """Cases that grew by more than 2 %, with the functions; other versions of LLVM give other code for the same kernels."""
-    if kept["versions"] != data["versions"] or kept["level"] != data["level"]:
-        typer.echo(f"not compared: the other run has {kept['versions']}, {kept['level']}")
-        return []
+    """Cases that grew by more than 2 %, with the functions; other versions of LLVM or Python do other things for the same sources."""
     failed = []
-    for name, after in data["instructions"].items():
-        before = kept["instructions"].get(name)
-        if before is not None and after["total"] > (1.0 + GROWTH) * before["total"]:
-            failed.append(f"{name}: {before['total']:.0f} -> {after['total']:.0f} instructions; {grown(before, after)}")
+    for part, made_by in MADE_BY.items():
+        if any(kept[key] != data[key] for key in made_by):
+            typer.echo(f"{part} not compared: the other run has {', '.join(str(kept[key]) for key in made_by)}")
+            continue
+        for name, after in data[part].items():
+            before = kept[part].get(name)
+            if before is not None and after["total"] > (1.0 + GROWTH) * before["total"]:
+                failed.append(f"{name}: {before['total']:.0f} -> {after['total']:.0f} instructions; {grown(before, after)}")
     return failed
+
+
+MADE_BY = {"instructions": ("versions", "level"), "bytecodes": ("python",)}  # what counts depend on beside the sources
 
 
 def require_valgrind(who: str) -> None:
@@ -153,16 +185,28 @@ def require_valgrind(who: str) -> None:
         raise BadInput(f"{who} needs valgrind: install it with 'apt-get install valgrind'")
 
 
+def show(name: str, found: dict[str, float]) -> None:
+    most = sorted((each for each in found if each != "total"), key=lambda each: -found[each])[:NAMED]
+    typer.echo(f"{name:26s} {found['total']:9.0f}   " + ", ".join(f"{each} {100 * found[each] / found['total']:.0f} %" for each in most))
+
+
 def run(quick: bool, json_path: Path | None, plots: Path | None, against: Path | None = None) -> None:
     """Count all cases; compare with an earlier run."""
     require_valgrind("bench instructions")
     kept = None if against is None else json.loads(against.read_text(encoding="utf-8"))
     engine = library()
     data: dict[str, Any] = {"versions": {name: version(name) for name in ("numba", "llvmlite")}, "level": counted_level(), "instructions": {}}
+    data |= {"python": ".".join(map(str, sys.version_info[:2])), "bytecodes": {}}
     for case in cases()[: 3 if quick else None]:
-        data["instructions"][case.name] = found = count(case, engine)
-        most = sorted((name for name in found if name != "total"), key=lambda name: -found[name])[:NAMED]
-        typer.echo(f"{case.name:20s} {found['total']:9.0f}   " + ", ".join(f"{name} {100 * found[name] / found['total']:.0f} %" for name in most))
+        data["instructions"][case.name] = count(case, engine)
+        show(case.name, data["instructions"][case.name])
+    if not quick:
+        name = f"FMU step, {FMU_MODEL}"
+        data["instructions"][name] = fmu_step(name)
+        show(name, data["instructions"][name])
+    name = f"compile {COMPILED}"
+    data["bytecodes"][name] = compilation()
+    show(name, data["bytecodes"][name])
     if json_path:
         json_path.write_text(json.dumps(data, indent=1), encoding="utf-8")
     failed = compare(kept, data) if kept is not None else []

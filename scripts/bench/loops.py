@@ -15,11 +15,18 @@ import numpy as np
 import typer
 
 from kinetree.models import load
+from kinetree.models.run.simulation import Options, set_options
+from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.specialised.system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
+from kinetree.scripts.bench import loops_plane
 
 LOOPS = (1, 2, 5, 10, 20, 40, 80)
 QUICK = (2, 10, 40)
 REPEATS = 7  # the fastest counts
+AIMS = {"kinetree": 5.0, "kinetree straight-line": 10.0}  # times of lcaba over ours
+LARGEST = 10  # loops up to which straight-line code is made
+PROJECTION_AIM = 0.3  # of a step
 REVOLUTION = {2: 1.9425149226070836835, 40: 1.965601928704650439}  # IFToMM/UDC benchmark A02, exact
 # tip of the first crank, N = 2, exact
 TIPS = {2.0: (0.057815795768011432, 0.99832726786345548), 10.0: (0.32845811154081538, 0.94451853817860096)}
@@ -46,6 +53,63 @@ def own_acceleration(n: int) -> dict:
     return {"method": "kinetree", "loops": n, "us": us, "bodies": len(system.bodies), "speeds": system.n, "freedoms": system.freedoms}
 
 
+def straight_line(n: int) -> dict:
+    """The same by straight-line code."""
+    return {"method": "kinetree straight-line", "loops": n, "us": 1e6 * Specialised(load("lib:n_four_bar", n=n).compile()).times["specialised"]}
+
+
+def others() -> list[dict]:
+    """Plane mechanisms of the library, without their forces, beside lcaba."""
+    found = []
+    for name in loops_plane.PLANE:
+        try:
+            found += (rows := loops_plane.accelerations(name, timed))
+        except ImportError:
+            return found
+        deviation = next(row["deviation"] for row in rows if "deviation" in row)
+        assert deviation < loops_plane.AGREED, f"{name}: accelerations differ by {deviation:.1e}"
+        typer.echo(f"  {name:12s}" + "".join(f"  {row['method']} {row['us']:.2f} us" for row in rows) + f"  (they differ by {deviation:.0e})")
+    return found
+
+
+def ratios(found: list[dict]) -> list[dict]:
+    """Times of lcaba over ours, and what was aimed at."""
+    peers = {(row.get("mechanism"), row["loops"]): row["us"] for row in found if row["method"] == "pinocchio lcaba"}
+    rows = []
+    for row in found:
+        peer, aim = peers.get((row.get("mechanism"), row["loops"])), AIMS.get(row["method"])
+        if peer is not None and aim is not None:
+            rows.append(
+                {"mechanism": row.get("mechanism", f"{row['loops']} four-bars"), "method": row["method"], "lcaba": peer / row["us"], "aim": aim}
+            )
+            typer.echo(f"  {rows[-1]['mechanism']:14s} lcaba / {row['method']:24s} {rows[-1]['lcaba']:5.2f}   aim {aim:g}")
+    return rows
+
+
+def projection(model: str, step: float, **settings: int) -> dict:
+    """What projection onto the constraints takes of a step of rk4: the step beside its evaluations at the engine's price, seconds of the thread."""
+    system, count = load(model, **settings).compile(), 500
+    run, best, price = Run(make_unit(system, "rk4")), float("inf"), float("inf")
+    set_options(run, Options.of(system, count * step, 0.0, count * step, "rk4", "auto", None, step, None), False)
+    system._fast.set_state(*system.start())
+    begin, repeat = run.work.copy(), system._fast.entry("repeat")
+    for _ in range(REPEATS):
+        run.work[:] = begin
+        run.call("unit_start", 0, 0.0)
+        clock = time.thread_time()
+        run.call("unit_advance", 0, count * step)
+        middle = time.thread_time()
+        repeat(count, 0.0)
+        best, price = min(best, middle - clock), min(price, time.thread_time() - middle)
+    each, one = 1e6 * best / count, 1e6 * price / count
+    # four evaluations make the step, one more follows the projection, which moves the state
+    row = {"mechanism": " ".join([model, *map(str, settings.values())]), "step us": each, "evaluation us": one}
+    row |= {"projection": 1.0 - 5.0 * one / each, "with evaluation": 1.0 - 4.0 * one / each}
+    shares = f"{100 * row['projection']:.0f} % are projection, {100 * row['with evaluation']:.0f} % with the evaluation after it"
+    typer.echo(f"  {row['mechanism']:28s} {each:.2f} us a step of rk4, an evaluation {one:.2f}: {shares}; aim {100 * PROJECTION_AIM:.0f}")
+    return row
+
+
 def own_simulation(n: int, stop: float, tolerance: float, integrator: str) -> dict:
     """A run to `stop` with its error against the exact solution."""
     system = load("lib:n_four_bar", n=n).compile()
@@ -64,6 +128,8 @@ def accelerations(sizes: tuple[int, ...]) -> list[dict]:
     found = []
     for n in sizes:
         found.append(own_acceleration(n))
+        if n <= LARGEST:
+            found.append(straight_line(n))
         found += peers.accelerations(n, timed)
         for entry in found:
             if entry["loops"] == n:
@@ -109,11 +175,22 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
     exponents = {method: growth(found, method) for method in dict.fromkeys(entry["method"] for entry in found)}
     for method, exponent in exponents.items():
         typer.echo(f"  {method:24s} grows with N^{exponent:.2f}")
+    typer.echo("other plane mechanisms")
+    found_others = others()
+    beside = ratios([*found, *found_others])
+    typer.echo("projection onto the constraints")
+    shares = [projection("lib:n_four_bar", 1e-3, n=n) for n in (2, 10)]
+    shares += [projection(model, step) for model, step in (("lib:andrews", 1e-5), ("lib:delta", 1e-3), ("lib:slider_crank_spatial", 1e-3))]
     typer.echo("runs")
     runs = simulations(quick)
     data = {"machine": platform.processor() or platform.machine(), "python": platform.python_version(), "versions": versions()}
     if json_path:
-        json_path.write_text(json.dumps(data | {"results": found, "growth": exponents, "runs": runs}, indent=1), encoding="utf-8")
+        json_path.write_text(
+            json.dumps(
+                data | {"results": found, "others": found_others, "ratios": beside, "projection": shares, "growth": exponents, "runs": runs}, indent=1
+            ),
+            encoding="utf-8",
+        )
     if plots:
         draw(found, plots / "loops.png")
 

@@ -16,18 +16,19 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.specialised.code import llvm_text
 from kinetree.models.specialised.compiler import compiled
+from kinetree.models.specialised.functions import llvm_text
 from kinetree.models.specialised.system import REPEATS, Specialised
 from kinetree.models.system.system import System
+from kinetree.models.trace.iterated import STEPS
 from kinetree.models.trace.mechanism import BODY, WORLD, traced
 from kinetree.scripts.bench import dynamics_own as own
 from kinetree.scripts.bench import dynamics_peers, dynamics_trees
 from kinetree.scripts.bench.dynamics import machine, versions
 from kinetree.scripts.bench.trace_robots import robots
 
-LAGRANGE = (("DRT", BODY), ("CBM", BODY), ("LGR", BODY), ("ABM", BODY), ("DEC", BODY), ("DEC", WORLD))
-HAMILTON = (("CBM-H", BODY), ("LGR-H", BODY), ("ABM-H", BODY), ("DEC-H", BODY))
+LAGRANGE = (*((form, BODY) for form in ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")), ("DEC", WORLD))
+HAMILTON = tuple((form, BODY) for form in ("CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H"))
 TREES = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-link", "puma560", "spacecraft", "chain6", "mobile-robot")
 LOOPS = ("four-bar", "six-bar", "n-four-bar", "andrews", "slider-crank-spatial", "bricard", "delta")
 CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
@@ -55,7 +56,7 @@ def forms_row(name: str, system: System) -> dict[str, Any]:
 def show_forms(rows: list[dict[str, Any]]) -> None:
     """The table of the documents."""
     columns = [f"{form} {axes}" for form, axes in (*LAGRANGE, *HAMILTON)]
-    typer.echo("operations after folding (formula (4.1)-(4.7) in brackets; ITR iterates and has no fixed number)")
+    typer.echo(f"operations after folding (formula (4.1)-(4.7) in brackets; ITR with {STEPS} iterations from a given matrix)")
     head = [f"{form}{', world' if axes == WORLD else ''}" for form, axes in (*LAGRANGE, *HAMILTON)]
     typer.echo("| mechanism | freedoms | " + " | ".join(head) + " |\n|" + "---|" * (len(head) + 2))
     for row in rows:

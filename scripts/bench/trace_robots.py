@@ -17,8 +17,8 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.specialised.code import llvm_text
 from kinetree.models.specialised.compiler import compiled
+from kinetree.models.specialised.functions import llvm_text
 from kinetree.models.specialised.system import LARGEST, Specialised
 from kinetree.models.system.system import System
 from kinetree.scripts.bench.robots import FILES, folder, ours, repeated, states, timed

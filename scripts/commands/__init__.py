@@ -1,5 +1,6 @@
 """The registry of commands: every module of this folder is one command, and `kinetree --help` lists what is found here."""
 
+import gc
 from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
@@ -23,4 +24,5 @@ def found() -> dict[str, Callable]:
     return {command.name: command.function for command in sorted(commands, key=lambda command: (command.place, command.name))}
 
 
+gc.set_threshold(100_000)  # what commands make while they start stays: to look through it for garbage takes a tenth of the time
 COMMANDS = found()

@@ -23,6 +23,7 @@ def equations(
     parameters: Annotated[str, typer.Option("--parameters", help="numbers (built in) or symbols (an argument).")] = "numbers",
     form: Annotated[str, typer.Option("--form", help="auto (fewest operations), DEC, CBM, ABM, LGR, DRT or a Hamiltonian one.")] = "auto",
     by: Annotated[str | None, typer.Option("--gradient", help="Slopes by these numbers (or `all`) instead of the quantity.")] = None,
+    stage: Annotated[str | None, typer.Option("--stage", help="Name or number (from 0) of a stage (default: the first).")] = None,
     name: Annotated[str, typer.Option("--name", help="Name in the function's name (default: the mechanism's).")] = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default: the screen).")] = None,
     settings: Settings = None,
@@ -39,7 +40,7 @@ def equations(
     parameters = one_of(parameters, PARAMETERS, "--parameters")
     system = load(file, **numbers(settings)).compile()
     try:
-        trace = system.trace(of, parameters, form.upper() if form != "auto" else form)
+        trace = system.trace(of, parameters, form.upper() if form != "auto" else form, int(stage) if stage is not None and stage.isdigit() else stage)
         if by is not None:
             trace = trace.gradient(None if by == "all" else [each.strip() for each in by.split(",")])
     except (ValueError, KeyError) as error:
@@ -53,7 +54,7 @@ def equations(
     elif output is None:
         typer.echo(text, nl=False)
     elif not quiet:
-        typer.echo(f"{output}: {trace.of} of {trace.name}, {trace.operations} operations, {trace.form}")
+        typer.echo(f"{output}: {trace.heading}")
 
 
 COMMAND = Command("equations", equations, place=90)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.fmu.variables import Access, Table, variable_table
 from kinetree.models.run.engine import bind
+from kinetree.models.run.failure import failure
 from kinetree.models.run.status import EvaluationError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import Status
@@ -50,7 +51,13 @@ class InProcess:
             self._calls[name] = self._binder(f"unit_{name}", self.unit.ints, self.unit.floats, self.work)
         status = self._calls[name](option, t)
         if status:
-            raise EvaluationError(f"{name} at t = {self.head.time:g}: status {status}, item {int(self.head.item)}", Status(status))
+            raise EvaluationError(f"the model in this process, at t = {self.head.time:.9g}: {self.problem(Status(status))}", Status(status))
+
+    def problem(self, status: Status) -> str:
+        """What a status means, in the words of a run."""
+        if not getattr(self.unit, "compiled", None):
+            return f"{status.name.lower().replace('_', ' ')}, item {int(self.head.item)}"
+        return failure(self, status)
 
     def start(self, values: Mapping[str, float] | None = None, start_time: float = 0.0) -> InProcess:
         """Set start values and initialize."""

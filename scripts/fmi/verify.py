@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.fmu.variables import Access
+from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.fmi.conditions import conditions
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.solvers.integrate.kinds import FIXED
+from kinetree.scripts.fmi.sensitivity import GROWTH, HOST_SOLVER, SAME, STEPS_ADD_UP, deviation, horizon, own_bound, run, step_error
 
 if TYPE_CHECKING:
     from kinetree.models.chain.system import ChainSystem
 
-SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
-HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
 HOST_TOLERANCE = 1e-8  # relative and absolute, of one step of the host's integrator
-STEPS_ADD_UP = 10.0  # error after many steps over that of one
 DRIFT = 5e-3  # closed loops: every event that closes them restarts the integrator of the host
 SWEEP = 1e-4  # other communication steps move the steps of the integrator
 MATRIX = 1e-8  # two ways to the matrices of a chain, each made to 1e-10 or better
-ROUNDINGS = 16.0  # of one step, in units of the last place
 MOST_STEPS = 2000
-GROWTH = 100.0  # of a small change of the start
+BEFORE = 0.9  # part that is compared of a motion that ends
 
 
 @dataclass
@@ -60,14 +56,6 @@ class Report:
         self.add(what, f"largest deviation {value:.2e} (allowed {bound:.0e})", bool(value <= bound))
 
 
-def deviation(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference of two tables, relative to the size of their columns where that exceeds 1."""
-    if a.size == 0:
-        return 0.0
-    scale = np.maximum(1.0, np.max(np.abs(b), axis=0))
-    return float(np.max(np.abs(a - b) / scale))
-
-
 def verify(path: str | Path, stop_time: float | None = None, reference: Callable[[Archive], InProcess] | None = None) -> Report:
     """Run all checks on an archive; `reference` makes the in-process twin (default: from the model file inside)."""
     from fmpy.validation import validate_fmu
@@ -84,11 +72,15 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         end = stop_time if stop_time is not None else min(float(experiment.stopTime), 5.0)
         step = float(experiment.stepSize)
         count = max(1, min(MOST_STEPS, round(end / step)))
-        grid = [k * step for k in range(count + 1)]
+        grid: Sequence[float] = [k * step for k in range(count + 1)]
         names = comparable(archive, twin)
-        expected = run(twin.start(), grid, names)
+        grid, expected = motion_of_model(report, twin, grid, names)
+        count = len(grid) - 1
         last, response = horizon(twin, grid, names, expected)
-        motion(report, archive, grid, names, expected, *((count, SAME) if not straight(archive) else (last, own_bound(twin, grid[last], response))))
+        upto, bound = count, SAME
+        if straight(archive):
+            upto, bound = last, own_bound(twin, grid[last], response, lambda each: run(each, grid[: last + 1], names))
+        motion(report, archive, grid, names, expected, upto, bound)
         if (chain := chain_of(twin)) is not None:
             chain_motion(report, chain, grid, names, expected)
         if last < count:
@@ -100,8 +92,24 @@ def verify(path: str | Path, stop_time: float | None = None, reference: Callable
         sweep(report, archive, grid, names, expected)
         replay(report, archive, grid, names)
         if archive.description.coSimulation is not None:
-            conditions(report, archive, twin, grid, names, expected)
+            conditions(report, archive, twin, grid, names, expected, straight(archive))
     return report
+
+
+def motion_of_model(report: Report, twin: InProcess, grid: Sequence[float], names: list[str]) -> tuple[Sequence[float], np.ndarray]:
+    """The grid and the rows that this process reaches; a motion that ends before is told, and compared up to there."""
+    rows = [twin.start().get(names)]
+    for t in grid[1:]:
+        try:
+            twin.step(t)
+        except EvaluationError as error:
+            if len(rows) < 3:
+                raise
+            rows = rows[: max(3, round(BEFORE * len(rows)))]  # just before its end a motion answers to anything
+            report.add("end of the motion", f"{error}; compared up to t = {grid[len(rows) - 1]:.6g}")
+            break
+        rows.append(twin.get(names))
+    return grid[: len(rows)], np.array(rows)
 
 
 def described(report: Report, archive: Archive) -> None:
@@ -141,55 +149,9 @@ def comparable(archive: Archive, twin: InProcess) -> list[str]:
     return [n for n in archive.reals if n in twin.places and not n.endswith(own) and not n.startswith("event_indicator")]
 
 
-def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
-    """Rows of values at the times of a grid."""
-    rows = [instance.get(names)]
-    for t in grid[1:]:
-        instance.step(t)
-        rows.append(instance.get(names))
-    return np.array(rows)
-
-
-def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> tuple[int, float]:
-    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
-
-    What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
-    result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
-    """
-    settable = [v for v in twin.table.variables if v.access == Access.START and v.start is not None]
-    if not settable:
-        return len(grid) - 1, 1.0
-    twin.reset()
-    change = 1e-9
-    twin.start({v.name: v.start + change * (1.0 + abs(v.start)) for v in settable if v.start is not None})
-    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
-    moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
-    first = max(change, float(moved[:2].max()))
-    grown = moved > GROWTH * first
-    last = max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
-    return last, max(first, float(moved[: last + 1].max())) / change
-
-
 def straight(archive: Archive) -> bool:
     """Whether co-simulation steps by straight-line code of the mechanism: other operations than those of this process."""
     return archive.compiled or bool(packed_with(archive).get("specialised"))
-
-
-def own_bound(twin: InProcess, end: float, response: float) -> float:
-    """What other operations may change: roundings in every step of a fixed step; where errors choose the steps, what these let pass."""
-    run = twin.unit.run
-    if run.integrator in FIXED:
-        return max(SAME, ROUNDINGS * np.finfo(float).eps * response * end / run.step)
-    return max(HOST_SOLVER, STEPS_ADD_UP * run.relative * response)
-
-
-def step_error(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> float:
-    """How far a fixed step is from the motion, by steps half as long: at most twice the difference for a method of first order or better."""
-    if twin.unit.run.integrator not in FIXED:
-        return 0.0
-    twin.reset()
-    twin.head.step *= 0.5
-    return 2.0 * deviation(run(twin.start(), grid, names), expected)
 
 
 def motion(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray, last: int, bound: float) -> None:

@@ -20,7 +20,7 @@ DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*?) -->\n+)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```", re.S | re.M)
 INDENTED = re.compile(r"(?:^ {4,}(?:kinetree|python3?) .*\n?)+", re.M)
 LEFT_OUT = re.compile(r"<!-- not run: [^>]*-->\n+(?: {4,}.*\n)+")
-PLACEHOLDER = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install|kinetree bench|kinetree studio")
+PLACEHOLDER = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b(?!/)|scripts/dev\.py|pip install|bin/activate|kinetree bench|kinetree studio")
 SECONDS = 600
 
 

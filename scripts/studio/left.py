@@ -18,6 +18,8 @@ TOLD = 12  # problems and warnings that are listed
 LANGUAGES = {"TOML": "TOML", "JSON": "JSON"}
 THEMES = {True: "githubDark", False: "githubLight"}
 
+TO_VIEW = "if (innerWidth < 760) document.querySelector('.left').scrollIntoView({behavior: 'smooth'})"  # on phones it stands below the scene
+
 
 class Left:
     """What a mechanism is; `changed` hears of every change, `opened` of another description."""
@@ -36,6 +38,7 @@ class Left:
                 self.tree = ui.column().classes("w-full gap-1")
             with ui.tab_panel(source):
                 self._sources()
+        self.tabs.classes("left").on_value_change(lambda: ui.run_javascript(TO_VIEW))
 
     # -- what stands where ----------------------------------------------------------------------------------------------------------------
     def _parameters(self) -> None:

@@ -32,6 +32,10 @@ STYLE = """<style>
 .variable { display: flex; justify-content: space-between; gap: 6px; padding: 2px 8px; font-size: 13px; border-radius: 4px; cursor: grab }
 .variable:hover { background: #8882 }
 .chart { border: 1px solid #8883; border-radius: 6px; padding: 4px 8px }
+.text-warning { color: #8f5600 !important }
+.body--dark .text-warning { color: #f2c037 !important }
+.body--dark .q-splitter .text-primary { color: #7ab7f0 !important }
+.q-splitter .q-chip__icon, .q-splitter .q-tree__arrow { opacity: 1; color: inherit }
 @media (max-width: 760px) {
   .q-header .q-btn .block { display: none }
   .q-header .q-btn .on-left { margin-right: 0 }
@@ -41,7 +45,7 @@ STYLE = """<style>
   .q-splitter--vertical > .q-splitter__panel { width: 100% !important }
   .side { height: auto }
   .editor { height: 60vh }
-  .scene { height: 80vh }
+  .scene { height: 62vh }
   .q-splitter__separator { display: none }
   .plots { grid-template-columns: minmax(0, 1fr) }
   .plots .list { max-height: 180px }
@@ -133,10 +137,12 @@ class StudioPage:
 
     async def begin(self) -> None:
         """The theme of the browser, the mechanism at its start."""
-        try:
-            self.dark.value = bool(await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=10.0))
-        except TimeoutError:
-            self.dark.value = False
+        for _ in range(6):  # a busy browser answers late
+            try:
+                self.dark.value = bool(await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=10.0))
+                break
+            except TimeoutError:
+                continue
         self.left.rewrite()
         self.left.paint()
         await self.show_start()

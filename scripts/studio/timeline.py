@@ -12,7 +12,7 @@ from nicegui import ui
 from kinetree.models.result.readable import written
 from kinetree.scripts.studio.session import Finished, Session
 
-COLOURS = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c")
+COLOURS = ("#7aa7d6", "#dc9c52", "#79b98a", "#d98881", "#a998d0", "#6bb8c1", "#c39d7e", "#dc8bb5")  # light enough for black letters
 EVENTS = 200
 
 
@@ -73,11 +73,11 @@ class Timeline:
         with ui.element("div").classes("w-full relative").style("height: 34px").mark("timeline"):
             for span in spans(finished.result):
                 left, width = 100 * (span.begin - begin) / whole, 100 * (span.end - span.begin) / whole
-                with ui.element("div").classes("absolute overflow-hidden whitespace-nowrap text-white text-xs px-1 cursor-pointer rounded") as bar:
+                with ui.element("div").classes("absolute overflow-hidden whitespace-nowrap text-black text-xs px-1 cursor-pointer rounded") as bar:
                     ui.label(span.name or "run").classes("ellipsis")
                     ui.tooltip(f"{span.name or 'run'}: {written(span.begin, 6)} to {written(span.end, 6)} s")
                 style = f"left: {left:.4f}%; width: calc({width:.4f}% - 1px); top: 0; height: 24px; line-height: 24px"
-                bar.style(f"{style}; background: {colour(span.name, groups)}; opacity: {1.0 if shown else 0.6}")
+                bar.style(f"{style}; background: {colour(span.name, groups)}; filter: saturate({1.0 if shown else 0.45})")
                 bar.on("click", lambda _, t=span.begin: self.seek(t))
             for event in [event for event in finished.result.events if event.kind != "stage"][:EVENTS]:
                 tick = (

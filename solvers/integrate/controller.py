@@ -36,6 +36,7 @@ LIPSCHITZ = 19  # estimate of the largest |df/dy| along the error, 1/s
 NQ, NU = 20, 21  # y = (q, u, x): numbers of coordinates and speeds (stormer, semi_implicit)
 REFRESH = 22  # steps between two Jacobians (semi_implicit); 0: explicit, no Jacobian
 CORRECT = 23  # 1: one corrector pass after the explicit step (stormer)
+PASSIVE = 26  # states at the end of y on which no rate depends: no columns of Jacobians are evaluated for them
 GRID_START, GRID_COUNT = 24, 25  # fixed step methods: time of the last (re)start and steps since then
 OWN = 32  # offsets from here on belong to the method
 

@@ -1,4 +1,4 @@
-"""Jacobian df/dy by forward differences: n evaluations.
+"""Jacobian df/dy by forward differences: an evaluation for each state that rates depend on.
 
 The increment of y_j is sqrt(eps) of the largest of |y_j|, of its change |h f_j| in a step and of atol_j/rtol, below which y_j does not matter;
 it points where the solution goes.
@@ -6,7 +6,7 @@ it points where the solution goes.
 
 import math
 
-from kinetree.solvers.integrate.controller import ATOL, F_NEW, H_NEXT, JACOBIANS, RTOL, T_NEW, Y_NEW, block, evaluate
+from kinetree.solvers.integrate.controller import ATOL, F_NEW, H_NEXT, JACOBIANS, PASSIVE, RTOL, T_NEW, Y_NEW, block, evaluate
 from kinetree.solvers.kernel import kernel
 
 ROOT_EPS = 1.4901161193847656e-08
@@ -23,7 +23,11 @@ def numerical_jacobian(jacobian, mem, rhs, context, trial):
     mem[JACOBIANS] += 1.0
     for i in range(n):
         y_trial[i] = y[i]
-    for j in range(n):
+    active = n - int(mem[PASSIVE])
+    for i in range(n):
+        for j in range(active, n):
+            jacobian[i * n + j] = 0.0
+    for j in range(active):
         size = max(abs(y[j]), abs(mem[H_NEXT] * f[j]), atol[j] / mem[RTOL], SMALLEST)
         y_trial[j] = y[j] + math.copysign(ROOT_EPS * size, f[j])
         status = evaluate(f_trial, mem, rhs, context, mem[T_NEW], y_trial)

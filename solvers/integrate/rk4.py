@@ -42,10 +42,25 @@ def rk4_changed(mem, rhs, context):
 @kernel
 def rk4_step(mem, rhs, context, t_limit):
     """One step of size H_GIVEN."""
-    t, t_end = mem[CT.T_NEW], CT.grid_time(mem, t_limit)
-    h = t_end - t
+    t_end = CT.grid_time(mem, t_limit)
+    h = t_end - mem[CT.T_NEW]
+    status = runge_kutta(mem, rhs, context, h, t_end)
+    if status != 0:
+        return status
     y_old, y, f_old, f = CT.block(mem, CT.Y_OLD), CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_OLD), CT.block(mem, CT.F_NEW)
-    k2, k3, k4, stage = CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4), CT.block(mem, STAGE)
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
+    CT.copy(y, CT.block(mem, STAGE))
+    CT.accept(mem, t_end, h)
+    CT.advance_grid(mem, t_end)
+    return CT.evaluate(f, mem, rhs, context, t_end, y)
+
+
+@kernel
+def runge_kutta(mem, rhs, context, h, t_end):
+    """The state a step of size h later into STAGE; three evaluations."""
+    t, y, f, stage = mem[CT.T_NEW], CT.block(mem, CT.Y_NEW), CT.block(mem, CT.F_NEW), CT.block(mem, STAGE)
+    k2, k3, k4 = CT.block(mem, K2), CT.block(mem, K3), CT.block(mem, K4)
     for i in range(len(y)):
         stage[i] = y[i] + 0.5 * h * f[i]
     status = CT.evaluate(k2, mem, rhs, context, t + 0.5 * h, stage)
@@ -61,13 +76,9 @@ def rk4_step(mem, rhs, context, t_limit):
     status = CT.evaluate(k4, mem, rhs, context, t_end, stage)
     if status != 0:
         return status
-    CT.copy(y_old, y)
-    CT.copy(f_old, f)
     for i in range(len(y)):
-        y[i] += h / 6.0 * (f_old[i] + 2.0 * (k2[i] + k3[i]) + k4[i])
-    CT.accept(mem, t_end, h)
-    CT.advance_grid(mem, t_end)
-    return CT.evaluate(f, mem, rhs, context, t_end, y)
+        stage[i] = y[i] + h / 6.0 * (f[i] + 2.0 * (k2[i] + k3[i]) + k4[i])
+    return 0
 
 
 @kernel

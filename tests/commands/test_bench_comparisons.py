@@ -26,16 +26,26 @@ def test_instructions_are_those_of_the_engine():
 
 
 def counted(**functions: float) -> dict:
-    return {"versions": {"numba": "1"}, "level": "x86-64-v3", "instructions": {"chain": {"total": sum(functions.values())} | functions}}
+    counts = {"total": sum(functions.values())} | functions
+    return {"versions": {"numba": "1"}, "level": "x86-64-v3", "instructions": {"chain": counts}, "python": "3.0", "bytecodes": {"compile": counts}}
 
 
 def test_growth_names_the_function():
     """Two per cent more fails, less does not; what grew most comes first; other compilers are not compared."""
     before = counted(motion=1000.0, dec=1000.0)
     assert instructions.compare(before, counted(motion=1030.0, dec=1000.0)) == []
-    (said,) = instructions.compare(before, counted(motion=1010.0, dec=1200.0))
-    assert "2000 -> 2210" in said and said.index("dec 1000 -> 1200") < said.index("motion 1000 -> 1010")
-    assert instructions.compare(before | {"versions": {"numba": "2"}}, counted(motion=9000.0)) == []
+    for said in instructions.compare(before, counted(motion=1010.0, dec=1200.0)):
+        assert "2000 -> 2210" in said and said.index("dec 1000 -> 1200") < said.index("motion 1000 -> 1010")
+    for other, left in (({"versions": {"numba": "2"}}, "compile"), ({"python": "2.7"}, "chain")):
+        (said,) = instructions.compare(before | other, counted(motion=9000.0))
+        assert said.startswith(left)
+
+
+def test_instructions_of_python_repeat_and_are_ours():
+    """The same description takes the same instructions, to the last one, and functions are named."""
+    first, second = instructions.compilation(), instructions.compilation()
+    assert first == second and first["total"] == sum(first.values()) - first["total"]
+    assert first["nodes.postorder"] > 0.0 and not any(name.startswith("typing.") for name in first)
 
 
 def test_a_benchmark_without_comparison_says_so(capsys):

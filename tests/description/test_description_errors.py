@@ -208,3 +208,21 @@ def test_unreadable_files(tmp_path, name, content, words):
 @pytest.mark.parametrize("source", ["nowhere.toml", "a\0b.toml", "x" * 100_000 + ".toml", "lib:regulatr", "lib:../../etc/passwd", 3, "nowhere"])
 def test_sources_that_do_not_exist(source):
     assert len(problems_of(source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"stages": [{"name": "a", "ends": {"at": 1}, "set": {"gap": 20}}, {"name": "b"}]}, "stages[0].set.gap"),
+        ({"events": {"e": {"when": "gamma > 1", "set": {"gap": {"value": 120, "unit": "mm"}}}}}, "events.e.set.gap"),
+        ({"run": {"prepare": [{"set": {"gap": "10/5"}}]}}, "run.prepare[0].set.gap"),
+    ],
+)
+def test_what_is_set_lies_within_the_bounds(table, key):
+    """20 for a parameter that was given as 50 mm is 20 m; a law is evaluated at its instant, and may give what it will."""
+    gap = {"value": 50, "unit": "mm", "min": 1, "max": 100, "tunable": True}
+    description = {**REGULATOR, **table, "parameters": {**REGULATOR["parameters"], "gap": gap}}
+    (problem,) = problems_of(description)
+    assert problem.key == key and "a number >= 0.001 and <= 0.1" in str(problem)
+    law = {"stages": [{"name": "a", "ends": {"at": 1}, "set": {"gap": "gap/2"}}, {"name": "b"}]}
+    describe({**description, **law, "events": {}, "run": {}})

@@ -202,3 +202,21 @@ def test_a_third_derivative_of_a_table_is_refused():
         node = differentiate(node, lambda leaf: ONE)
     with pytest.raises(ExpressionError, match="'law'"):
         differentiate(node, lambda leaf: ONE)
+
+
+FOLDED = {
+    "1**a": lambda a: 1.0, "a**0": lambda a: 1.0, "a**-3": lambda a: a**-3, "a**5": lambda a: a**5, "a**0.5": lambda a: a**0.5,
+    "a > 0.5 and 1": lambda a: float(a > 0.5), "1 and a > 0.5": lambda a: float(a > 0.5), "a > 0.5 and 0": lambda a: 0.0,
+    "a > 0.5 or 0": lambda a: float(a > 0.5), "0 or a > 0.5": lambda a: float(a > 0.5), "a > 0.5 or 3": lambda a: 1.0,
+    "-(-a)": lambda a: a, "-(a - 2)": lambda a: 2.0 - a, "if(1, a, 2)": lambda a: a, "if(0, a, 2)": lambda a: 2.0, "max(a, a)": lambda a: a,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FOLDED)
+def test_constants_in_operations_leave_the_value(text: str):
+    """What is folded when an expression is read means what it says, on either side of a bound."""
+    for a in (0.25, 0.75):
+        registers = Registers()
+        registers.add("a", phase=STATE)
+        place = registers.compile(parse(text))
+        assert run(registers, {"a": a})[place] == pytest.approx(FOLDED[text](a), rel=1e-15), (text, a)

@@ -114,3 +114,21 @@ def test_a_hosts_state_that_blew_up_is_named(archive):
     except FMICallException:
         assert any("'der(q)' has grown to 1e+200" in message for message in host.messages), host.messages
     host.fmu.freeInstance()
+
+
+@pytest.mark.parametrize("law, doing", [("1/zero", "initialization at t = 0:"), ("if(t < 0.03, 0, 1/zero)", "evaluation at t = 0.03:")])
+def test_a_law_without_a_value_is_no_infinite_rate(tmp_path: Path, law: str, doing: str):
+    """Integrators of hosts take infinity for a number; here the law has no value from the start, or behind a corner that is carried out."""
+    forces = {"lost": {"coordinate": "q", "value": law}}
+    build_fmu(load(swing(1e6) | {"parameters": {"zero": 0.0}, "forces": forces}), tmp_path / "lost.fmu", backend="native", fmi=2)
+    with Archive(tmp_path / "lost.fmu") as opened:
+        host = Host(opened, kind="ModelExchange")
+        with pytest.raises(FMICallException):
+            host.start()
+            assert host.fmu.newDiscreteStates()[-1] == 0.03
+            host.fmu.enterContinuousTimeMode()
+            host.fmu.setTime(0.03)
+            host.fmu.enterEventMode()
+            host.fmu.newDiscreteStates()
+        assert host.messages == [f"{doing} the rate of 'der(q)' is not a finite number"]
+        host.fmu.freeInstance()

@@ -13,7 +13,10 @@ import kinetree.models.run.unit as unit_module
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.source.archive import STRICT, compile_sources, engine_text, source_files
 from kinetree.fmu.source.program import Program
+from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
+from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.sensitivity import horizon, rounded, run
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.tools import compiler, cross_compiler
 
@@ -161,6 +164,49 @@ def test_sources_that_do_not_compile_say_why(tmp_path):
         compile_sources(tmp_path, tmp_path / "x.so")
     with pytest.raises(Exception, match="no sources"):
         compile_sources(Path(tmp_path / "sources"), tmp_path / "x.so")
+
+
+def four_bar_beside_a_dead_point() -> dict:
+    """Crank and rod pass their stretched position at a small angle while the bar still turns; a stage's end opens the loop."""
+    sizes = {"crank": (1.0, 0.3), "rod": (2.0, 0.8), "rocker": (1.5, 0.5)}
+    bodies = {n: {"mass": m, "com": [s / 2, 0, 0], "inertia": [1e-3, m * s * s / 12, m * s * s / 12, 0, 0, 0]} for n, (m, s) in sizes.items()}
+    hinge = {"type": "revolute", "axis": "y"}
+    closing = [{"shift": [0.5, 0, 0]}, {"rotate": "y", "coordinate": "tau"}, {"shift": [-0.8, 0, 0]}]
+    return {
+        "format": "kinetree/1",
+        "name": "four-bar that opens",
+        "gravity": [0, 0, -9.81],
+        "parameters": {"c": {"value": 0.3, "unit": "N.m.s/rad", "tunable": True}},
+        "bodies": bodies,
+        "joints": {
+            "A": {"parent": "ground", "child": "crank", **hinge, "coordinates": ["phi"], "start": -0.9, "speed": -3.0},
+            "B": {"parent": "crank", "child": "rod", "at": [0.3, 0, 0], **hinge, "coordinates": ["psi"], "start": 0.3},
+            "C": {"parent": "ground", "child": "rocker", "at": [0.7, 0, 0], **hinge, "coordinates": ["chi"], "start": -1.3},
+            "D": {"parent": "rocker", "child": "rod", "transforms": closing, "cut": True},
+        },
+        "forces": {"friction": {"coordinate": "phi", "value": "-c*der(phi)"}},
+        "outputs": {"reaction": {"quantity": "reaction", "joint": "C", "axis": "x"}},
+        "stages": [{"name": "closed", "ends": {"when": "t > 1.3"}, "free": ["D"]}, {"name": "open"}],
+    }
+
+
+def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
+    grid = [0.02 * k for k in range(26)]
+    found, response = {}, {}
+    for name, mechanism in (("loop", four_bar_beside_a_dead_point()), ("pendulum", "lib:pendulum")):
+        twin = InProcess(fmu_unit(load(mechanism), integrator="rk4", step=1e-3))
+        expected = run(twin.start(), grid, ["phi"])
+        response[name] = horizon(twin, grid, ["phi"], expected)[1]
+        found[name] = rounded(twin, lambda unit: run(unit, grid, ["phi"]))
+    rounding = np.finfo(float).eps
+    assert found["loop"] > 100.0 * response["loop"] * rounding  # it decides whether a residual is closed once more
+    assert 0.0 < found["pendulum"] < 100.0 * response["pendulum"] * rounding
+
+
+@pytest.mark.slow
+def test_sources_of_a_loop_beside_a_dead_point(tmp_path):
+    report = verify(build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2))
+    assert report.good, str(report)
 
 
 @pytest.mark.slow

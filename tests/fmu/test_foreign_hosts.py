@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.fmu.archive.build import build_fmu
+from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts.bench import hosts as table
 from kinetree.scripts.cli import main
@@ -12,7 +13,8 @@ from kinetree.scripts.fmi import bare, conditions
 from kinetree.scripts.fmi.bare import HostError, why_not
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.scripts.fmi.hosts import FOREIGN, Task, deviation, row_at, tasks
-from kinetree.scripts.fmi.verify import Report, twin_of
+from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.scripts.fmi.verify import Report, motion_of_model, twin_of
 from kinetree.solvers.library.platforms import PLATFORMS
 from kinetree.solvers.library.tools import LibraryError
 
@@ -109,7 +111,7 @@ def test_verify_holds_another_fmu_beside_and_moves_to_an_awkward_folder(archive)
 def test_verify_changes_a_parameter_during_the_run(archive):
     """FMI 3.0 only allows it in event mode."""
     report, grid = Report(archive.path), [0.01 * k for k in range(21)]
-    conditions.parameters(report, archive, twin_of(archive), grid, ["height"])
+    conditions.parameters(report, archive, twin_of(archive), grid, ["height"], straight=False)
     assert [(check.what, check.good) for check in report.checks] == [("scale changed at run time", True)]
 
 
@@ -166,3 +168,20 @@ def test_numbers_above_the_common_bound_are_off(monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "| -9 0.13 off -9 |" in said and "off: the deviation itself, above 0.002 in model exchange" in said
     assert not table.good("omsimulator ME 2.0", 0.3) and not table.good("fmusim ME 2.0", 0.13) and not table.good("omsimulator CS 2.0", 1e-4)
+
+
+def test_verify_compares_a_motion_that_ends_up_to_shortly_before(tmp_path):
+    """Bounces that follow one another ever faster end the motion: geometric series of times, 0.45 s (1 + 2 0.8 + 2 0.8² + …) = 4.05 s."""
+    ball = {
+        "format": "kinetree/1",
+        "name": "ball",
+        "gravity": [0, 0, -9.81],
+        "bodies": {"ball": {"mass": 1.0}},
+        "joints": {"J": {"parent": "ground", "child": "ball", "transforms": [{"shift": "z", "coordinate": "z", "start": 0.5 * 9.81 * 0.45**2}]}},
+        "events": {"bounce": {"when": "z < 0", "set": {"der(z)": "-0.8*der(z)"}}},
+    }
+    report, grid = Report(tmp_path), [0.1 * k for k in range(51)]
+    reached, rows = motion_of_model(report, InProcess(fmu_unit(load(ball))), grid, ["z"])
+    assert 3.2 < reached[-1] < 4.05 and len(rows) == len(reached)
+    (line,) = report.checks
+    assert "events accumulate (chattering): event 'bounce'" in line.result and "t = 4.0" in line.result

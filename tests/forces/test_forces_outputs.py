@@ -221,3 +221,27 @@ def test_keys_that_mean_nothing_are_refused(output, key):
     with pytest.raises(ModelError) as error:
         load(mechanism(o=output))
     assert f"outputs.o.{key}" in [problem.key for problem in error.value.problems]
+
+
+@pytest.mark.parametrize("part", ["force", "moment"])
+@pytest.mark.parametrize("turned", [False, True], ids=["as written", "turned"])
+def test_reactions_in_axes_of_any_body(part: str, turned: bool):
+    """One vector in the axes of the ground, of a body and of the child, by R_y(0.7) and R_x(0.4); a joint may lead back to its parent."""
+    body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
+    end = {"parent": "arm", "child": "tip", "at": [0, 0, -1.5], "type": "revolute", "axis": "x", "coordinates": ["b"]}
+    if turned:  # the tree still grows from the ground: the joint is gone through backwards
+        end = {"parent": "tip", "child": "arm", "child_at": [0, 0, -1.5], "type": "revolute", "axis": "x", "coordinates": ["b"]}
+    pivot = {"child": "arm", "type": "revolute", "axis": "y", "coordinates": ["a"]}
+    frames = ("ground", "arm", "tip", "body")
+    outputs = {f"{f}_{x}": {"quantity": "reaction", "joint": "end", "part": part, "frame": f, "axis": x} for f in frames for x in "xyz"}
+    bodies = {"arm": body | {"com": [0, 0, -1]}, "tip": body}
+    system = load({"format": "kinetree/1", "bodies": bodies, "joints": {"pivot": pivot, "end": end}, "outputs": outputs}).compile()
+    told = system.outputs(0.0, [0.7, -0.4 if turned else 0.4], [1.0, 2.0 if turned else -2.0])
+    ground, arm, tip, own = (np.array([told[f"{f}_{x}"] for x in "xyz"]) for f in frames)
+    c, s = np.cos(0.7), np.sin(0.7)
+    about_y = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    c, s = np.cos(0.4), np.sin(0.4)
+    about_x = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    assert np.abs(tip).max() > 0.5
+    assert ground == pytest.approx(about_y @ arm, abs=1e-12) and arm == pytest.approx(about_x @ tip, abs=1e-12)
+    assert own == pytest.approx(arm if turned else tip, abs=1e-12)  # its axes are those of the child

@@ -256,3 +256,25 @@ def test_rest_of_a_box_on_its_corners():
     rest = load(box(0.5)).compile().equilibrium()
     assert rest.outputs["load"] == pytest.approx(2.0 * G, rel=1e-9)
     assert rest.coordinates[load(box(0.5)).compile().coordinates[2]] == pytest.approx(0.1 - 2.0 * G / 8e4, abs=1e-9)
+
+
+@pytest.mark.parametrize("other", ["sphere", "box", "capsule"])
+def test_the_ground_may_be_named_first(other: str):
+    """A sphere of a body on an outline of the ground, and that outline on the sphere: one force, one motion."""
+    law = (
+        LAW | {"damping": 20.0} | ({} if other == "sphere" else {"friction": 0.3, "friction_speed": 0.01})
+    )  # of spheres the first one's surface rubs
+    on, off = {"body": "a", "point": [0.1, 0.0, -0.2]}, {"body": "ground", "point": [0.05, 0.1, 0.02]}
+    q, u = np.array([0.1, 0.2, 0.4, 0.9, 0.1, -0.3, 0.3]), np.array([0.2, -0.1, -0.3, 0.5, 0.2, 0.1])
+    q[3:] /= np.linalg.norm(q[3:])
+    found = []
+    for force in (
+        {**on, "shape": SHAPES["sphere"], "against": off | SHAPES[other]},
+        {**off, "shape": SHAPES[other], "against": on | SHAPES["sphere"]},
+    ):
+        body = {"a": {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}}
+        mechanism = {"format": "kinetree/1", "bodies": body, "joints": {"j": {"child": "a", "type": "free"}}, "forces": {"c": force | law}}
+        system = load(mechanism | {"outputs": {"load": "force('c')"}}).compile()
+        assert system.outputs(0.0, q, u)["load"] > 10.0
+        found.append(system.accelerations(0.0, q, u))
+    assert found[1] == pytest.approx(found[0], rel=1e-12, abs=1e-12)

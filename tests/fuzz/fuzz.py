@@ -1,6 +1,6 @@
 """The long run of every fuzzer: `python3 scripts/dev.py fuzz --minutes 20 [--seed 1] [--kinds description,calls,...] [--out FOLDER]`.
 
-Prints what was tried; what is found is shrunk and written to a file. `--coverage` prints which lines and branches of the C shell the calls reach.
+Prints what was tried; what is found is shrunk and written to a file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Protocol
 
-from call_sequences import COUNTERS, CallSequences, built, coverage, missing_tools
+from call_sequences import CallSequences, built, missing_tools
 from crossings import Crossings
 from motions import Motions
 from readers import Readers
@@ -73,15 +73,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--kinds", default=",".join(kinds), help="which of " + ", ".join(kinds))
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where findings are written")
-    parser.add_argument("--coverage", action="store_true", help="lines and branches of the C shell that the calls reach, by gcov")
     options = parser.parse_args()
-    if options.coverage:
-        if why := missing_tools(COUNTERS):
-            print(why)
-            return 1
-        with tempfile.TemporaryDirectory() as folder:
-            print(coverage(built(Path(folder), COUNTERS), options.seed if "--seed" in sys.argv else 1))
-        return 0
     if unknown := set(options.kinds.split(",")) - set(kinds):
         parser.error(f"unknown kind {', '.join(unknown)}; known: {', '.join(kinds)}")
     return hunt(options.kinds.split(","), options.minutes, options.seed, options.out)

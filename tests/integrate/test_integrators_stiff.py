@@ -165,6 +165,25 @@ def test_rows_of_their_diagonal_alone_are_solved_without_rounding():
     assert np.abs((a + 1j * b) @ (u + 1j * v) - (x + 1j * y)).max() <= 1e-12 * np.abs(a).max()
 
 
+def test_coordinates_are_their_own_pivots():
+    """Rows (g, -1) of coordinates above stiff rows of speeds: no row is exchanged for them, and the solution is as accurate as ever."""
+    rng = np.random.default_rng(5)
+    m, g = 6, 30.0
+    n = 2 * m
+    a = np.block([[g * np.eye(m), -np.eye(m)], [1e6 * rng.normal(size=(m, m)), 1e3 * rng.normal(size=(m, m)) + g * np.eye(m)]])
+    x, pivots, lu = rng.normal(size=n), np.zeros(n), a.ravel().copy()
+    b = a @ x
+    assert factor(lu, pivots, n) == 0 and pivots[:m].tolist() == [-1.0 - (m + k) for k in range(m)]
+    solve(lu, pivots, n, b)
+    assert np.abs(b - x).max() < 1e-11 * np.linalg.cond(a / np.abs(a).max(axis=1)[:, None])
+    z = a + 1j * g * np.eye(n)
+    c = z @ (x + 2j * x)
+    re, im, u, v = z.real.ravel().copy(), z.imag.ravel().copy(), c.real.copy(), c.imag.copy()
+    assert factor_complex(re, im, pivots, n) == 0 and (pivots[:m] < 0.0).all()
+    solve_complex(re, im, pivots, n, u, v)
+    assert max(np.abs(u - x).max(), np.abs(v - 2 * x).max()) < 1e-11 * np.linalg.cond(a / np.abs(a).max(axis=1)[:, None])
+
+
 def test_singular_matrices_are_reported():
     assert factor(np.ones(9), np.zeros(3), 3) == 1
     assert factor_complex(np.ones(9), np.ones(9), np.zeros(3), 3) == 1

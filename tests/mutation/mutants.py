@@ -1,209 +1,203 @@
 """Small wrong changes made on purpose: which of them do the tests see? `python3 scripts/dev.py mutants` runs it; survivors are listed to be judged.
 
-A mutant changes one place of one file in a copy of the tree: a comparison, an operator, a number, a condition, a statement. The tests of the
-file's room run against the copy, kernels as plain Python (no engine is built per mutant). A failing test kills a mutant, and so does one that no
-longer ends.
+A mutant changes one place of one file in a copy of the tree. Against a change of Python run the tests that execute its lines, nearest first,
+within a box of time (`python3 scripts/dev.py coverage` finds out which; kernels run as plain Python, no engine is built per mutant); against one
+of the C shell the sequences of calls and the tests of FMUs. A failing test kills a mutant, and so does one that no longer ends. What makes the
+same program does not count.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
-import os
+import math
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import CodeType
 
-ROOT = Path(__file__).resolve().parents[2]
-LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
-# rooms of tests that look at a room of sources, nearest first
-TESTS = {
-    "solvers/algebra": ["engine", "literal"],
-    "solvers/engine": ["engine", "literal", "forces"],
-    "solvers/expressions": ["expressions"],
-    "solvers/integrate": ["integrate"],
-    "solvers/literal": ["literal"],
-    "solvers/loops": ["loops"],
-    "solvers/run": ["run", "integrate"],
-    "solvers/chain": ["chain"],
-    "models/analysis": ["analysis"],
-    "models/compilation": ["forces", "loops", "run", "description"],
-    "models/description": ["description", "expressions"],
-    "models/expressions": ["expressions"],
-    "models/foreign": ["foreign"],
-    "models/graph": ["description"],
-    "models/result": ["result"],
-    "models/run": ["run", "integrate"],
-    "models/system": ["system", "loops", "analysis"],
-    "fmu_src": ["fmu"],
-    "scripts/cosim": ["cosim"],
-    "scripts/ssp": ["cosim"],
-    "scripts": ["commands"],
+import c_places
+import places
+from chosen import BOX, Chosen
+from places import Place
+from trials import LAYERS, ROOT, Copy
+
+GROUPS = {
+    "kernels": (
+        "solvers/algebra",
+        "solvers/contacts",
+        "solvers/engine",
+        "solvers/expressions",
+        "solvers/integrate",
+        "solvers/literal",
+        "solvers/loops",
+    ),
+    "chains": ("solvers/chain", "models/chain"),
+    "events": ("solvers/run", "models/run"),
+    "compilation": (
+        "models/compilation",
+        "models/description",
+        "models/expressions",
+        "models/forces",
+        "models/graph",
+        "models/joints",
+        "models/system",
+    ),
+    "analysis": ("models/analysis", "models/result", "models/gradients", "models/trace", "models/controllers", "models/scene", "models/foreign"),
+    "fmu": ("fmu_src/archive", "fmu_src/slave", "fmu_src/source", "fmu_src/variables.py", "fmu_src/dependencies.py", "fmu_src/model_description.py"),
+    "shell": ("fmu_src/native/",),
+    "scripts": (
+        "scripts/cosim",
+        "scripts/ssp",
+        "scripts/studies",
+        "scripts/reports",
+        "scripts/terminal",
+        "scripts/commands",
+        "scripts/hil",
+        "scripts/fmi",
+    ),
 }
-SWAPPED = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
-    ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
-    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Mod: "*", ast.Pow: "*", ast.FloorDiv: "*",
-}  # fmt: skip
-SLOWEST = 90.0  # seconds a mutant's tests may take beyond three times those of the tree
+# a native FMU's C code is no Python whose lines could be followed; nearest first
+SHELL_TESTS = [
+    "tests/fmu/test_fmu_native.py", "tests/fmu/test_fmu_exchange.py", "tests/fmu/test_fmu_events.py",
+    "tests/fmu/test_fmu_limits.py",
+    "tests/fmu/test_fmu_engine.py", "tests/fmu/test_fmu_starts.py", "tests/fmu/test_capabilities.py", "tests/chain/test_chain_fmu.py",
+    "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py", "tests/fuzz/calls",
+]  # fmt: skip
+SHELL_TESTS_LAST = 500.0  # seconds that they may take
+JUDGED = Path(__file__).with_name("judged.toml")  # changes that make the same program, by hand, each with its reason
 
 
 @dataclass
 class Mutant:
     """One change: where, what stood there, what stands there now, and what the tests said."""
 
+    group: str
     file: str
     line: int
     before: str
     after: str
     verdict: str = ""
+    by: str = ""
+
+    def text(self) -> str:
+        return f"{self.verdict:10s} {self.file}:{self.line}  {short(self.before)}  ->  {short(self.after)}{'  by ' + self.by if self.by else ''}"
 
 
-def places(path: Path) -> Iterator[tuple[int, int, str, int]]:
-    """(start, end, new text, line) of every change worth trying in a file; offsets in bytes."""
-    source = path.read_bytes()
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    tree = ast.parse(source)
-    documents = {
-        id(node.body[0]) for node in ast.walk(tree) if hasattr(node, "body") and isinstance(node.body, list) and node.body and is_text(node.body[0])
-    }
-
-    def span(node: ast.expr | ast.stmt) -> tuple[int, int]:
-        return starts[node.lineno - 1] + node.col_offset, starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-
-    def text(node: ast.expr) -> str:
-        a, b = span(node)
-        return source[a:b].decode()
-
-    for node in ast.walk(tree):
-        if id(node) in documents:
-            continue
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
-            yield *span(node), f"({text(node.left)}) {SWAPPED[type(node.ops[0])]} ({text(node.comparators[0])})", node.lineno
-        elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not is_string(node):
-            yield *span(node), f"({text(node.left)}) {SWAPPED[type(node.op)]} ({text(node.right)})", node.lineno
-        elif isinstance(node, ast.BoolOp):
-            word = " or " if isinstance(node.op, ast.And) else " and "
-            yield *span(node), word.join(f"({text(value)})" for value in node.values), node.lineno
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-            yield *span(node), f"({text(node.operand)})", node.lineno
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            yield *span(node), repr(node.value + 1 if isinstance(node.value, int) else 1.5 * node.value or 1.0), node.lineno
-        elif isinstance(node, (ast.If, ast.While)) and not isinstance(node.test, (ast.Compare, ast.BoolOp)):
-            yield *span(node.test), f"not ({text(node.test)})", node.lineno
-        elif isinstance(node, (ast.AugAssign, ast.Expr)) and not is_text(node):
-            yield *span(node), "pass", node.lineno
+def short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) < 70 else line[:67] + "..."
 
 
-def is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def is_string(node: ast.expr) -> bool:
-    """Whether an operator joins or formats texts."""
-    return any(
-        isinstance(each, (ast.JoinedStr, ast.List, ast.Tuple)) or isinstance(each, ast.Constant) and isinstance(each.value, str)
-        for each in ast.walk(node)
-    )
+def sources() -> list[str]:
+    """Everything that may be changed."""
+    python = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py")]
+    return sorted(path.relative_to(ROOT).as_posix() for path in (*python, *(ROOT / "fmu_src" / "native").glob("*.c")))
 
 
 def changed_files() -> list[str]:
     """Sources that differ from the last commit but one, committed or not."""
     done = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True)
-    return [name for name in done.stdout.split() if name.endswith(".py") and name.split("/")[0] in LAYERS and (ROOT / name).exists()]
+    return sorted(set(done.stdout.split()) & set(sources()))
 
 
-def rooms_of(name: str) -> list[str]:
-    """Test folders of a source file."""
-    parts = name.split("/")
-    for size in (2, 1):
-        found = TESTS.get("/".join(parts[:size]))
-        if found and len(parts) > size:
-            return [f"tests/{room}" for room in found if (ROOT / "tests" / room).is_dir()]
-    return ["tests/engine", "tests/literal"] if parts[0] == "solvers" else ["tests/description"]
+def group_of(name: str) -> str:
+    suffix = ".c" if name.startswith("fmu_src/native/") else ".py"
+    return next((group for group, rooms in GROUPS.items() if name.endswith(suffix) and name.startswith(rooms)), "")
 
 
-class Copy:
-    """A copy of the tree whose packages are found before those of the installation."""
+def places_of(name: str) -> list[Place]:
+    return list((c_places if name.endswith(".c") else places).places(ROOT / name))
 
-    def __init__(self, folder: Path):
-        self.folder = folder
-        for name in (*LAYERS, "tests", "docs"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, folder)
-        packages = folder / "packages" / "kinetree"
-        packages.mkdir(parents=True)
-        for source, name in LAYERS.items():
-            (packages / name).symlink_to(folder / source, target_is_directory=True)
 
-    def test(self, rooms: list[str], name: str, limit: float) -> str:
-        """'killed', 'survived' or 'endless'."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder / "packages"), "PYTHONDONTWRITEBYTECODE": "1"}
-        if name.startswith("solvers/"):
-            environment["NUMBA_DISABLE_JIT"] = "1"
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow and not host", *rooms]
-        try:
-            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=limit)
-        except subprocess.TimeoutExpired:
-            return "endless"
-        return "survived" if done.returncode == 0 else "killed"
+def drawn(names: Sequence[str], count: int, seed: int) -> list[tuple[str, Place]]:
+    """Changes of some files, every place as likely as any other."""
+    candidates = [(name, place) for name in names for place in places_of(name)]
+    random.Random(seed).shuffle(candidates)
+    return candidates[:count]
+
+
+def same_code(before: bytes, after: bytes, name: str) -> bool:
+    """Whether a change of Python compiles to what stood there."""
+    return name.endswith(".py") and code_of(compile(before, name, "exec", optimize=2)) == code_of(compile(after, name, "exec", optimize=2))
+
+
+def code_of(code: CodeType) -> tuple[object, ...]:
+    """What a piece of code does, without where it stands."""
+    constants = tuple(code_of(each) if isinstance(each, CodeType) else (type(each), repr(each)) for each in code.co_consts)
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
+
+
+def judged() -> set[tuple[str, str, str, str]]:
+    """(file, text of the line, before, after) of changes that were found to make the same program."""
+    found = tomllib.loads(JUDGED.read_text(encoding="utf-8")).get("same", []) if JUDGED.exists() else []
+    return {(each["file"], each["line"], each["before"], each["after"]) for each in found}
+
+
+def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> tuple[list[str], float]:
+    """What runs against a change, and the seconds that may take; without a map the tests of the file's room."""
+    if name.endswith(".c"):
+        return SHELL_TESTS, SHELL_TESTS_LAST
+    chosen = maps["plain" if name.startswith("solvers/") else "compiled"]
+    if not chosen.there:
+        raise SystemExit(f"Which tests execute {name} is not known yet: python3 scripts/dev.py coverage")
+    tests = chosen.tests(name, place.lines)
+    return tests, 90.0 + 12.0 * chosen.seconds(tests)  # a loaded machine is slower than its processor
 
 
 def run(options: argparse.Namespace) -> int:
-    """Try mutants until they, or the minutes, are used up; print and write the survivors."""
-    every = sorted(path.relative_to(ROOT).as_posix() for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
-    names = options.files or (every if options.all else changed_files())
-    if not names:
-        print("No changed sources; name files, or say --all")
-        return 0
-    draw = random.Random(options.seed)
-    candidates = [(name, place) for name in names for place in places(ROOT / name)]
-    draw.shuffle(candidates)
-    started, tried = time.monotonic(), []
-    times: dict[tuple[str, bool], float] = {}
+    """Try mutants until they, or the minutes, are used up; print and write what came of them."""
+    wanted = {group: [name for name in sources() if group_of(name) == group] for group in options.groups.split(",")} if options.groups else {}
+    if not wanted:
+        wanted = {"": options.files or (sources() if options.all else changed_files())}
+    started, tried, same = time.monotonic(), list[Mutant](), judged()
+    maps = {name: Chosen(name, options.box) for name in ("compiled", "plain")}
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
-        for name, (a, b, new, line) in candidates[: options.count]:
-            if time.monotonic() - started > 60.0 * options.minutes:
-                print("The time is used up")
-                break
-            rooms, key = rooms_of(name), (" ".join(rooms_of(name)), name.startswith("solvers/"))
-            if key not in times:
-                begun = time.monotonic()
-                if copy.test(rooms, name, 1800.0) != "survived":
-                    print(f"{name}: {' '.join(rooms)} fail without any change; its mutants are left out")
-                    times[key] = -1.0
+        for group, names in wanted.items():
+            for name, place in drawn(names, options.count, options.seed):
+                if time.monotonic() - started > 60.0 * options.minutes:
+                    print("The time is used up")
+                    break
+                source = (ROOT / name).read_bytes()
+                after = source[: place.start] + place.new.encode() + source[place.end :]
+                line = source.decode().splitlines()[place.line - 1].strip()
+                mutant = Mutant(group or group_of(name), name, place.line, source[place.start : place.end].decode(), place.new)
+                if same_code(source, after, name) or (name, line, mutant.before, mutant.after) in same:
+                    mutant.verdict = "same"
                 else:
-                    times[key] = time.monotonic() - begun
-            if times[key] < 0.0:
-                continue
-            path, source = copy.folder / name, (ROOT / name).read_bytes()
-            path.write_bytes(source[:a] + new.encode() + source[b:])
-            mutant = Mutant(name, line, source[a:b].decode(), new, copy.test(rooms, name, 3.0 * times[key] + SLOWEST))
-            path.write_bytes(source)
-            tried.append(mutant)
-            print(f"{mutant.verdict:9s} {name}:{line}  {short(mutant.before)}  ->  {short(mutant.after)}", flush=True)
+                    mutant.verdict, mutant.by = copy.tried(name, after, *tests_of(name, place, maps))
+                tried.append(mutant)
+                print(mutant.text(), flush=True)
     return report(tried, options.report)
 
 
-def short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) < 60 else line[:57] + "..."
+def interval(hits: int, count: int) -> tuple[float, float]:
+    """Wilson's interval of a share, 95 %."""
+    if not count:
+        return 0.0, 1.0
+    z, p = 1.96, hits / count
+    middle, half = p + z * z / (2 * count), z * math.sqrt(p * (1 - p) / count + z * z / (4 * count * count))
+    return max(0.0, (middle - half) / (1 + z * z / count)), min(1.0, (middle + half) / (1 + z * z / count))
 
 
 def report(tried: list[Mutant], file: str) -> int:
-    survivors = [mutant for mutant in tried if mutant.verdict == "survived"]
-    print(f"{len(tried)} mutants, {len(tried) - len(survivors)} seen by the tests, {len(survivors)} not")
+    """The share that survived, by group; survivors are what no test executes, too."""
+    groups = sorted({mutant.group for mutant in tried})
+    for group in [*groups, *(["all"] if len(groups) > 1 else [])]:
+        of = [mutant for mutant in tried if group in (mutant.group, "all") and mutant.verdict not in ("same", "invalid")]
+        left = [mutant for mutant in of if mutant.verdict in ("survived", "unreached")]
+        low, high = interval(len(left), len(of))
+        unreached = sum(mutant.verdict == "unreached" for mutant in left)
+        share = 100 * len(left) / max(len(of), 1)
+        said = f"{group or 'files':12s} {len(of):4d} mutants, {len(left):3d} survive ({unreached} in lines that no test reaches): {share:.1f} %"
+        print(f"{said}, 95 % between {100 * low:.1f} and {100 * high:.1f} %")
     if file:
         Path(file).write_text(json.dumps([asdict(mutant) for mutant in tried], indent=1), encoding="utf-8")
     return 0
@@ -213,8 +207,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py mutants", description="Small wrong changes made on purpose: which of them do the tests see?")
     parser.add_argument("files", nargs="*", help="sources to change (default: those that differ from the last commit but one)")
     parser.add_argument("--all", action="store_true", help="all sources")
+    parser.add_argument("--groups", default="", help=f"rooms by group, --count mutants of each: {', '.join(GROUPS)}")
     parser.add_argument("--count", type=int, default=100, help="most mutants to try")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop")
+    parser.add_argument("--box", type=float, default=BOX, help="seconds of the processor that the tests of a mutant may take in the tree")
     parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
     parser.add_argument("--report", default="", metavar="FILE", help="write all verdicts as JSON")
     return run(parser.parse_args())

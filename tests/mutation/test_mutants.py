@@ -1,26 +1,63 @@
-"""The tool that makes mutants: each is one change, and every one is a program."""
+"""The tool that makes mutants: each is one change, every one is another program, and the tests that look at it are those that execute it."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-from mutants import LAYERS, ROOT, places, rooms_of
+import c_places
+import pytest
+from chosen import boxed, room_of_tests
+from mutants import GROUPS, SHELL_TESTS, drawn, group_of, interval, same_code, sources
+from places import places
+from reached_plugin import FAILED
+from trials import ROOT
+
+from kinetree.solvers.library.tools import LibraryError, compiler
 
 SOURCE = '''"""A text is left alone."""
 
 
-def f(a, b):
+def f(a: int, b: Literal[3] = 3) -> Table[4]:
     """And this."""
     total = 0.0
     if a < b and not b == 2:
         total += a * b - 1.5
-    log(total)
+    if a > 7:
+        raise ValueError(f"larger than {6 + 1}")
+    draw(total)
+    print(a + 8, width=9)
     return -total if f else "a" + str(b)
 '''
+CHANGES = (
+    "(a) <= (b)",
+    "(b) != (2)",
+    "(a < b) or (not b == 2)",
+    "(a * b) + (1.5)",
+    "(a) / (b)",
+    "total = 1.0",
+    "2.25",
+    "return (total)",
+    "(a) >= (7)",
+    "= 4)",
+)
+C_SOURCE = """/* 3 < 4 */
+#define SIZE 12
+static int f(const double *x, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n && !x[k]; k++) sum += 2 * x[k];
+    call(&sum, "1 + 1");
+    if (sum == 5) return say(in, LEVEL_ERROR, "wrong", 6 + 7);
+    return in->count - 1;
+}
+"""
+C_CHANGES = ("k <= n", "|| !x[k]", "&& x[k]", "sum -= 2", "2 / x[k]", "sum != 5", "in->count + 1", "in->count - 2", "    ;\n", "sum = 1;")
 
 
-def mutated(path: Path) -> list[str]:
+def mutated(path: Path, how=places) -> list[str]:
     source = path.read_bytes()
-    return [(source[:a] + new.encode() + source[b:]).decode() for a, b, new, _ in places(path)]
+    return [(source[: place.start] + place.new.encode() + source[place.end :]).decode() for place in how(path)]
 
 
 def test_every_mutant_is_another_program(tmp_path: Path):
@@ -29,10 +66,11 @@ def test_every_mutant_is_another_program(tmp_path: Path):
     found = mutated(path)
     trees = {ast.dump(ast.parse(text)) for text in found}
     assert len(trees) == len(found) and ast.dump(ast.parse(SOURCE)) not in trees
-    for change in ("(a) <= (b)", "(b) != (2)", "(a < b) or (not b == 2)", "(a * b) + (1.5)", "(a) / (b)", "total = 1.0", "2.25", "return (total)"):
+    for change in CHANGES:
         assert any(change in text for text in found), change
-    assert any("log(total)" not in text for text in found)
-    assert all("A text is left alone." in text and '"a" + str(b)' in text for text in found)
+    assert any("draw(total)" not in text for text in found)
+    for kept in ("A text is left alone.", '"a" + str(b)', "Literal[3]", "Table[4]", "{6 + 1}", "print(a + 8, width=9)"):
+        assert all(kept in text for text in found), kept
 
 
 def test_texts_beyond_ascii(tmp_path: Path):
@@ -42,8 +80,78 @@ def test_texts_beyond_ascii(tmp_path: Path):
         ast.parse(text)
 
 
-def test_every_source_has_tests_that_look_at_it():
-    for layer in LAYERS:
-        for path in (ROOT / layer).rglob("*.py"):
-            rooms = rooms_of(path.relative_to(ROOT).as_posix())
-            assert rooms and all((ROOT / room).is_dir() for room in rooms), path
+def test_lines_are_those_of_the_statement(tmp_path: Path):
+    """coverage.py counts a statement over several lines by its first one, and the head of a condition apart from its body."""
+    path = tmp_path / "h.py"
+    path.write_text("if (\n    a\n    < 2\n):\n    f(\n        3,\n    )\n")
+    assert {(place.line, place.lines) for place in places(path)} >= {(2, range(1, 5)), (3, range(1, 5)), (6, range(5, 8))}
+
+
+def test_every_change_of_the_shell_is_code(tmp_path: Path):
+    path = tmp_path / "f.c"
+    path.write_text(C_SOURCE)
+    found = mutated(path, c_places.places)
+    assert len(set(found)) == len(found) and C_SOURCE not in found
+    for change in C_CHANGES:
+        assert any(change in text for text in found), change
+    for kept in ("/* 3 < 4 */", "SIZE 12", "const double *x", '"wrong", 6 + 7'):
+        assert all(kept in text for text in found), kept
+
+
+def test_changes_of_the_shell_compile_mostly(tmp_path: Path):
+    """What does not compile says nothing about the tests: few of a hundred."""
+    try:
+        tool = compiler()
+    except LibraryError as error:
+        pytest.skip(str(error))
+    path = ROOT / "fmu_src" / "native" / "location.c"
+    (tmp_path / "location.h").write_text((path.with_name("location.h")).read_text())
+    codes = []
+    for text in mutated(path, c_places.places)[::6]:
+        (tmp_path / "mutant.c").write_text(text)
+        codes.append(subprocess.run([*tool, "-w", "-fsyntax-only", str(tmp_path / "mutant.c")], capture_output=True).returncode)
+    assert len(codes) > 8 and sum(map(bool, codes)) <= 1
+
+
+def test_the_nearest_and_quickest_run_first():
+    """Every function of tests once before any of them twice, until the box is full; a slow one alone still runs."""
+    seconds = {"tests/a/t.py::x[1]": 1.0, "tests/a/t.py::x[2]": 2.0, "tests/a/t.py::y": 5.0, "tests/b/t.py::z": 0.1, "tests/b/t.py::w": 90.0}
+    order = ["tests/a/t.py::x[1]", "tests/a/t.py::y", "tests/b/t.py::z", "tests/a/t.py::x[2]"]
+    assert boxed(seconds, seconds, "tests/a/", box=10.0) == order
+    assert boxed(seconds, seconds, "tests/a/", box=6.5) == order[:3]
+    assert boxed(["tests/b/t.py::w"], seconds, "tests/a/", box=10.0) == ["tests/b/t.py::w"]
+
+
+def test_every_source_belongs_to_its_tests():
+    for name in sources():
+        parts = name.split("/")
+        assert room_of_tests(name) == f"tests/{'fmu' if parts[0] == 'fmu_src' else parts[1] if len(parts) > 2 else parts[0]}/"
+    for group, rooms in GROUPS.items():
+        assert all((ROOT / room).exists() for room in rooms)
+        assert any(group_of(name) == group for name in sources())
+    assert all((ROOT / test).exists() for test in SHELL_TESTS)
+
+
+def test_draws_repeat_themselves():
+    names = [name for name in sources() if group_of(name) == "shell"]
+    assert drawn(names, 20, 3) == drawn(names, 20, 3) != drawn(names, 20, 4)
+
+
+def test_the_same_code_is_no_mutant():
+    assert same_code(b"x = 1 + 2\n", b"x = (1 + 2)\n", "a.py") and not same_code(b"x = 1 + 2\n", b"x = 1 - 2\n", "a.py")
+
+
+def test_intervals_hold_the_share():
+    """Wilson's interval by his formula: 2 of 40 lie between 1.4 and 16.5 %."""
+    low, high = interval(2, 40)
+    assert abs(low - 0.01382) < 1e-4 and abs(high - 0.16504) < 1e-4
+    assert interval(0, 0) == (0.0, 1.0) and interval(0, 40)[0] == 0.0
+
+
+def test_the_failing_test_is_named(tmp_path: Path):
+    """Its name may hold what separates it from the message in the words of pytest."""
+    file, told = tmp_path / "test_it.py", tmp_path / "failed.txt"
+    file.write_text("import pytest\n@pytest.mark.parametrize('a', ['x - y', 'z'])\ndef test_a(a):\n    assert a == 'z', 'b - c'\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", str(file)]
+    subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | {FAILED: str(told), "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert told.read_text() == "test_it.py::test_a[x - y]\n"

@@ -131,3 +131,15 @@ def test_failures_name_the_body():
     rod["bodies"] = {name: {**body, "mass": "2*k", "inertia": ["0.24*k", "0.24*k", "0.1*k", 0, 0, 0]} for name, body in ROD["bodies"].items()}
     with pytest.raises(EvaluationError, match=f"body '{next(iter(ROD['bodies']))}' has no inertia"):
         load(rod).compile().simulate(stop_time=1.0, output_step=0.1)
+
+
+def test_a_free_joint_is_locked_where_it_is():
+    """Place and turn stay, whatever they are: a point beside the origin rests where the flight has led it."""
+    flight = {"child": "a", "type": "free", "start": [0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5], "speed": [1, 2, 3, 0.3, -0.2, 0.4]}
+    tip = {f"p{x}": {"quantity": "position", "body": "a", "point": [0.1, 0.2, 0.3], "axis": x} for x in "xyz"}
+    mechanism = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}}, "outputs": tip}
+    flown = load(mechanism | {"joints": {"j": flight}}).compile().simulate(stop_time=0.2, output_step=0.1)
+    stages = [{"ends": {"at": 0.2}, "lock": ["j"]}, {}]
+    held = load(mechanism | {"joints": {"j": flight}, "stages": stages}).compile().simulate(stop_time=0.4, output_step=0.1)
+    for name in tip:
+        assert held[name][-1] == pytest.approx(flown[name][-1], abs=1e-7) and abs(flown[name][-1] - flown[name][0]) > 0.05

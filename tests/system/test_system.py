@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.system.chart import Chart
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +95,21 @@ def test_states_of_forces_and_inputs_have_their_start_values():
     text["inputs"] = {"pull": {"start": 4.0}}
     text["forces"]["g"] = {"coordinate": "x", "value": "pull"}
     assert load(text).compile().accelerations(0.0, [0.0], [0.0]) == pytest.approx([3.5])
+
+
+def test_local_coordinates_lead_to_the_position():
+    """About any position of a free and a spherical joint: what `local` says, `moved` reaches, up to the sign of a quaternion."""
+    body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25, 0, 0, 0]}
+    joints = {"j": {"child": "a", "type": "free"}, "k": {"parent": "a", "child": "b", "type": "spherical", "at": [1, 0, 0]}}
+    free = load({"format": "kinetree/1", "bodies": {"a": body, "b": body}, "joints": joints}).compile()
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        begin, end = draw.normal(size=(2, 11))
+        for q in (begin, end):
+            q[3:7] /= np.linalg.norm(q[3:7])
+            q[7:] /= np.linalg.norm(q[7:])
+        chart = Chart(free, 0.0, begin)
+        reached = chart.moved(begin, chart.local(end))
+        assert reached[:3] == pytest.approx(end[:3], abs=1e-13)
+        for part in (slice(3, 7), slice(7, 11)):
+            assert abs(reached[part] @ end[part]) == pytest.approx(1.0, abs=1e-13)

@@ -122,6 +122,22 @@ def test_through_events_and_changes_of_stage(integrator: str):
         close(row, differences(make, names, values, output), 1e-7 if integrator == "rk4" else 2e-6)
 
 
+def test_two_stages_end_at_one_instant():
+    """A stage whose condition holds when it begins: both changes, of different structures, have slopes of their own."""
+    first, held, last = STAGED["stages"]
+    passed = {"name": "passed", "free": ["hinge"], "ends": {"when": "p < 0"}, "set": {"k": "2*k"}}
+    description = {**STAGED, "stages": [first, passed, {**held, "lock": ["slide"]}, last]}
+
+    def make(**parameters: float):
+        return load(description).compile(**parameters).simulate(stop_time=1.0, integrator="rk4", step=4e-3, output_step=0.1)
+
+    result = make()
+    together = [event.time for event in result.events if event.kind == "stage"]
+    assert together[0] == together[1] < together[2]
+    names = ("m", "bound", "wait", "v0")
+    close(result.gradient("b.z", names), differences(make, names, STAGED["parameters"], "b.z"))
+
+
 def test_an_event_on_the_grid_of_outputs():
     """A stage that ends at an instant of output: behind it the steps are those of the outputs, whichever side the instant moves to."""
 

@@ -5,12 +5,18 @@ import pytest
 from random_descriptions import random_description
 
 from kinetree.models import load
-from kinetree.models.specialised.code import llvm_text
+from kinetree.models.specialised import functions
 from kinetree.models.specialised.compiler import compiled
+from kinetree.models.specialised.functions import llvm_text
 from kinetree.models.specialised.system import Specialised
+from kinetree.models.trace.blocks import blocks
 
 RELATIVE = 1e-12
 MODELS = ("double-pendulum", "regulator", "puma560", "mobile-robot", "chain6", "four-bar", "andrews", "boom-drive", "elasto-gap")
+
+LAW = {"format": "kinetree/1", "name": "law", "gravity": [0, 0, 0], "inputs": {"f": {"start": 0.2}}, "bodies": {"a": {"mass": 1.0}}}
+LAW["joints"] = {"j": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s"}]}}
+LAW["forces"] = {"g": {"coordinate": "s", "value": "f*tan(s) + atan2(s, t) + exp(-s) - (s - 2*floor(s/2)) + sqrt(1 + s*s) + s**2.5"}}
 
 
 def forced(system) -> Specialised:
@@ -88,6 +94,48 @@ def test_many_states_in_one_call():
     assert machine.many(9, 0.0, *pointers) == 5
 
 
+@pytest.mark.parametrize("name", ["regulator", "four-bar", "elasto-gap", "servo-law"])
+def test_blocks_hand_everything_on(name: str, monkeypatch):
+    """The same code cut into blocks of a few operations, lanes included: numbers and conditions cross, results and watches fall into any block."""
+    system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
+    right = forced(system)
+    whole = right.accelerations_many(*given(system))
+    monkeypatch.setattr(functions, "blocks", lambda order, needs: blocks(order, needs, 6, 0))
+    cut = forced(system)
+    found = cut.accelerations_many(*given(system))
+    assert cut.machine.size != right.machine.size
+    assert np.abs(found - whole).max() <= RELATIVE * max(1.0, np.abs(whole).max())
+    t, q, u = (each[0] for each in given(system))
+    one = cut.accelerations(t, q, u)
+    assert np.abs(one - whole[0]).max() <= RELATIVE * max(1.0, np.abs(whole).max())
+
+
+def given(system) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times and states, on the constraints of loops."""
+    rng = np.random.default_rng(6)
+    q, u = system.start()
+    rows = [(q + rng.uniform(0.01, 0.05, q.size), u + rng.normal(0, 0.5, u.size)) for _ in range(11)]
+    rows = [system.project(0.0, *row) if system.compiled.loops else row for row in rows]
+    return np.linspace(0.0, 1.0, 11), np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+
+def test_places_of_blocks_are_free_only_behind_their_last_reader():
+    """A machine of blocks that forgets what it may: every value read is the one that was written for this item."""
+    rng = np.random.default_rng(2)
+    order = list(range(400))
+    needs = {i: sorted({int(k) for k in rng.integers(0, i, 2)}) if i > 3 else [] for i in order}
+    found, places = blocks(order, needs, 20, 0)
+    assert len(found) > 10 and [i for block in found for i in block.items] == order
+    kept: list[int | None] = [None] * places
+    for block in found:
+        known = {i: kept[k] for i, k in block.reads.items()}
+        assert all(known[i] == i for i in known)
+        inside = set(block.items)
+        assert all(each in known or each in inside for i in block.items for each in needs[i])
+        for i, k in block.writes.items():
+            kept[k] = i
+
+
 def test_large_mechanisms_stay_generic():
     fast = load("lib:chain", n=400).compile().specialise()
     assert fast.engine == "generic" and "too many" in fast.why
@@ -96,10 +144,7 @@ def test_large_mechanisms_stay_generic():
 @pytest.mark.parametrize("name", ["puma560", "chain6", "regulator", "mobile-robot", "elasto-gap", "servo-law"])
 def test_lanes_of_straight_line_code(name: str):
     """Rows of states eight at a time, with rows that fill no block, inputs of their own, on threads: the generic engine's lanes within rounding."""
-    law = {"format": "kinetree/1", "name": "law", "gravity": [0, 0, 0], "inputs": {"f": {"start": 0.2}}, "bodies": {"a": {"mass": 1.0}}}
-    law["joints"] = {"j": {"parent": "ground", "child": "a", "transforms": [{"shift": "x", "coordinate": "s"}]}}
-    law["forces"] = {"g": {"coordinate": "s", "value": "f*tan(s) + atan2(s, t) + exp(-s) - (s - 2*floor(s/2)) + sqrt(1 + s*s) + s**2.5"}}
-    system = load(law if name == "servo-law" else f"lib:{name}").compile()
+    system = load(LAW if name == "servo-law" else f"lib:{name}").compile()
     fast = forced(system)
     rng = np.random.default_rng(8)
     q, u = system.start()

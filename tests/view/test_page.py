@@ -154,4 +154,22 @@ def test_fifty_modules_leave_time_for_sixty_frames_a_second(shell, tmp_path):
     with opened(shell, path) as (page, requests, complaints):
         spent = page.evaluate(TIMED)
         assert spent < 1000 / 60 / 2, f"{spent:.1f} ms a frame"
+        assert page.evaluate("kinetree.drawn.triangles") < 40_000
+        assert not complaints and not requests
+
+
+SHARPNESS = "() => document.getElementById('scene').width"
+
+
+def test_a_machine_without_a_card_draws_less_while_it_plays(shell, pages):
+    """Frames that come late cost pixels and shadows, one level after another; what stands still is drawn in full again."""
+    with opened(shell, pages["train"]) as (page, requests, complaints):
+        page.evaluate("() => kinetree.play(false)")
+        full = page.evaluate(SHARPNESS)
+        page.evaluate("() => { kinetree.play(true); for (let k = 0; k < 40; k++) kinetree.watch(0.2); }")
+        assert page.evaluate("() => kinetree.eased") == 3 and page.evaluate(SHARPNESS) < 0.5 * full
+        page.evaluate("() => kinetree.play(false)")
+        assert page.evaluate("() => kinetree.eased") == 0 and page.evaluate(SHARPNESS) == full
+        page.evaluate("() => kinetree.play(true)")
+        assert page.evaluate("() => kinetree.eased") == 3, "what was found out stays known"
         assert not complaints and not requests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -49,6 +49,12 @@ def add_brake(builder: Builder, label: str, force: BrakeForce) -> None:
     builder.books[label] = Book(lambda: value * rate, lambda: bristles.lost([value], [rate]), stored)
 
 
+def drawn(force: BrakeForce, numbers: Any, axes: Any, size: float, parts: Any) -> dict[str, list[Any]]:
+    from kinetree.models.scene.drives import brake
+
+    return brake(axes[force.coordinate], size, parts) if force.coordinate in axes else {}
+
+
 FORCE = ForceKind(
     BrakeForce,
     add_brake,
@@ -56,5 +62,6 @@ FORCE = ForceKind(
     rank=5,
     told_by=frozenset({"largest"}),
     states=states,
+    along=drawn,
     example={"largest": 0.6, "stiffness": 40.0, "damping": 0.5},
 )

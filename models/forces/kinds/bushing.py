@@ -171,6 +171,12 @@ def check_bushing(checker: Checker, path: Path, force: BushingForce) -> None:
             checker.complain((*path, key), "a matrix with a negative eigenvalue", "none below 0, so that it gives no energy")
 
 
+def parts(force: BushingForce, numbers: Any, size: float) -> dict[str, list[Any]]:
+    from kinetree.models.scene.elements import bearing
+
+    return bearing(force, numbers, size)
+
+
 FORCE = ForceKind(
     BushingForce,
     add_bushing,
@@ -179,6 +185,7 @@ FORCE = ForceKind(
     told_by=frozenset({"rotate", "turned"}),
     measures={suffix: "m" if suffix.startswith("shift") else "rad" for suffix in SUFFIXES},
     check=check_bushing,
+    parts=parts,
     example={
         "kind": "bushing", "stiffness": [60.0, 50.0, 40.0, 3.0, 2.0, 1.0], "damping": [1.0, 0.8, 0.6, 0.1, 0.1, 0.2], "rotate": [0.3, -0.2, 0.4],
         "turned": [0.1, 0.2, -0.1],

@@ -8,7 +8,7 @@ force acts along q and ratio times it along q₂. With backlash damping never ma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -67,6 +67,13 @@ def check_gear(checker: Checker, path: Path, force: GearForce) -> None:
         checker.complain((*path, "other"), f"'{force.other}' twice", "another coordinate")
 
 
+def drawn(force: GearForce, numbers: Any, axes: Any, size: float, parts: Any) -> dict[str, list[Any]]:
+    from kinetree.models.scene.drives import gear
+
+    first, second = axes.get(force.coordinate), axes.get(force.other)
+    return gear(first, second, numbers.number(force.ratio), size, parts) if first and second else {}
+
+
 FORCE = ForceKind(
     GearForce,
     add_gear,
@@ -75,5 +82,6 @@ FORCE = ForceKind(
     told_by=frozenset({"other", "ratio", "backlash"}),
     measures={"mesh": "1"},
     check=check_gear,
+    along=drawn,
     example={"other": "", "ratio": 2.5, "stiffness": 30.0, "damping": 0.4, "backlash": 0.1},
 )

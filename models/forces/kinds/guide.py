@@ -180,7 +180,7 @@ def check_guide(checker: Checker, path: Path, force: GuideForce) -> None:
             checker.complain((*path, "closed"), "a closed helix", "no closed: a helix has two ends")
 
 
-def parts(force: GuideForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+def parts(force: GuideForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import track
 
     return track(force, numbers, size)

@@ -86,10 +86,10 @@ def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:
     return numbers.vector(force.point), axis / (float((axis @ axis) ** 0.5) or 1.0), numbers.number(force.extension)
 
 
-def parts(force: JackForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+def parts(force: JackForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import leg
 
-    return force.body, leg(*foot(force, numbers), size)
+    return {force.body: leg(*foot(force, numbers), size)}
 
 
 def touch(force: JackForce, numbers: Any) -> tuple[Any, float]:

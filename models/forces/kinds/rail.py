@@ -102,7 +102,7 @@ def check_rail(checker: Checker, path: Path, force: RailForce) -> None:
     check_order(checker, path, force, "begin", "end")
 
 
-def parts(force: RailForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+def parts(force: RailForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import rail
 
     return rail(force, numbers, size)

@@ -59,10 +59,10 @@ def check_tyre(checker: Checker, path: Path, force: TyreForce) -> None:
     check_soil(checker, path, force, wheel=True)
 
 
-def parts(force: TyreForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+def parts(force: TyreForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import wheel
 
-    return force.body, wheel(numbers.vector(force.point), numbers.vector(force.side), numbers.number(force.radius))
+    return {force.body: wheel(numbers.vector(force.point), numbers.vector(force.side), numbers.number(force.radius))}
 
 
 def touch(force: TyreForce, numbers: Any) -> tuple[Any, float]:

@@ -236,10 +236,10 @@ def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
                 checker.complain((*path, key, k), f"{number:g}", "a number > 0")
 
 
-def parts(force: WheelForce, numbers: Any, size: float) -> tuple[str, list[Any]]:
+def parts(force: WheelForce, numbers: Any, size: float) -> dict[str, list[Any]]:
     from kinetree.models.scene.elements import wheel
 
-    return force.body, wheel(numbers.vector(force.point), numbers.vector(force.axle), numbers.number(force.radius))
+    return {force.body: wheel(numbers.vector(force.point), numbers.vector(force.axle), numbers.number(force.radius))}
 
 
 def touch(force: WheelForce, numbers: Any) -> tuple[Any, float]:

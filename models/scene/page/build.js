@@ -12,16 +12,17 @@ function material(colour, opacity = 1, rough = 0.55, metal = 0.05) {
   return materials.get(key);
 }
 const geometries = new Map();
+const corners = (radius, most, least = 10) => Math.max(least, 2 * Math.round(0.5 * most * Math.min(1, Math.sqrt(radius / (0.06 * SIZE))))); // corners of a circle: small ones need few
 function geometry(part) {
   const key = part.kind + ":" + part.size.map((x) => x.toPrecision(5)).join();
   if (part.kind !== "mesh" && geometries.has(key)) return geometries.get(key);
   const [a, b, c] = part.size;
   const made = {
     box: () => new THREE.BoxGeometry(a, b, c),
-    cylinder: () => new THREE.CylinderGeometry(a, a, b, 40).rotateX(Math.PI / 2),
+    cylinder: () => new THREE.CylinderGeometry(a, a, b, corners(a, 40)).rotateX(Math.PI / 2),
     cone: () => new THREE.CylinderGeometry(0.25 * a, a, b, 4).rotateX(Math.PI / 2).rotateZ(Math.PI / 4),
-    capsule: () => new THREE.CapsuleGeometry(a, b, 8, 20).rotateX(Math.PI / 2),
-    sphere: () => new THREE.SphereGeometry(a, 36, 24),
+    capsule: () => new THREE.CapsuleGeometry(a, b, corners(a, 8, 4), corners(a, 20, 8)).rotateX(Math.PI / 2),
+    sphere: () => new THREE.SphereGeometry(a, corners(a, 36), corners(a, 24, 8)),
     wheel: () => wheel(a, b),
     mesh: () => mesh(part),
   }[part.kind]();
@@ -31,7 +32,7 @@ function geometry(part) {
 function wheel(radius, width) { // a round tyre with a rounded shoulder
   const points = [], inner = 0.6 * radius, half = width / 2, round = 0.35 * half;
   for (const [r, z] of [[inner, -half], [radius - round, -half], [radius - 0.3 * round, -half + 0.3 * round], [radius, -half + round], [radius, half - round], [radius - 0.3 * round, half - 0.3 * round], [radius - round, half], [inner, half], [inner, -half]]) points.push(new THREE.Vector2(r, z));
-  return new THREE.LatheGeometry(points, 48).rotateX(Math.PI / 2);
+  return new THREE.LatheGeometry(points, corners(radius, 48, 16)).rotateX(Math.PI / 2);
 }
 function mesh(part) {
   const made = new THREE.BufferGeometry();

@@ -13,8 +13,10 @@ function setTime(t) {
   open.forEach(drawStrip);
   dirty = true;
 }
+let slowest = 0;
 function play(on) {
   playing = on && finish() > begin();
+  if (!playing && eased) { slowest = eased; ease(0); dirty = true; } else if (playing) ease(slowest); // what was found out stays known
   if (playing && now >= finish()) setTime(begin());
   $("play-shape").setAttribute("d", playing ? "M5 3h3.6v14H5zM11.4 3H15v14h-3.6z" : "M5 3l12 7-12 7z");
 }
@@ -99,9 +101,10 @@ function buildPage() {
 }
 let last = 0, frames = 0;
 function tick(stamp) {
-  const passed = Math.min((stamp - last) / 1000, 0.1);
+  const whole = (stamp - last) / 1000, passed = Math.min(whole, 0.1);
   last = stamp;
   if (playing) {
+    if (whole < 3) watch(whole); // more: the page was out of sight
     if (now >= finish()) { if (clip.still) play(false); else setTime(begin()); } else setTime(now + passed * rate);
   }
   controls.update();
@@ -126,4 +129,4 @@ function start() {
   requestAnimationFrame(tick);
 }
 start();
-window.kinetree = { pose, seek: (t) => { play(false); setTime(t); render(); }, play, theme, useClip, look, get time() { return now; }, get span() { return [begin(), finish()]; }, get frames() { return frames; }, shown, visibility, render, bodies, camera, redraw: () => { setTime(now); render(); } };
+window.kinetree = { pose, seek: (t) => { play(false); setTime(t); render(); }, play, theme, useClip, look, get time() { return now; }, get span() { return [begin(), finish()]; }, get frames() { return frames; }, get eased() { return eased; }, ease, watch, get drawn() { return renderer.info.render; }, shown, visibility, render, bodies, camera, redraw: () => { setTime(now); render(); } };

@@ -135,16 +135,28 @@ function paint() { // colours of the theme
   const style = getComputedStyle(document.documentElement), colour = (name) => new THREE.Color(style.getPropertyValue(name).trim());
   world.background = colour("--sky");
   if (world.fog) world.fog.color.copy(world.background);
-  if (floorPlane) floorPlane.material.color.copy(colour("--floor"));
-  grids.forEach((grid) => grid.material.color.copy(colour("--grid")));
-  const dark = document.documentElement.dataset.theme === "dark";
-  materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(dark ? "#3d3a33" : "#b9b29f"); }); // terrains
+  const dark = document.documentElement.dataset.theme === "dark", earth = dark ? "#3d3a33" : "#b9b29f", terrain = DATA.scenery.some((part) => part.colour === "#b9b29f");
+  if (floorPlane) floorPlane.material.color.copy(terrain ? new THREE.Color(earth) : colour("--floor")); // a terrain goes on as a plane
+  grids.forEach((grid) => { grid.material.color.copy(colour("--grid")); grid.visible = !terrain; });
+  materials.forEach((each, key) => { if (key.startsWith("#b9b29f")) each.color.set(earth); }); // terrains
   sky.intensity = dark ? 1.7 : 1.9; sun.intensity = dark ? 1.9 : 1.7;
+}
+const EASED = [{ pixels: 2, shadows: true }, { pixels: 1, shadows: true }, { pixels: 0.7, shadows: false }, { pixels: 0.45, shadows: false }];
+let eased = 0, late = 0;
+function ease(level) { // without a graphics card: fewer pixels and no shadows while it plays; what stands still is drawn in full
+  if (!renderer || level === eased) return;
+  eased = level; late = 0;
+  sun.castShadow = EASED[level].shadows;
+  resize();
+}
+function watch(passed) { // seconds since the last frame that was drawn
+  late = passed > 0.045 ? late + Math.min(passed / 0.09, 6) : Math.max(0, late - 0.5);
+  if (late > 5 && eased < EASED.length - 1) ease(eased + 1);
 }
 function resize() {
   const box = canvas.parentElement.getBoundingClientRect();
   if (!renderer || !box.width || !box.height) return;
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, EASED[eased].pixels));
   renderer.setSize(box.width, box.height, false);
   camera.aspect = box.width / box.height;
   camera.updateProjectionMatrix();

@@ -6,7 +6,6 @@ The program plays sequences drawn from a seed; one that ends it, by a sanitizer,
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 import tempfile
 import time
@@ -29,7 +28,7 @@ from kinetree.solvers.library.tools import LibraryError, compiler, run
 HERE = Path(__file__).parent
 RECORD = 8  # bytes
 SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-COUNTERS = ("-g", "-O0", "--coverage")
+COUNTERS = ("-g", "-O0", "-fPIC", "--coverage")
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1", "PATH": "/usr/bin:/bin"}
 
 STAGED = {
@@ -64,10 +63,27 @@ STAGED = {
     "run": {"step_limit": 300, "tolerances": 1e-5},
 }
 
+ENDLESS = {
+    "format": "kinetree/1",
+    "name": "Endless",
+    "parameters": {"zero": 0.0},
+    "states": {"n": {"rate": "0"}},
+    "bodies": {"bead": {"mass": 1.0}},
+    "joints": {"slide": {"child": "bead", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": 1.0}},
+    "forces": {"lost": {"coordinate": "x", "value": "if(t < 0.03, 0, 1/zero)"}},
+    "events": {"a": {"when": "x > 0.02 and n < 0.5", "set": {"n": 1}}, "b": {"when": "n > 0.5", "set": {"n": 0}}},
+    "run": STAGED["run"],
+}
+
 
 def mechanisms() -> dict[str, Any]:
-    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices."""
-    return {"staged": load(STAGED), "loop": load(read("lib:four-bar")[0] | {"run": STAGED["run"]}), "chain": load("lib:train", cars=3)}
+    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices; events without end, a law that ends."""
+    return {
+        "staged": load(STAGED),
+        "loop": load(read("lib:four-bar")[0] | {"run": STAGED["run"]}),
+        "chain": load("lib:train", cars=3),
+        "endless": load(ENDLESS),
+    }
 
 
 @dataclass
@@ -113,29 +129,6 @@ class Program:
         file.write_bytes(content)
         code, said = self.played(name, "play", file)
         return code != 0 and cause(code, said) == word
-
-
-def covered(program: Program) -> list[tuple[str, float, int, float, int]]:
-    """Of every source of the shell: percent of its lines that ran, lines, percent of its branches that were taken, branches."""
-    rows = []
-    for source in shell.sources():
-        command = ["gcov", "-b", "-n", "-o", str(program.folder / f"{shell.HERE.name}-{source.stem}.o"), str(source)]
-        said = subprocess.run(command, capture_output=True, text=True, cwd=program.folder).stdout
-        block = next((part for part in said.split("File '") if part.startswith(str(source))), "")
-        share = [re.search(rf"{words}:([\d.]+)% of (\d+)", block) for words in ("Lines executed", "Taken at least once")]
-        rows.append((source.name, *(value for found in share for value in ((float(found[1]), int(found[2])) if found else (100.0, 0)))))
-    return rows
-
-
-def coverage(program: Program, seed: int, count: int = 1500) -> str:
-    """A table of the sources after sequences of calls of every mechanism."""
-    for name in program.places:
-        if found := program.run(name, seed, 0, count):
-            return found
-    rows = covered(program)
-    total = [sum(row[k] * row[k + 1] for row in rows) / sum(row[k + 1] for row in rows) for k in (1, 3)]
-    lines = [f"{name:16s} {lines:6.1f} % of {n:4d} lines {branches:6.1f} % of {m:4d} branches" for name, lines, n, branches, m in rows]
-    return "\n".join([*lines, f"{'all':16s} {total[0]:6.1f} % of lines {total[1]:6.1f} % of branches"])
 
 
 class CallSequences:
@@ -208,17 +201,28 @@ def built(folder: Path, flags: tuple[str, ...] = SANITIZERS) -> Program:
         place.mkdir(parents=True, exist_ok=True)
         (place / "model.kinetree").write_bytes(payload(unit, table, token))
         places[name] = place, token
-    objects, levels = objects_for(target), levels_for(target)
     (folder / "unit_layout.h").write_text(shell.layout_header())
-    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels]
-    sources = [*shell.sources(), *sorted(HERE.glob("*.c"))]
+    for source in (*shell.sources(), *sorted(HERE.glob("*.c"))):
+        compiled(folder, source, flags)
+    linked(folder, flags)
+    return Program(folder, folder / "calls", places)
+
+
+def compiled(folder: Path, source: Path, flags: tuple[str, ...]) -> None:
+    """The code of one source in a folder; sources of the shell allocate by what may starve them."""
+    target = this_platform()
+    assert target is not None
+    define = [f"-DKINETREE{(suffix_of(level) or '_base').upper()}" for level in levels_for(target)]
     includes = [f"-I{folder}", f"-I{shell.HERE}", f"-I{HERE}", f"-I{shell.fmi_headers()}"]
     plain = [flag for flag in shell.FLAGS if flag != "-O2"]
-    codes = []
-    for source in sources:
-        codes.append(folder / f"{source.parent.name}-{source.stem}.o")
-        own = flags if source.parent == shell.HERE or "--coverage" not in flags else ()
-        run([*compiler(), *plain, *own, *define, *includes, "-c", str(source), "-o", str(codes[-1])])
-    program = folder / "calls"
-    run([*compiler(), *flags, *map(str, codes), *map(str, objects), "-lm", "-lpthread", "-o", str(program)])
-    return Program(folder, program, places)
+    starved = ("-Dmalloc=starved_malloc", "-Dcalloc=starved_calloc")
+    room = "native" if source.parent != HERE else HERE.name
+    own = (*flags, *starved) if room == "native" else ("-fPIC",) if "--coverage" in flags else flags
+    run([*compiler(), *plain, *own, *define, *includes, "-c", str(source), "-o", str(folder / f"{room}-{source.stem}.o")])
+
+
+def linked(folder: Path, flags: tuple[str, ...]) -> None:
+    target = this_platform()
+    assert target is not None
+    codes = sorted((*folder.glob("native-*.o"), *folder.glob(f"{HERE.name}-*.o")))
+    run([*compiler(), *flags, *map(str, codes), *map(str, objects_for(target)), "-lm", "-lpthread", "-o", str(folder / "calls")])

@@ -43,6 +43,10 @@ Instance *make_fmi3(Host *h, const char *name, const char *token, const char *ur
 void free_fmi2(Instance *in);
 void free_fmi3(Instance *in);
 
+/* starved.c: that allocation of the calls to come fails, -1: none; whether one did */
+void starve(int number);
+int starved(void);
+
 /* On one state of an instance, beside the calls of the standard: they say what must hold. */
 void same_again(Host *h, Slot *s);
 void damaged_state(Host *h, Slot *s);

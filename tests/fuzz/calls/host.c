@@ -59,9 +59,11 @@ static void make(Host *h, Slot *s, const Record *r) {
     s->version = r->a & 2 ? 2 : 3;
     s->silent = draw(h) % 16 == 0;
     long before = h->messages;
+    if (draw(h) % 8 == 0) starve((int)(draw(h) % 7));
     s->in = (s->version == 2 ? make_fmi2 : make_fmi3)(h, missing(h) ? NULL : "instance", token, place, r->b, s->silent, r->b & 64);
-    int wrong = wrong_place || (wrong_token && strcmp(token ? token : "", h->token) != 0);
-    expect(h, !s->in == wrong, "an instance is made of the right files only");
+    int wrong = wrong_place || (wrong_token && strcmp(token ? token : "", h->token) != 0) || starved();
+    starve(-1);
+    expect(h, !s->in == wrong, "an instance is made of the right files, with memory, only");
     expect(h, s->in || s->silent || h->messages > before, "an instance that cannot be made says why");
 }
 
@@ -89,9 +91,13 @@ static void play_one(Host *h, const Record *r) {
     }
     if (draw(h) % 200 == 0) s = &absent;
     long before = h->messages;
+    if (draw(h) % 16 == 0) starve(0);
     int quietly = quiet(s), status = r->call >= 224 ? -1 : s->version == 2 ? call_fmi2(h, s, r->call % 60) : call_fmi3(h, s, r->call % 64);
     if (status < 0 && s->version == 3) status = call_absent(h, s, r->c % 64);
+    int without = starved();
+    starve(-1);
     if (status < 0) return;
+    expect(h, status > 1 || !without, "what has no memory fails");
     note(h, &status, sizeof status);
     expect(h, status <= 3, "no call ends with a fatal error");
     h->refused += status > 1;

@@ -76,7 +76,8 @@ void damaged_payload(Host *h, int forged) {
     if (forged) {
         for (uint64_t k = 0, n = 1 + draw(h) % 3; k < n; k++) {
             static const int64_t ODD[] = {-1, 0, 1, 7, 1 << 20, INT64_MAX, INT64_MIN, -2};
-            size_t at = draw(h) % 2 ? 8 * (draw(h) % PAYLOAD_HEADER) : blocks + 8 * (draw(h) % ((size - blocks) / 8));
+            static const int COUNTS[] = {U_STAGES, U_STATES, U_GUARDS, U_BODIES, U_WORK_SIZE}; /* in the unit's own table */
+            size_t at = draw(h) % 3 ? 8 * (draw(h) % 4 ? draw(h) % (P_CHECKSUM + 1) : (uint64_t)(PAYLOAD_HEADER + COUNTS[draw(h) % 5])) : blocks + 8 * (draw(h) % ((size - blocks) / 8));
             int64_t odd = ODD[draw(h) % 8];
             if (draw(h) % 2) memcpy(content + at, &odd, sizeof odd);
             else content[at] = (char)(content[at] + (int)(draw(h) % 9) - 4);

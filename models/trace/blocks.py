@@ -1,0 +1,81 @@
+"""Long straight lines in blocks: functions of some thousand operations that hand numbers on in an array: compilers need time and room in proportion.
+
+The order of a tape is that of the passes over the tree, body by body: a block passes over some bodies and ends where fewest numbers are handed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+BLOCK = 2_000
+WHOLE = 15_000  # items up to which nothing is cut
+FREE = 0.5  # part of a block within which the cut may move
+
+
+@dataclass
+class Block:
+    """Items that are worked out together, and the places of what comes from blocks before and goes to later ones."""
+
+    items: list[int]
+    reads: dict[int, int] = field(default_factory=dict)
+    writes: dict[int, int] = field(default_factory=dict)
+
+
+def blocks(order: Sequence[int], needs: Mapping[int, Sequence[int]], size: int = BLOCK, whole: int = WHOLE) -> tuple[list[Block], int]:
+    """Items, each behind what it needs, as blocks, and the number of places in the array; up to `whole` items stay one block."""
+    if len(order) <= whole:
+        return [Block(list(order))], 0
+    place = {item: k for k, item in enumerate(order)}
+    last = {item: k for k, item in enumerate(order)}
+    for k, item in enumerate(order):
+        for each in needs[item]:
+            last[each] = k
+    ends = cuts([last[item] for item in order], size)
+    found = [Block(list(order[begin:end])) for begin, end in zip([0, *ends], [*ends, len(order)], strict=True)]
+    return found, share(found, ends, needs, place, last)
+
+
+def cuts(last: Sequence[int], size: int) -> list[int]:
+    """Where blocks end: the item before which fewest earlier items are still needed, out of some."""
+    count = len(last)
+    open_at, change = [0] * (count + 1), [0] * (count + 2)  # items before k that are needed at k or behind it
+    for k, end in enumerate(last):
+        change[k + 1] += 1
+        change[end + 1] -= 1
+    for k in range(1, count + 1):
+        open_at[k] = open_at[k - 1] + change[k]
+    found, begin = [], 0
+    while count - begin > (1.0 + FREE) * size:
+        first = begin + round((1.0 - FREE) * size)
+        begin = min(range(first, begin + round((1.0 + FREE) * size)), key=lambda k: (open_at[k], -k))
+        found.append(begin)
+    return found
+
+
+def share(found: Sequence[Block], ends: Sequence[int], needs: Mapping[int, Sequence[int]], place: Mapping[int, int], last: Mapping[int, int]) -> int:
+    """Give places to what crosses; a place is free again behind the block of its last reader."""
+    free: list[int] = []
+    taken = 0
+    leaving: dict[int, list[int]] = {}  # block -> places that are free behind it
+    at: dict[int, int] = {}
+    limits = [*ends, len(place)]
+    for number, block in enumerate(found):
+        begin = limits[number - 1] if number else 0
+        for item in block.items:
+            for each in needs[item]:
+                if place[each] < begin:
+                    block.reads[each] = at[each]
+        for item in block.items:
+            if last[item] >= limits[number]:
+                if free:
+                    at[item] = heappop(free)
+                else:
+                    at[item], taken = taken, taken + 1
+                block.writes[item] = at[item]
+                end = next(k for k in range(number, len(limits)) if last[item] < limits[k])
+                leaving.setdefault(end, []).append(at[item])
+        for each in leaving.pop(number, ()):
+            heappush(free, each)
+    return taken

@@ -1,0 +1,94 @@
+"""How much a motion makes of a small change: what another integration, or the same one with other operations, may differ by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.fmu.variables import Access
+from kinetree.scripts.fmi.in_process import InProcess
+from kinetree.solvers.integrate.kinds import FIXED
+
+SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
+HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
+STEPS_ADD_UP = 10.0  # error after many steps over that of one
+ROUNDINGS = 16.0  # of one step, in units of the last place
+GROWTH = 100.0  # of a small change of the start
+DRAWS = 8  # starts that differ by one rounding
+TAIL = 8.0  # the largest of all possible roundings over the largest of those drawn
+
+
+def deviation(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference of two tables or rows, relative to the size of a column where that exceeds 1."""
+    if a.size == 0:
+        return 0.0
+    scale = np.maximum(1.0, np.max(np.abs(b), axis=0) if b.ndim > 1 else np.abs(b))
+    return float(np.max(np.abs(a - b) / scale))
+
+
+def run(instance: Any, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
+    """Rows of values at the times of a grid."""
+    rows = [instance.get(names)]
+    for t in grid[1:]:
+        instance.step(t)
+        rows.append(instance.get(names))
+    return np.array(rows)
+
+
+def starts(twin: InProcess) -> dict[str, float]:
+    """Start values that a host may set."""
+    return {v.name: v.start for v in twin.table.variables if v.access == Access.START and v.start is not None}
+
+
+def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> tuple[int, float]:
+    """Last point of the grid until which a small change of the start has not grown too much: a chaotic motion tells nothing about an integration.
+
+    What stiff springs make of the change at once, in accelerations and in the first step, is the measure of the growth, not part of it. The second
+    result is the largest response to a change of 1 until then: a host's error within its tolerance shows as much.
+    """
+    given = starts(twin)
+    if not given:
+        return len(grid) - 1, 1.0
+    twin.reset()
+    change = 1e-9
+    twin.start({name: start + change * (1.0 + abs(start)) for name, start in given.items()})
+    scale = np.maximum(1.0, np.max(np.abs(expected), axis=0))
+    moved = np.max(np.abs(run(twin, grid, names) - expected) / scale, axis=1)
+    first = max(change, float(moved[:2].max()))
+    grown = moved > GROWTH * first
+    last = max(2, int(np.argmax(grown)) - 1) if grown.any() else len(grid) - 1
+    return last, max(first, float(moved[: last + 1].max())) / change
+
+
+def own_bound(twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]) -> float:
+    """What other operations may change: roundings in every step of a fixed step; where errors choose the steps, what these let pass."""
+    run = twin.unit.run
+    if run.integrator in FIXED:
+        return max(SAME, ROUNDINGS * np.finfo(float).eps * response * end / run.step, TAIL * rounded(twin, motion))
+    return max(HOST_SOLVER, STEPS_ADD_UP * run.relative * response)
+
+
+def rounded(twin: InProcess, motion: Callable[[InProcess], np.ndarray]) -> float:
+    """Largest deviation between motions whose starts differ by one rounding.
+
+    It may be far above what a small change makes of itself: beside a singular position of a loop a rounding decides whether a residual is closed
+    once more, and whatever is left of it moves the loop by the residual over the sine of the angle.
+    """
+    given, draw = starts(twin), np.random.default_rng(1)
+    found = []
+    for _ in range(DRAWS + 1 if given else 0):
+        signs: Mapping[str, float] = dict(zip(given, draw.choice((-1.0, 1.0), len(given)) if found else np.zeros(len(given)), strict=True))
+        twin.reset()
+        found.append(motion(twin.start({name: start + signs[name] * np.spacing(1.0 + abs(start)) for name, start in given.items()})))
+    return max((deviation(each, found[0]) for each in found[1:]), default=0.0)
+
+
+def step_error(twin: InProcess, grid: Sequence[float], names: Sequence[str], expected: np.ndarray) -> float:
+    """How far a fixed step is from the motion, by steps half as long: at most twice the difference for a method of first order or better."""
+    if twin.unit.run.integrator not in FIXED:
+        return 0.0
+    twin.reset()
+    twin.head.step *= 0.5
+    return 2.0 * deviation(run(twin.start(), grid, names), expected)

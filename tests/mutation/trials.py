@@ -1,0 +1,138 @@
+"""A copy of the tree in which one file at a time is changed, and what tests say to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import reached_plugin
+from call_sequences import Program, built, compiled, linked
+from private_cache import private_cache
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = ("-O1",)
+LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
+
+
+class Copy:
+    """A copy of the tree whose packages are found before those of the installation, with a cache of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder / "tree"
+        self.cache = private_cache(folder / "cache")
+        self.fit: dict[tuple[str, bool], bool] = {}  # by test, whether it passes here without any change
+        for name in (*LAYERS, "tests", "docs", "examples"):
+            shutil.copytree(ROOT / name, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "constraints.txt"):
+            shutil.copy(ROOT / name, self.folder)
+        packages = self.folder / "packages" / "kinetree"
+        packages.mkdir(parents=True)
+        for source, name in LAYERS.items():
+            (packages / name).symlink_to(self.folder / source, target_is_directory=True)
+
+    def tried(self, name: str, changed: bytes, tests: Sequence[str], limit: float) -> tuple[str, str]:
+        """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so."""
+        if not tests:
+            return "unreached", ""
+        if name.endswith(".c") and (verdict := self.compiled(name, changed)):
+            return verdict, ""
+        if name.endswith(".c") and (said := self.played(name, changed)):
+            return "killed", said
+        path, plain = self.folder / name, name.startswith("solvers/")
+        source = path.read_bytes()
+        left = list(tests)
+        while left:
+            path.write_bytes(changed)
+            failed = self.failed(left, plain, limit)
+            path.write_bytes(source)
+            if failed is None:
+                return "survived", ""
+            if failed == "":
+                return "endless", ""
+            if name.endswith(".c") or self.passes(failed, plain):
+                return "killed", failed
+            left = [test for test in left if test != failed]
+        return "unreached", ""
+
+    def failed(self, tests: Sequence[str], plain: bool, limit: float) -> str | None:
+        """The first test that fails, '' when they do not end, None when all pass."""
+        wanted = self.folder / "wanted.txt"
+        wanted.write_text("\n".join(tests) + "\n", encoding="utf-8")
+        told = self.folder / "failed.txt"
+        told.unlink(missing_ok=True)
+        path = os.pathsep.join((str(self.folder / "packages"), str(Path(reached_plugin.__file__).parent)))
+        environment = os.environ | {
+            "PYTHONPATH": path,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "KINETREE_CACHE": str(self.cache),
+            reached_plugin.FAILED: str(told),
+        }
+        if plain:
+            environment["NUMBA_DISABLE_JIT"] = "1"
+        marks = "not slow and not platforms" + (" and not host" if plain else "")
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "reached_plugin", "-m", marks, f"@{wanted}"]
+        process = subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        try:
+            process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return ""
+        if process.returncode in (0, 5):
+            return None
+        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"pytest ended with {process.returncode}"
+
+    def passes(self, test: str, plain: bool) -> bool:
+        """Whether a test passes in this copy without any change; what is no test, such as a process that died, does."""
+        if "::" not in test:
+            return True
+        if (test, plain) not in self.fit:
+            self.fit[test, plain] = self.failed([test], plain, 300.0) is None
+        return self.fit[test, plain]
+
+    @cached_property
+    def calls(self) -> Program:
+        """The sequences of calls without sanitizers: what breaks their expectations does so with them, later."""
+        return built(self.folder / "calls", QUICK)
+
+    def played(self, name: str, changed: bytes) -> str:
+        """What goes wrong in the sequences that the tests play; one source is compiled for that."""
+        folder = self.calls.folder
+        source = folder / Path(name).name
+        try:
+            for content, play in ((changed, True), ((ROOT / name).read_bytes(), False)):
+                source.write_bytes(content)
+                compiled(folder, source, QUICK)
+                if play:
+                    linked(folder, QUICK)
+                    broken = [name for name in self.calls.places if self.calls.played(name, "run", 20, 0, 120, folder / "progress", limit=200.0)[0]]
+        except subprocess.TimeoutExpired:
+            return "sequences of calls that do not end"
+        return f"sequences of calls: {broken[0]}" if broken else ""
+
+    def compiled(self, name: str, changed: bytes) -> str:
+        """'invalid' when it does not compile, 'same' when the compiler makes the same code of it."""
+        from kinetree.fmu.native import shell
+        from kinetree.solvers.library.tools import LibraryError, compiler, run
+
+        codes = []
+        (self.folder / "unit_layout.h").write_text(shell.layout_header())
+        for content in ((ROOT / name).read_bytes(), changed):
+            source, code = self.folder / "mutant.c", self.folder / "mutant.o"
+            source.write_bytes(content)
+            define = [f"-DKINETREE_{level}" for level in ("BASE", "V3", "V4")]
+            try:
+                includes = [f"-I{self.folder}", f"-I{shell.HERE}", f"-I{shell.fmi_headers()}"]
+                run([*compiler(), *shell.FLAGS, "-w", *define, *includes, "-c", str(source), "-o", str(code)])
+            except LibraryError:
+                return "invalid"
+            codes.append(code.read_bytes())
+        return "same" if codes[0] == codes[1] else ""

@@ -1,0 +1,192 @@
+"""Lines of Python that the fast tests reach, and which test reaches which: `python3 scripts/dev.py coverage`.
+
+Two runs of pytest under coverage.py, processes that tests start included: all tests with compiled kernels, then those of the kernels' rooms with
+the kernels as plain Python, where a test that takes too long is left out. The table counts models, fmu_src and scripts by the first run, solvers
+by both. What is kept in build/reached tells the tool for mutants which tests execute a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reached_plugin import LIMIT, TIMES
+
+if TYPE_CHECKING:
+    from coverage import CoverageData
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "build" / "reached"
+LAYERS = ("models", "fmu_src", "scripts", "solvers")
+PLAIN_ROOMS = (
+    "engine", "literal", "expressions", "integrate", "loops", "chain", "contacts", "system", "forces", "run", "analysis", "library", "controllers",
+)  # fmt: skip
+PLAIN_LIMIT = 4.0  # seconds for a test of kernels in plain Python
+AIM = 97.0  # percent of the lines of models, fmu_src and scripts
+RUNS = ("compiled", "plain")
+STARTED = "COVERAGE_PROCESS_START"
+PHASE = re.compile(r" \((?:setup|call|teardown)\)$")
+LEFT_OUT = ("if TYPE_CHECKING:", r'if __name__ == "__main__":', r"^\s*\.\.\.$", "pragma: no cover")
+
+
+@dataclass
+class Run:
+    """What one run of pytest reached: tests by line, and the seconds of every test that passed."""
+
+    name: str
+    folder: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folder = KEPT / self.name
+
+    def measure(self, arguments: Iterable[str]) -> int:
+        """Run pytest; what it reached is combined over all processes."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self.settings().write_text(
+            "[run]\nparallel = true\nconcurrency = thread\ncontext = ${PYTEST_CURRENT_TEST-}\n"
+            f"data_file = {self.folder / 'data'}\nsource =\n" + "".join(f"    {ROOT / layer}\n" for layer in LAYERS)
+            + "[report]\nexclude_also =\n" + "".join(f"    {pattern}\n" for pattern in LEFT_OUT)
+        )  # fmt: skip
+        for layer in LAYERS:  # lines have moved when the tool for mutants asks later
+            shutil.copytree(
+                ROOT / layer, self.folder / "sources" / layer, ignore=shutil.ignore_patterns("__pycache__", "built", "*.toml", "*.svg", "*.png")
+            )
+        # processes that tests start read the same settings, where the name of the test stands for itself
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), TIMES: str(self.folder / "times.json"), STARTED: str(self.settings())}
+        environment.pop("PYTEST_CURRENT_TEST", None)
+        if self.name == "plain":
+            environment |= {"NUMBA_DISABLE_JIT": "1", LIMIT: str(PLAIN_LIMIT)}
+        coverage = [sys.executable, "-m", "coverage"]
+        pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", *arguments]
+        code = subprocess.run([*coverage, "run", f"--rcfile={self.settings()}", *pytest], cwd=ROOT, env=environment).returncode
+        subprocess.run([*coverage, "combine", "--quiet", f"--rcfile={self.settings()}"], cwd=ROOT, check=True)
+        return code
+
+    def settings(self) -> Path:
+        return self.folder / "settings"
+
+    def there(self) -> bool:
+        return (self.folder / "data").exists()
+
+    @cached_property
+    def data(self) -> CoverageData:
+        from coverage import CoverageData
+
+        data = CoverageData(str(self.folder / "data"))
+        data.read()
+        return data
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """By test, of those that passed: only they can tell of a mutant."""
+        return json.loads((self.folder / "times.json").read_text(encoding="utf-8"))
+
+    def tests(self, name: str) -> dict[int, set[str]]:
+        """By line of a file as it stands today, the tests that passed and executed it; what happens on import belongs to none of them."""
+        then = {line: {PHASE.sub("", test) for test in tests} for line, tests in self.data.contexts_by_lineno(str(ROOT / name)).items()}
+        there = {line: {test for test in tests if test in self.seconds} for line, tests in then.items()}
+        return {new: there[old] for old, new in moved(self.folder / "sources" / name, ROOT / name).items() if old in there}
+
+
+def moved(before: Path, now: Path) -> dict[int, int]:
+    """Lines of a file then and now, as far as they are the same."""
+    if not before.exists():
+        return {}
+    a, b = (path.read_text(encoding="utf-8").splitlines() for path in (before, now))
+    blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks() if a != b else [(0, 0, len(a))]
+    return {i + k + 1: j + k + 1 for i, j, size in blocks for k in range(size)}
+
+
+@dataclass
+class File:
+    """Lines of code of a file, and those that no test executes."""
+
+    name: str
+    lines: int
+    missed: list[int]
+
+
+def files(runs: Iterable[Run], layers: Iterable[str] = LAYERS) -> list[File]:
+    """Every file of some layers, by what any of some runs reached."""
+    from coverage import Coverage
+
+    known = [run for run in runs if run.there()]
+    found = []
+    analyser = Coverage(data_file=None, config_file=str(known[0].settings()))
+    for layer in layers:
+        for path in sorted((ROOT / layer).rglob("*.py")):
+            _, statements, excluded, _, _ = analyser.analysis2(str(path))
+            reached = set[int]().union(*(run.data.lines(str(path)) or [] for run in known))
+            found.append(File(path.relative_to(ROOT).as_posix(), len(statements), [line for line in statements if line not in reached]))
+    return found
+
+
+def room(name: str) -> str:
+    return "/".join(name.split("/")[:2]) if name.count("/") > 1 else name.split("/")[0]
+
+
+def share(of: Iterable[File]) -> tuple[float, int, int]:
+    """Percent reached, lines that are not, lines."""
+    lines = missed = 0
+    for each in of:
+        lines, missed = lines + each.lines, missed + len(each.missed)
+    return 100.0 * (lines - missed) / lines if lines else 100.0, missed, lines
+
+
+def table(found: list[File]) -> str:
+    """By room and by layer."""
+    rooms = sorted({room(each.name) for each in found})
+    rows = [(name, share(each for each in found if room(each.name) == name)) for name in rooms]
+    rows += [(f"all of {layer}", share(each for each in found if each.name.startswith(f"{layer}/"))) for layer in LAYERS]
+    rows.append(("models, fmu_src, scripts", share(each for each in found if not each.name.startswith("solvers/"))))
+    return "\n".join(f"{name:28s} {percent:6.1f} %   {missed:5d} of {lines:6d} lines not reached" for name, (percent, missed, lines) in rows if lines)
+
+
+def spans(lines: list[int]) -> str:
+    """Line numbers as ranges."""
+    parts: list[list[int]] = []
+    for line in lines:
+        if parts and line - parts[-1][-1] <= 1:
+            parts[-1][1:] = [line]
+        else:
+            parts.append([line])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="dev.py coverage", description="Lines that the fast tests reach, and which test reaches which")
+    parser.add_argument("--runs", default=",".join(RUNS), help="which runs: compiled kernels, plain Python; '' prints what is known")
+    parser.add_argument("--all", action="store_true", help="the slow tests too")
+    parser.add_argument("--missed", action="store_true", help="list the lines that no test reaches")
+    options = parser.parse_args()
+    failed, slow = 0, "not platforms" if options.all else "not slow and not platforms"
+    for name in filter(None, options.runs.split(",")):
+        rooms = [f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else []
+        failed |= Run(name).measure(["-m", slow if name != "plain" else "not slow and not platforms and not host", *rooms])
+    known = [run for run in map(Run, RUNS) if run.there()]
+    if not known:
+        print("Nothing was measured yet: python3 scripts/dev.py coverage")
+        return 1
+    found = files(known)
+    print(table(found))
+    if options.missed:
+        print(*(f"{each.name}: {spans(each.missed)}" for each in found if each.missed), sep="\n")
+    if failed:
+        print("Some tests fail; the table counts them all the same")
+    return int(share(each for each in found if not each.name.startswith("solvers/"))[0] < AIM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

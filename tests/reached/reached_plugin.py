@@ -1,0 +1,84 @@
+"""A plugin of pytest: tells coverage.py which test runs, so that every line knows its tests; notes seconds and failures; ends what takes too long."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+TIMES = "KINETREE_REACHED_TIMES"  # the file for the seconds of the processor of every test that passed
+FAILED = "KINETREE_REACHED_FAILED"  # the file for the names of tests that failed
+LIMIT = "KINETREE_REACHED_LIMIT"  # seconds after which a test is left out: kernels as plain Python are slow
+SECONDS: dict[str, float] = {}
+
+
+def too_slow(number: int, frame: object) -> None:
+    pytest.skip("takes too long here")
+
+
+def switch(context: str) -> None:
+    """Lines from now on belong to this test; without coverage.py there is nobody to tell."""
+    try:
+        from coverage import Coverage
+    except ImportError:
+        return
+    if (measuring := Coverage.current()) is not None:
+        measuring.switch_context(context)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    """What fixtures of a module do counts for the test that asked first."""
+    switch(item.nodeid)
+    signal.signal(signal.SIGPROF, too_slow)
+    before = computed()
+    result = yield
+    switch("")
+    if item.nodeid in SECONDS:
+        SECONDS[item.nodeid] = round(computed() - before, 3)
+    return result
+
+
+def computed() -> float:
+    """Seconds of the processor so far, of this process and of those that it started: another load of the machine leaves them as they are."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item):
+    limit = float(os.environ.get(LIMIT, "0"))
+    if limit:
+        signal.setitimer(signal.ITIMER_PROF, limit)
+    try:
+        return (yield)
+    finally:
+        if limit:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def failed(name: str) -> None:
+    if file := os.environ.get(FAILED):
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(name + "\n")
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        failed(report.nodeid)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        failed(report.nodeid)
+    if report.passed:
+        SECONDS.setdefault(report.nodeid, 0.0)
+    else:
+        SECONDS.pop(report.nodeid, None)
+
+
+def pytest_sessionfinish() -> None:
+    if file := os.environ.get(TIMES):
+        Path(file).write_text(json.dumps(SECONDS), encoding="utf-8")

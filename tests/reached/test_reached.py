@@ -1,0 +1,68 @@
+"""The tools that count lines: what moved is found again, and a small room's run knows its tests by line."""
+
+from pathlib import Path
+
+import pytest
+import python_lines
+from python_lines import File, Run, files, moved, share, spans, table
+from shell_lines import Source, details, shares
+
+SOURCE = """def half(x):
+    if x < 0:
+        return -half(-x)
+    return x / 2
+
+
+def never():
+    return 3
+"""
+TESTS = """import subprocess, sys
+from half import half
+
+def test_half():
+    assert half(4) == 2
+
+def test_elsewhere():
+    subprocess.run([sys.executable, "-c", "import half; half.half(-4)"], check=True)
+"""
+
+
+def test_lines_are_found_again_where_they_moved(tmp_path: Path):
+    before, now = tmp_path / "a.py", tmp_path / "b.py"
+    before.write_text("a = 1\nb = 2\nc = 3\nd = 4\n")
+    now.write_text("new = 0\na = 1\nb = 7\nc = 3\nd = 4\n")
+    assert moved(before, now) == {1: 2, 3: 4, 4: 5}
+    assert moved(before, before) == {1: 1, 2: 2, 3: 3, 4: 4} and moved(tmp_path / "none.py", now) == {}
+
+
+def test_rooms_and_layers_are_summed():
+    found = [File("models/run/a.py", 10, [3, 4, 5, 9]), File("models/b.py", 10, []), File("solvers/run/c.py", 30, [1])]
+    assert share(found[:2]) == (80.0, 4, 20)
+    rows = {row[:28].strip(): row[28:].split() for row in table(found).splitlines()}
+    assert rows["models/run"][:3] == ["60.0", "%", "4"] and rows["all of solvers"][2] == "1" and rows["models, fmu_src, scripts"][0] == "80.0"
+    assert spans([3, 4, 5, 9]) == "3-5, 9"
+
+
+def test_a_run_knows_tests_by_line_also_through_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("coverage")
+    monkeypatch.setattr(python_lines, "ROOT", tmp_path)
+    monkeypatch.setattr(python_lines, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(python_lines, "LAYERS", ("models",))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "half.py").write_text(SOURCE)
+    (tmp_path / "conftest.py").write_text("import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n")
+    (tmp_path / "test_half.py").write_text(TESTS)
+    run = Run("compiled")
+    assert run.measure(["test_half.py"]) == 0
+    assert set(run.seconds) == {"test_half.py::test_half", "test_half.py::test_elsewhere"}
+    tests = run.tests("models/half.py")
+    assert tests[4] == set(run.seconds) and tests[3] == {"test_half.py::test_elsewhere"} and not tests.get(8)
+    assert [(each.lines, each.missed) for each in files([run], ["models"])] == [(6, [8])]
+    (tmp_path / "models" / "half.py").write_text("# moved\n" + SOURCE)
+    assert run.tests("models/half.py")[4] == {"test_half.py::test_elsewhere"}
+
+
+def test_what_no_call_reaches_is_listed():
+    sources = [Source("a.c", 10, {7: "return 0;"}, 4, {3: 2}), Source("b.c", 30, {}, 0, {})]
+    assert shares(sources) == (97.5, 50.0)
+    assert "a.c:7: return 0;" in details(sources) and "a.c: 3 (2)" in details(sources)
