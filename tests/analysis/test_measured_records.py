@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import lsim
 
 from kinetree.models import load
 from kinetree.models.analysis.experiments import Experiment, informed, together
@@ -135,6 +136,35 @@ def test_plans_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert rows["all together"]["deviations"]["m"] < min(rows[name]["deviations"]["m"] for name in ("step", "sweep"))
     (tmp_path / "plan.toml").write_text(PLAN.replace("3*t**2", "3*q**2"))
     assert main(command) == 2 and "law of t alone" in capsys.readouterr().err
+
+
+def test_the_sine_that_tells_most_is_found(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """Frequency and amplitude for k alone: the search ends at the largest Σ (∂x/∂k)² of exact responses within the travel that is allowed."""
+    text = 'stop_time = 4.0\noutput_step = 0.02\n[noise]\nx = 1e-3\n[experiments.sine]\ninputs = { f = "a*sin(2*pi*w*t)" }\nset = { x0 = 0.0 }\n'
+    text += "vary = { a = [0.5, 20.0], w = [0.3, 5.0] }\nmost = { x = 0.1 }\n"
+    (tmp_path / "m.json").write_text(json.dumps(SLIDER))
+    (tmp_path / "plan.toml").write_text(text)
+    command = ["identify", str(tmp_path / "m.json"), "-p", "k", "--experiments", str(tmp_path / "plan.toml")]
+    assert main([*command, "-o", str(tmp_path / "plan.json")]) == 0
+    row = json.loads((tmp_path / "plan.json").read_text())["experiments"]["sine"]
+    assert "sine (a = " in capsys.readouterr().out
+    t = np.linspace(0.0, 4.0, 201)
+    m, k, c = (SLIDER["parameters"][name] for name in "mkc")
+
+    def response(w: float, k: float) -> np.ndarray:
+        return lsim((np.array([[0, 1], [-k / m, -c / m]]), [[0], [1 / m]], [[1, 0]], [[0]]), np.sin(2 * np.pi * w * t), t)[1]
+
+    def information(w: float) -> tuple[float, float]:
+        """Per unit of noise, with the largest amplitude that is allowed."""
+        a = min(20.0, 0.1 / np.abs(response(w, k)).max())
+        return float((((response(w, k * 1.001) - response(w, k * 0.999)) / (0.002 * k)) ** 2).sum()) * a * a, a
+
+    best = max((information(w) for w in np.linspace(0.3, 5.0, 400)), key=lambda pair: pair[0])
+    reached = row["deviations"]["k"]
+    assert reached == pytest.approx(1e-3 / np.sqrt(best[0]), rel=0.05) and row["found"]["a"] == pytest.approx(best[1], rel=0.3)
+    assert reached < 1.001 * 1e-3 / np.sqrt(information(row["found"]["w"])[0]) * 1.05
+    (tmp_path / "plan.toml").write_text(text.replace("a*sin", "sin"))
+    assert main(command) == 2 and "no law of its inputs has this number" in capsys.readouterr().err
 
 
 @pytest.mark.slow
