@@ -21,7 +21,7 @@ from kinetree.scripts.terminal.failure import BadInput
 if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
-GENERATIONS, PEOPLE = 12, 8  # of the search; people per number
+GENERATIONS, PEOPLE = 10, 6  # of the search; people per number
 SEED = 1
 WORST = 1e3  # score of what cannot be run
 
