@@ -257,7 +257,7 @@ def test_openings_found_by_shooting_halve_the_deviation(tmp_path: Path):
 
 
 def test_advance_by_a_wrong_model_of_the_departures():
-    """What is foreseen as it is holds best; with the sides of two modules exchanged slew is worse off than without advance, with half a mass luff is."""
+    """What is foreseen as it is holds best; with the sides of two modules exchanged slew is worse off than without, with half a mass luff is."""
 
     def largest(known_order: object = -1, **parameters: float) -> dict[str, float]:
         mechanism = load("lib:carrier", modules=2, drives=1, cylinders=1, pace=1.5, known_order=known_order)
