@@ -63,7 +63,7 @@ def attach(unit: Any, system: ChainSystem, dt: float) -> None:
     from kinetree.solvers.chain.choice import choose
     from kinetree.solvers.chain.doubling import ladder
 
-    chain = C.scale(system.mass, system.damping, system.stiffness)
+    chain = C.scale(system.mass, system.damping, system.elastic)
     channels = np.array(system.excitation(system.inputs())[0], dtype=int)
     levels = int(np.clip(math.ceil(math.log2(max(chain.omega * dt, 1e-30) / FINEST)), 1, MOST_LEVELS))
     pick = choose(chain.omega * dt, 0.1 * ACCURACY, lowest=levels)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from kinetree.models.analysis.linearization import Linear, Mode, linearize
+from kinetree.models.analysis.linearization import Linear, Modes, linearize
 from kinetree.models.system.chart import Evaluation
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class Equilibrium:
         return ("indifferent" if self.undetermined else "stable") if self.stable else "unstable"
 
     @property
-    def modes(self) -> list[Mode]:
+    def modes(self) -> Modes:
         """Every small oscillation, slowest first; pairs that stand for zero are none."""
         zero = GROWTH * float(np.abs(self.eigenvalues).max(initial=0.0)) if self.undetermined else 0.0
-        return [mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue))]
+        return Modes(mode for mode in self.linear.modes() if mode.eigenvalue.imag > max(zero, GROWTH * abs(mode.eigenvalue)))
 
     def _repr_html_(self) -> str:
         from kinetree.models.scene.notebook import rest_html

@@ -41,6 +41,15 @@ class Mode(NamedTuple):
         return self.eigenvalue.imag != 0.0
 
 
+class Modes(list[Mode]):
+    """Modes that show themselves as a table in notebooks."""
+
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import modes_html
+
+        return modes_html(self)
+
+
 @dataclass(frozen=True)
 class Linear:
     """A linearised system; `states` are the names of z."""
@@ -70,7 +79,12 @@ class Linear:
         K, fastest = self.stiffness, np.sqrt(np.abs(A[n:, :n]).max(initial=0.0))
         return bool(np.abs(A[n:, n:]).max(initial=0.0) <= NOISE * max(fastest, NOISE)) and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
 
-    def modes(self) -> list[Mode]:
+    def _repr_html_(self) -> str:
+        from kinetree.models.scene.notebook import linear_html
+
+        return linear_html(self)
+
+    def modes(self) -> Modes:
         """Free motions, slowest first."""
         values, vectors = self._conservative() if self.conservative else np.linalg.eig(self.A)
         found = []
@@ -79,7 +93,7 @@ class Linear:
                 continue
             size = float(abs(value))
             found.append(Mode(size / (2 * np.pi), float(-value.real / size) if size else 0.0, complex(value), self.shape(vector)))
-        return sorted(found, key=lambda mode: mode.frequency)
+        return Modes(sorted(found, key=lambda mode: mode.frequency))
 
     def shape(self, vector: np.ndarray) -> dict[str, complex]:
         """Amplitudes of the local coordinates and of the states, in their own units: the largest coordinate is 1.

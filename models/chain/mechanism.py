@@ -59,8 +59,11 @@ def row(system: ChainSystem, k: int) -> str:
     """Force on coordinate k: couplings, force, support."""
     chain, name = system.chain, system.coordinates[k]
     terms = []
-    for matrix, variables in ((system.stiffness, system.coordinates), (system.damping, system.speeds)):
-        terms += [f"- {float(matrix[k, j])!r}*{variables[j]}" for j in np.flatnonzero(matrix[k])]
+    if system.springs is not None:
+        terms += stretched(system, k)
+    for matrix, variables in ((system.stiffness if system.springs is None else None, system.coordinates), (system.damping, system.speeds)):
+        if matrix is not None:
+            terms += [f"- {float(matrix[k, j])!r}*{variables[j]}" for j in np.flatnonzero(matrix[k])]
     if len(terms) > MOST_TERMS:
         raise ModelError(Problem("chain", f"{len(terms)} couplings of coordinate '{name}'", f"at most {MOST_TERMS}", file=system.description.file))
     if name in chain.forces:
@@ -68,6 +71,16 @@ def row(system: ChainSystem, k: int) -> str:
     if name in chain.supports:
         terms.append(f"+ {float(system.supports[k])!r}*({chain.supports[name].motion})")
     return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def stretched(system: ChainSystem, k: int) -> list[str]:
+    """Forces of the springs at coordinate k, each by its own stretch."""
+    assert system.springs is not None
+    between, ground = system.springs
+    x = system.coordinates
+    terms = [f"- {float(ground[k] + system.supports[k])!r}*{x[k]}"] if ground[k] + system.supports[k] else []
+    sides = [(between[j], m) for j, m in ((k - 1, k - 1), (k, k + 1)) if 0 <= j < between.size and between[j]]
+    return terms + [f"- {float(c)!r}*({x[k]} - {x[m]})" for c, m in sides]
 
 
 def parameters(system: ChainSystem) -> dict[str, Any]:

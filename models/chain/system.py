@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column
+from kinetree.models.description.elements_check import MOST_ROWS
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.library.chains import springs
@@ -49,6 +50,7 @@ class ChainSystem:
         mass = self._numbers(self.chain.mass)
         self.mass = np.full(self.n, mass) if mass.ndim == 0 else mass
         self.couplings, self.damping = self._couplings(self.chain.stiffness), self._couplings(self.chain.damping)
+        self.springs = self._springs()
         self.supports = np.zeros(self.n)  # the diagonal of Z
         for name, support in self.chain.supports.items():
             self.supports[self.coordinates.index(name)] = self.number(support.stiffness)
@@ -57,6 +59,34 @@ class ChainSystem:
     def stiffness(self) -> np.ndarray:
         """C + Z."""
         return self.couplings + np.diag(self.supports)
+
+    def _springs(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Springs between neighbours, and to the ground, where they are given one by one and none is negative."""
+        k = self._numbers(self.chain.stiffness)
+        if k.ndim == 2:
+            return None
+        k = np.full(self.n - 1, k) if k.ndim == 0 else k
+        between, ground = (k, np.zeros(self.n)) if len(k) == self.n - 1 else (k[1:-1], np.zeros(self.n))
+        if len(k) == self.n + 1:
+            ground[0] += k[0]
+            ground[-1] += k[-1]
+        return (between, ground) if (k >= 0.0).all() else None
+
+    def _stored(self, x: np.ndarray) -> np.ndarray:
+        """Energy of the couplings, a row per state."""
+        if self.springs is None:
+            return 0.5 * ((x @ self.couplings) * x).sum(axis=1)
+        between, ground = self.springs
+        return 0.5 * (np.diff(x, axis=1) ** 2 @ between + x**2 @ ground)
+
+    @property
+    def elastic(self) -> Any:
+        """C + Z as the solvers take it: as springs where possible, whose sums would lose digits."""
+        from kinetree.solvers.chain import Springs
+
+        if self.springs is None or (self.supports < 0.0).any():
+            return self.stiffness
+        return Springs(self.springs[0], self.springs[1] + self.supports)
 
     def number(self, value: float | str, more: Mapping[str, float] | None = None) -> float:
         """Value of a number over parameters and what is known more."""
@@ -134,6 +164,8 @@ class ChainSystem:
         wanted = wanted if output_step is None else output_step
         if not wanted > 0.0:
             raise ValueError(f"output_step is {wanted:g}, expected a positive number")
+        if not (end - begin) / wanted <= MOST_ROWS:
+            raise ValueError(f"output_step is {wanted:g}: {(end - begin) / wanted:.3g} rows, expected at most {MOST_ROWS}")
         steps = math.ceil((end - begin) / wanted * (1.0 - 1e-12))
         told = self.inputs(inputs)
         channels, force = self.excitation(told)
@@ -142,7 +174,7 @@ class ChainSystem:
         if steps:
             arguments = {"force": force, "channels": channels} if channels else {}
             dt, error = (end - begin) / steps, ACCURACY if accuracy is None else accuracy
-            x, v = simulate(self.mass, self.damping, self.stiffness, x0, v0, dt, steps, start_time=begin, accuracy=error, **arguments)
+            x, v = simulate(self.mass, self.damping, self.elastic, x0, v0, dt, steps, start_time=begin, accuracy=error, **arguments)
         if progress is not None:
             progress(end)
         return self._result(np.linspace(begin, end, steps + 1), x, v, told, time.perf_counter() - began)
@@ -166,7 +198,7 @@ class ChainSystem:
     def _result(self, times: np.ndarray, x: np.ndarray, v: np.ndarray, inputs: Callable[[float], dict[str, float]], seconds: float) -> ChainResult:
         """Columns with the outputs, and the energy of masses, couplings and supports."""
         momenta = v * self.mass if self.mass.ndim == 1 else v @ self.mass
-        energy = 0.5 * ((momenta * v).sum(axis=1) + ((x @ self.couplings) * x).sum(axis=1))
+        energy = 0.5 * (momenta * v).sum(axis=1) + self._stored(x)
         for name, support in self.chain.supports.items():
             k, motion = self.coordinates.index(name), [self.number(support.motion, inputs(float(t)) | {"t": float(t)}) for t in times]
             energy += 0.5 * self.supports[k] * (x[:, k] - motion) ** 2

@@ -16,6 +16,7 @@ from kinetree.models.description import (
     given_check,
     hydraulics_check,
     meaning_check,
+    run_check,
     units_check,
 )
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
@@ -121,6 +122,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     if not checker.problems:
         given_check.check_given(checker)
         meaning_check.check_meaning(checker)
+        run_check.check_run(checker)
     description._warnings = tuple(checker.warnings)
     return told_once(checker.problems, description)
 

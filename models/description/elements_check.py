@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 POSITIVE = ("speed", "area_a", "volume_a", "volume_b", "bulk_modulus")  # of chambers
 NOT_NEGATIVE = ("area_b", "air", "leakage", "end_stiffness", "end_damping")
+MOST_ROWS = 100_000_000  # of a result
 POSITIVE_RUN = ("output_step", "step", "relative", "absolute")
 
 
@@ -55,6 +56,7 @@ def check_elements(checker: Checker) -> None:
     run = checker.description.run
     check_signs(checker, ("run",), run, POSITIVE_RUN)
     check_order(checker, ("run",), run, "start_time", "stop_time")
+    check_rows(checker)
     for index, step in enumerate(run.prepare):
         for name in step.set:
             checker.known(("run", "prepare", index, "set", name), name, checker.description.parameters, "parameter")
@@ -66,6 +68,14 @@ def check_elements(checker: Checker) -> None:
         relative = checker.number(run.tolerances.relative)
         if relative is not None and relative >= 1.0:
             checker.complain(("run", "tolerances", "relative"), f"{relative:g}", "a number below 1: it is relative to the size of the states")
+
+
+def check_rows(checker: Checker) -> None:
+    """As many rows as a result may have."""
+    run = checker.description.run
+    begin, end, step = (checker.number(each) for each in (run.start_time, run.stop_time, run.output_step))
+    if end is not None and step is not None and step > 0.0 and end - (begin or 0.0) > MOST_ROWS * step:
+        checker.complain(("run", "output_step"), f"{step:g}, {(end - (begin or 0.0)) / step:.3g} rows", f"at most {MOST_ROWS} rows")
 
 
 def check_force(checker: Checker, path: Path) -> None:

@@ -25,7 +25,7 @@ DEEPEST = 12  # tables and lists inside one another
 ENDLESS_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]{1,200}|"[^"\n]{0,200}"|'[^'\n]{0,200}')[ \t]*){30}""")
 UNQUOTED = re.compile(r"""\s*(?:\[[\w.\[ ]*|[\w.]*)\{""")
 
-FOREIGN = {".urdf": ("urdf", "URDF"), ".xml": ("mjcf", "MJCF"), ".mjcf": ("mjcf", "MJCF")}
+FOREIGN = {".urdf": ("urdf", "URDF"), ".xacro": ("xacro_robot", "URDF with xacro's macros"), ".xml": ("mjcf", "MJCF"), ".mjcf": ("mjcf", "MJCF")}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def read_file(path: Path, name: str) -> tuple[dict[str, Any], Origin]:
     if suffix not in LARGEST_FILE:
         raise refuse(
             f"a file ending in '{suffix[:20]}'",
-            "a .toml or .json file, or a robot in .urdf or .xml",
+            "a .toml or .json file, or a robot in .urdf, .xacro or .xml",
             hint='mechanisms of the library are named "lib:NAME"',
         )
     try:

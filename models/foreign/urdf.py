@@ -24,8 +24,8 @@ MOST_LINKS = 10_000
 refuse = partial(refused, kind="a robot in URDF")
 
 
-def parsed(path: Path) -> Any:
-    """The robot as yourdfpy reads it, without meshes."""
+def parsed(path: Path, text: bytes | None = None) -> Any:
+    """The robot as yourdfpy reads it, without meshes; `text` is what stands in the place of the file's own."""
     try:
         import yourdfpy
         from lxml.etree import LxmlError
@@ -35,7 +35,7 @@ def parsed(path: Path) -> Any:
     plain = {"build_scene_graph": False, "build_collision_scene_graph": False, "load_meshes": False, "load_collision_meshes": False}
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            robot = yourdfpy.URDF.load(str(path), **plain).robot
+            robot = yourdfpy.URDF.load(str(path) if text is None else io.BytesIO(text), **plain).robot
     except (LxmlError, OSError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         reason = f"a tag without {error}" if isinstance(error, KeyError) else str(error)
         raise refuse(str(path), f"what cannot be read: {reason}") from None
@@ -56,7 +56,11 @@ def lump_of(link: Any) -> Lump:
 
 def describe(path: Path, floating: bool = False, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
     """The description of a robot and what it leaves out."""
-    robot = parsed(path)
+    return described(path, parsed(path), floating, limits, torques, keep_fixed)
+
+
+def described(path: Path, robot: Any, floating: bool, limits: bool, torques: bool, keep_fixed: bool) -> tuple[dict, list[str]]:
+    """The same of a robot that has been read."""
     sheet = Sheet(robot.name or path.stem, path.name)
     links = {link.name: link for link in robot.links}
     into = {joint.child: joint for joint in robot.joints}

@@ -20,13 +20,14 @@ from kinetree.models.gradients.events import STEP, Jump, differences, jump
 from kinetree.models.gradients.path import Happening, Piece, Recorder, Stages, origin, started
 from kinetree.models.gradients.starts import changed, followers, numbered, rest_slopes
 from kinetree.models.trace.adjoint import sweep
-from kinetree.models.trace.mechanism import MOTION, WORLD, record, results
+from kinetree.models.trace.mechanism import MOTION, WORLD, latched, record, results
 from kinetree.models.trace.trace import Trace
 
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
 REPEATED = 1e-6  # relative deviation of a repeated piece at its end
+HELD = "the run depends on what actuators hold from one output to the next (stiffness, damping, means), which has no adjoint here"
 METHODS = ("rk4", "semi-implicit")
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
@@ -39,8 +40,6 @@ def refused(result: Result) -> str:
         return f"the run was made by '{options.integrator}', adjoints are there for {' and '.join(METHODS)}: simulate(integrator='rk4', step=...)"
     if unit.method not in ("auto", "DEC"):
         return f"the run was made by the form '{unit.method}', adjoints are those of the default engine"
-    if unit.description.actuators:
-        return "what actuators hold changes at every output, which has no adjoint here"
     return "the run was interrupted" if result.interrupted else ""
 
 
@@ -135,6 +134,8 @@ class Way:
             end = blocks.state_at(piece.happening.time) if piece.happening else blocks.end
             if piece.after is not None and np.abs(end - piece.after).max(initial=0.0) > REPEATED * max(1.0, np.abs(piece.after).max(initial=0.0)):
                 until = piece.happening.time if piece.happening else piece.targets[-1]
+                if latched(self.stages.systems[piece.stage]):
+                    raise ValueError(HELD)
                 raise ValueError(f"the run from t = {piece.time:.9g} to {until:.9g} cannot be repeated step by step; is it unstable?")
         return found
 
@@ -176,6 +177,9 @@ class Way:
         for number in range(len(kept) - 1, -1, -1):
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
+        held = latched(self.stages.systems[piece.stage])
+        if held and np.any(slopes.given[-held:] != 0.0):
+            raise ValueError(HELD)
 
     def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""

@@ -45,11 +45,13 @@ def write_parquet(result: Result, path: Path, names: Names) -> None:
 
 
 def write_hdf5(result: Result, path: Path, names: Names) -> None:
-    """One data set per column with its unit as attribute."""
-    with needed("h5py").File(path, "w") as file:
+    """One data set per column with its unit as attribute; made in memory, as the library ends the process on a full disk."""
+    with needed("h5py").File(path, "w", driver="core", backing_store=False) as file:
         file.attrs["name"] = result.name
         for name in ("time", *names):
             file.create_dataset(name.replace("/", "∕"), data=result[name]).attrs["unit"] = result.unit(name)
+        file.flush()
+        path.write_bytes(file.id.get_file_image())
 
 
 def needed(module: str):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
+from kinetree.models.description.elements_check import MOST_ROWS
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
@@ -83,6 +84,8 @@ class Options:
         ):
             if not value > 0.0:
                 raise ValueError(f"{name} is {value:g}, expected a positive number")
+        if not (end - begin) / interval <= MOST_ROWS:
+            raise ValueError(f"output_step is {interval:g}: {(end - begin) / interval:.3g} rows, expected at most {MOST_ROWS}")
         if not relative < 1.0:
             raise ValueError(f"tolerance is {relative:g}, expected a number below 1: it is relative to the size of the states")
         return cls(begin, end, interval, chosen, form, relative, absolute, fixed, largest_step or 0.0, limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,14 @@ from kinetree.models.result.readable import DUST, as_read, written
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.equilibrium import Equilibrium
+    from kinetree.models.analysis.linearization import Linear, Mode
     from kinetree.models.result.result import Result
     from kinetree.models.system.system import System
 
 ROWS = 16
 SIZE = (560, 320)
 MODES = 8
+MOVING = 3  # names that stand for the shape of a mode
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -86,9 +88,23 @@ def rest_html(rest: Equilibrium) -> str:
     for heading, rows in rest_rows(rest).items():
         more = f"{len(rows) - ROWS} more" if len(rows) > ROWS else ""
         shown += table((heading, "", ""), [*rows[:ROWS], *([(more, "", "")] if more else [])])
-    modes = [
-        (f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), ", ".join(name for name, _ in shape_of(rest, mode)))
-        for mode in rest.modes[:MODES]
-    ]
-    small = table(("small motions", "damping ratio", ""), modes) if modes else ""
+    small = modes_html(rest.modes, lambda mode: ", ".join(name for name, _ in shape_of(rest, mode))) if rest.modes else ""
     return f"<b>{escape(rest.stability)} rest</b>{shown}{small}"
+
+
+def modes_html(modes: Sequence[Mode], shape: Callable[[Mode], str] | None = None) -> str:
+    """Frequencies and damping ratios, with what moves most."""
+
+    def moving(mode: Mode) -> str:
+        return ", ".join(sorted(mode.shape, key=lambda name: -abs(mode.shape[name]))[:MOVING])
+
+    rows = [(f"{written(mode.frequency, 5)} Hz", written(mode.damping, 3), (shape or moving)(mode)) for mode in modes[:MODES]]
+    more = f"<br>{len(modes) - MODES} more" if len(modes) > MODES else ""
+    return table(("small motions", "damping ratio", ""), rows) + more
+
+
+def linear_html(linear: Linear) -> str:
+    """What a linearised system takes, holds and gives, and its modes."""
+    names = {"states": linear.states, "inputs": linear.inputs, "outputs": linear.outputs}
+    listed = [(name, str(len(own)), ", ".join(own[:ROWS]) + (" ..." if len(own) > ROWS else "")) for name, own in names.items()]
+    return table(("linearised", "", ""), listed) + modes_html(linear.modes())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
 
 SMALL = 1e-3  # part of the largest inertia that a body without any may borrow: repaid a thousandfold per round, at the cost of three digits
+CLOSED = 1e-9  # m or 1: residuals of loops that are closed
 CHANGED = 1e-4  # m, rad and per second, or part of the value: change of a given start that is said
 ROUNDING = 1e-12  # part of what was given: less is shown as zero
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
@@ -71,7 +72,21 @@ class Closure:
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
-        return self._moved("assemble", t, q, u)
+        try:
+            return self._moved("assemble", t, q, u)
+        except EvaluationError as error:
+            if error.status == L.Status.INCONSISTENT:
+                self._blame_speeds(t, error)
+            raise
+
+    def _blame_speeds(self, t: float, error: EvaluationError) -> None:
+        """Say so where the loops close and only their speeds do not: a given motion asks for more than they can follow."""
+        self._fast.call("constraints", 0, t)
+        if float(np.abs(self._fast.ws.loop_r).max()) > CLOSED:
+            return
+        which = str(error).split(" stays open")[0]
+        said = f"{which} closes at the start, but no speeds keep it closed: given motions ask for more than it can follow"
+        raise EvaluationError(said, L.Status.INCONSISTENT) from None
 
     def project(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds on the constraints, with the least change in the metric of the masses."""

@@ -78,6 +78,12 @@ def held_registers(system: System) -> list[int]:
     ]
 
 
+def latched(system: System) -> int:
+    """How many of these, the last ones, change at every output."""
+    fields = model_fields(system.compiled.ints, system.compiled.floats)
+    return sum(1 for _ in (*LATCH.rows(fields.latches), *PROBE.rows(fields.probes)))
+
+
 def record(system: System, of: str, parameters: str | Collection[str], form: str, axes: str) -> Recording:
     """A recording with its arguments in place; `parameters`: numbers, symbols, or the names of those that are symbols."""
     groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)

@@ -16,6 +16,7 @@ import numpy as np
 import typer
 
 from kinetree.models import load
+from kinetree.models.description.source import library_names
 from kinetree.models.specialised.compiler import compiled
 from kinetree.models.specialised.functions import llvm_text
 from kinetree.models.specialised.system import REPEATS, Specialised
@@ -23,14 +24,13 @@ from kinetree.models.system.system import System
 from kinetree.models.trace.iterated import STEPS
 from kinetree.models.trace.mechanism import BODY, WORLD, traced
 from kinetree.scripts.bench import dynamics_own as own
-from kinetree.scripts.bench import dynamics_peers, dynamics_trees
+from kinetree.scripts.bench import dynamics_peers, dynamics_trees, trace_large
 from kinetree.scripts.bench.dynamics import machine, versions
 from kinetree.scripts.bench.trace_robots import robots
 
 LAGRANGE = (*((form, BODY) for form in ("DRT", "CBM", "LGR", "ITR-M", "ITR-G", "ABM", "DEC")), ("DEC", WORLD))
 HAMILTON = tuple((form, BODY) for form in ("CBM-H", "LGR-H", "ITR-H", "ABM-H", "DEC-H"))
-TREES = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-link", "puma560", "spacecraft", "chain6", "mobile-robot")
-LOOPS = ("four-bar", "six-bar", "n-four-bar", "andrews", "slider-crank-spatial", "bricard", "delta")
+FORMS_OF = ("double-pendulum", "three-link-rods", "regulator", "gyroscope", "five-link", "puma560", "spacecraft", "chain6", "mobile-robot")
 CHAINS = ((7, True), (7, False), (20, True), (20, False), (30, True))  # bodies; aligned or of general geometry
 QUICK = ("regulator", "puma560")
 RUNS = ("regulator", "puma560", "mobile-robot", "chain6", "four-bar", "delta", "boom-drive", "carrier")
@@ -69,13 +69,17 @@ def show_forms(rows: list[dict[str, Any]]) -> None:
 
 
 def code_row(name: str, system: System, case: dynamics_trees.Case | None = None) -> dict[str, Any]:
-    """Operations, size, seconds to trace and to compile, time per evaluation by both engines and by Pinocchio."""
-    begin = time.perf_counter()
-    trace = system.trace()
-    traced_at = time.perf_counter()
+    """Operations, size, seconds of the processor to trace and compile, time per evaluation by all engines; or why there are none."""
+    begin = time.process_time()
+    try:
+        trace = system.trace()
+    except ValueError as error:
+        typer.echo(f"| {name} | – | {str(error).partition(';')[0]} |")
+        return {"mechanism": name, "why": str(error)}
+    traced_at = time.process_time()
     # a comment makes the text another one: what is measured is compiled now
     code = compiled(f"; {time.time_ns()}\n{llvm_text(trace)}")
-    done = time.perf_counter()
+    done = time.process_time()
     fast = Specialised(system)
     row: dict[str, Any] = {"mechanism": name, "operations": trace.operations, "form": trace.form, "bytes": code.size}
     row |= {"trace_s": traced_at - begin, "compile_s": done - traced_at} | {f"{key}_us": value * 1e6 for key, value in fast.times.items()}
@@ -108,24 +112,29 @@ def lanes(system: System, fast: Specialised) -> dict[str, float]:
     return best
 
 
+CODE_HEAD = "| mechanism | operations | form | code | traced, compiled in (CPU) | µs | generic | ratio | in lanes | generic | Pinocchio |"
+
+
 def show_code(row: dict[str, Any]) -> None:
-    """One line."""
-    special, generic = row["specialised_us"], row["generic_us"]
-    peer = f"  pinocchio {row['pinocchio_us']:.3g} us ({row['pinocchio_us'] / special:.1f}x)" if "pinocchio_us" in row else ""
-    batch = f"  in lanes {row['lanes_us']:.3g} us, generic {row['generic_lanes_us']:.3g} us" if "lanes_us" in row else ""
+    """One line of the table."""
+    special, generic, wheel = row["specialised_us"], row["generic_us"], row.get("pinocchio_us")
+    batch = f"{row['lanes_us']:.3f} | {row['generic_lanes_us']:.3f}" if "lanes_us" in row else "– | –"
     typer.echo(
-        f"  {row['mechanism']:24s} {row['operations']:6d} operations, {row['form']}, {row['bytes'] / 1000:.0f} kB, trace {row['trace_s']:.2f} s, "
-        f"compile {row['compile_s']:.2f} s, specialised {special:.3g} us, generic {generic:.3g} us ({generic / special:.1f}x){peer}{batch}"
+        f"| {row['mechanism']} | {row['operations']} | {row['form'].replace(' in', ',')} | {row['bytes'] / 1000:.0f} kB | "
+        f"{row['trace_s']:.2f}, {row['compile_s']:.2f} s | {special:.3f} | {generic:.3f} | {generic / special:.1f} | {batch} | "
+        f"{f'{wheel:.2f} ({wheel / special:.1f})' if wheel else '–'} |"
     )
 
 
 def runs_row(name: str, system: System) -> dict[str, Any]:
-    """A run by rk4 with rows every 100 steps: time per step by the engine and by straight-line code, best of some rounds in turn."""
+    """A run by rk4 with rows every 100 steps: time of the processor per step by the engine and by straight-line code, best of some rounds in turn."""
     fast, options = Specialised(system), {"integrator": "rk4", "step": STEP, "output_step": 100 * STEP, "stop_time": RUN}
     best = dict.fromkeys(("generic_us", "specialised_us"), np.inf)
     for _ in range(ROUNDS + 1):
         for key, runner in zip(best, (system, fast), strict=True):
-            best[key] = min(best[key], runner.simulate(**options).statistics["seconds"] / (RUN / STEP) * 1e6)
+            begin = time.process_time()
+            runner.simulate(**options)
+            best[key] = min(best[key], (time.process_time() - begin) / (RUN / STEP) * 1e6)
     operations = [each.trace.operations for each in fast.motions if not isinstance(each, str)]
     traced_part = f"{max(operations, default=0):6d} operations, {len(operations)} of {len(fast.motions)} structures"
     typer.echo(
@@ -141,32 +150,40 @@ def aligned(bodies: int) -> System:
 
 
 def run(quick: bool, output: Path | None, plots: Path | None) -> None:
-    """Print both tables; one record of everything."""
-    names = QUICK if quick else TREES
-    systems = {name: load(f"lib:{name}").compile() for name in names}
-    forms = [forms_row(name, system) for name, system in systems.items()]
+    """Print the tables; one record of everything."""
+    forms = [forms_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else FORMS_OF)]
     show_forms(forms)
-    typer.echo(f"\nmachine code, {REPEATS} evaluations a round")
-    codes = [code_row(name, system) for name, system in systems.items()]
-    for name in () if quick else LOOPS:
-        codes.append(code_row(name, load(f"lib:{name}").compile()))
+    typer.echo(
+        f"\nmachine code, {REPEATS} evaluations a round, µs; in lanes: per state, 8 side by side\n{CODE_HEAD}\n|{'---|' * CODE_HEAD.count(' | ')}---|"
+    )
+    codes = [code_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else library_names())]
     for bodies, plain in CHAINS[:1] if quick else CHAINS:
         case = None if plain else dynamics_trees.chain("revolute", bodies)
         made = aligned(bodies) if case is None else dynamics_trees.system(case)
         codes.append(code_row(f"chain of {bodies}, {'aligned' if plain else 'general'}", made, case))
+    large, rows = trace_large.chains(quick), trace_large.four_bars(quick)
     typer.echo(f"\nruns by rk4, {round(RUN / STEP)} steps")
     runs = [runs_row(name, load(f"lib:{name}").compile()) for name in (QUICK if quick else RUNS)]
     named = os.environ.get("KINETREE_CASADI_PYTHON")
     with TemporaryDirectory() as work:
         beside = robots(quick, Path(named) if named else None, Path(work))
     if plots:
-        draw(codes, plots)
+        draw([row for row in codes if "operations" in row], large, plots)
     if output:
-        record = {"machine": machine(), "versions": versions(), "forms": forms, "results": codes, "runs": runs, "robots": beside}
+        record = {
+            "machine": machine(),
+            "versions": versions(),
+            "forms": forms,
+            "results": codes,
+            "large": large,
+            "loops": rows,
+            "runs": runs,
+            "robots": beside,
+        }
         output.write_text(json.dumps(record, indent=1, default=float), encoding="utf-8")
 
 
-def draw(codes: list[dict[str, Any]], folder: Path) -> None:
+def draw(codes: list[dict[str, Any]], large: list[dict[str, Any]], folder: Path) -> None:
     """Times of both engines over the number of operations."""
     import matplotlib
 
@@ -177,6 +194,13 @@ def draw(codes: list[dict[str, Any]], folder: Path) -> None:
     operations = np.array([row["operations"] for row in codes])
     for key, marker in (("generic", "s"), ("specialised", "o")):
         axes.loglog(operations, [row[f"{key}_us"] for row in codes], marker, label=key)
+    operations = np.array([row["operations"] for row in large])
+    for key, label, style in (
+        ("generic_us", "generic, chains", "s:"),
+        ("whole_us", "one piece, chains", "v:"),
+        ("blocks_us", "blocks, chains", "o:"),
+    ):
+        axes.loglog(operations, [row[key] for row in large], style, markersize=3, linewidth=0.8, label=label)
     axes.set_xlabel("operations of the straight-line code")
     axes.set_ylabel("one evaluation, µs")
     axes.grid(True, which="both", alpha=0.3)

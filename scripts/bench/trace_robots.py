@@ -24,7 +24,15 @@ from kinetree.models.system.system import System
 from kinetree.scripts.bench.robots import FILES, folder, ours, repeated, states, timed
 
 ROBOTS = (0, 1, 2, 7, 8, 9, 14, 15, 16, 17)  # of FILES: arms, four-legged ones, humanoids, Tiago
-WRITTEN = (("chain", {"n": 7}), ("chain", {"n": 20}), ("chain", {"n": 30}), ("puma560", {}))  # mechanisms of the library as URDF
+WRITTEN = (
+    ("chain", {"n": 7}),
+    ("chain", {"n": 20}),
+    ("chain", {"n": 30}),
+    ("puma560", {}),
+    ("double-pendulum", {}),
+    ("three-link-rods", {}),
+    ("five-link", {}),
+)  # mechanisms of the library as URDF
 MAKER = """
 import sys, casadi_kin_dyn
 made = casadi_kin_dyn.CasadiKinDyn(open(sys.argv[1]).read()).aba()
@@ -138,13 +146,13 @@ def robot_row(name: str, text: str, python: Path | None, work: Path) -> dict[str
     path.write_text(text, encoding="utf-8")
     system, model = ours(path), pin.buildModelFromUrdf(str(path))
     q, u, their_q, their_u, places = states(system, model)
-    begin = time.perf_counter()
+    begin = time.process_time()
     fast = Specialised(system)
     row: dict[str, Any] = {"robot": name, "freedoms": system.n, "why": fast.why}
     if fast.trace is None:
         return row | {"engine": "generic"}
     code = compiled(f"; {time.time_ns()}\n{llvm_text(fast.trace)}")
-    row |= {"operations": fast.trace.operations, "bytes": code.size, "seconds": time.perf_counter() - begin}
+    row |= {"operations": fast.trace.operations, "bytes": code.size, "seconds": time.process_time() - begin}
     data, none, out = model.createData(), np.zeros(model.nv), np.empty(model.nv)
     theirs = pin.aba(model, data, their_q, their_u, none)[places]
     row["deviation"] = float(np.abs(fast.accelerations(0.0, q, u) - theirs).max() / np.abs(theirs).max())
@@ -212,9 +220,7 @@ def show(row: dict[str, Any]) -> None:
 def robots(quick: bool, python: Path | None, work: Path) -> list[dict[str, Any]]:
     """The table."""
     typer.echo(f"\nrobots, µs; ratios to the straight line in brackets; above {LARGEST} operations the generic engine stays")
-    typer.echo(
-        "| robot | freedoms | operations | code | traced and compiled in | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |"
-    )
+    typer.echo("| robot | freedoms | operations | code | made in (CPU) | straight line | generic | Pinocchio | ratio | its generated C | MuJoCo |")
     typer.echo("|" + "---|" * 11)
     texts = [
         (f"{name}_{'_'.join(map(str, values.values()))}".rstrip("_"), urdf_of(load(f"lib:{name}", **values).compile())) for name, values in WRITTEN

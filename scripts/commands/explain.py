@@ -7,6 +7,7 @@ import typer
 
 from kinetree.models.expressions.meanings import MEANINGS
 from kinetree.scripts.commands import Command
+from kinetree.scripts.terminal.advice import advice
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -17,7 +18,7 @@ def explain(
 ) -> None:
     """Tell what a key of a description, a function or an error message is about."""
     asked = " ".join(words).strip()
-    found = meanings(asked)
+    found = [*meanings(asked), *advice(asked)]
     if not found:
         from difflib import get_close_matches
 

@@ -1,7 +1,7 @@
 """`kinetree import`: a robot's URDF or MJCF file as a description of this format."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,12 +13,13 @@ from kinetree.scripts.terminal.failure import BadInput
 
 
 def import_robot(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Robot: .urdf, or MJCF as .xml or .mjcf.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Robot: .urdf, .xacro, or MJCF as .xml or .mjcf.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write (default NAME.toml beside the caller).")] = None,
     floating: Annotated[bool, typer.Option("--floating", help="URDF: the base moves freely, by a joint 'root_joint'.")] = False,
     limits: Annotated[bool, typer.Option("--limits", help="Make stops of the limits of joints.")] = False,
     torques: Annotated[bool, typer.Option("--torques", help="Give every joint an input that drives it.")] = False,
     keep_fixed: Annotated[bool, typer.Option("--keep-fixed", help="Keep rigidly attached links as bodies of their own.")] = False,
+    arg: Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="xacro: argument of the file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
 ) -> None:
@@ -30,16 +31,19 @@ def import_robot(
     from kinetree.models.foreign.toml_text import toml_text
 
     if not is_foreign(file):
-        raise BadInput(f"{file}: expected a robot as .urdf, .xml or .mjcf")
-    path = writable(output or Path(f"{file.stem}.toml"), (".toml",), "--output")
+        raise BadInput(f"{file}: expected a robot as .urdf, .xacro, .xml or .mjcf")
+    path = writable(output or Path(f"{file.name.split('.')[0]}.toml"), (".toml",), "--output")
     assert path is not None
     if path.exists() and output is None and not force:
         raise BadInput(f"{path} exists already; --force overwrites it, -o names another")
     reader = foreign_reader(file)
-    options = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
+    options: dict[str, Any] = {"floating": floating, "limits": limits, "torques": torques, "keep_fixed": keep_fixed}
+    options["arguments"] = dict(pair(each) for each in arg or ())
     known = signature(reader).parameters
     unknown = [name for name, value in options.items() if value and name not in known]
     if unknown:
+        if unknown[0] == "arguments":
+            raise BadInput(f"--arg has no meaning for {file.suffix}: only xacro files have arguments")
         raise BadInput(f"--{unknown[0].replace('_', '-')} has no meaning for {file.suffix}: such files say themselves how the base moves")
     description, left_out = reader(**{name: value for name, value in options.items() if name in known})
     load(description)
@@ -53,6 +57,14 @@ def import_robot(
     for each in left_out:
         typer.echo(f"left out: {each}")
     return None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """NAME=VALUE; xacro's own NAME:=VALUE too."""
+    name, found, value = text.partition("=")
+    if not found or not name.strip(": "):
+        raise BadInput(f"--arg {text}: expected NAME=VALUE")
+    return name.strip(": "), value
 
 
 COMMAND = Command("import", import_robot, place=190)

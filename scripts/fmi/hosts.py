@@ -27,7 +27,7 @@ from kinetree.solvers.library.platforms import PLATFORMS, Platform
 
 TOLERANCE = 1e-8  # of hosts that integrate themselves
 INTEGRATED = 2e-3  # deviation allowed there: rates at corners are the largest
-COARSE = 0.2  # seen of OMSimulator 2.1.3, its cause was not found: the table of hosts calls that off and goes on
+COARSE = 0.2  # of OMSimulator 2.1.3, which reads laws of time at its last communication point: the table of hosts calls that off and goes on
 SINES = 1e-9  # the C libraries differ in the last digit of a sine
 LIMIT = 600.0  # seconds for one run
 

@@ -32,9 +32,11 @@ STYLE = """<style>
 .variable { display: flex; justify-content: space-between; gap: 6px; padding: 2px 8px; font-size: 13px; border-radius: 4px; cursor: grab }
 .variable:hover { background: #8882 }
 .chart { border: 1px solid #8883; border-radius: 6px; padding: 4px 8px }
-.text-warning { color: #8f5600 !important }
-.body--dark .text-warning { color: #f2c037 !important }
-.body--dark .q-splitter .text-primary { color: #7ab7f0 !important }
+@layer theme { /* of what is important the first layer counts */
+  .text-warning { color: #8f5600 !important }
+  .body--dark .text-warning { color: #f2c037 !important }
+  .body--dark .q-splitter .text-primary { color: #7ab7f0 !important }
+}
 .q-splitter .q-chip__icon, .q-splitter .q-tree__arrow { opacity: 1; color: inherit }
 @media (max-width: 760px) {
   .q-header .q-btn .block { display: none }

@@ -7,6 +7,7 @@ _HOMES = {
     "simulate": "motion",
     "scale": "coefficients",
     "ChainError": "coefficients",
+    "Springs": "coefficients",
     "generate": "doubling",
     "simulate_varying": "varying",
     "simulate_piecewise": "piecewise",

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.solvers.chain import choice, extended
 from kinetree.solvers.chain.band import dense
-from kinetree.solvers.chain.coefficients import ChainError, Coefficients, scale, unscaled
+from kinetree.solvers.chain.coefficients import ChainError, Coefficients, check_accuracy, scale, unscaled
 from kinetree.solvers.chain.doubling import Generated, generate
 
 Lower = list[tuple[np.ndarray, np.ndarray]]  # (Y_k, U_k), k = 0..p+1
@@ -17,6 +17,7 @@ Lower = list[tuple[np.ndarray, np.ndarray]]  # (Y_k, U_k), k = 0..p+1
 
 def matrices(mass, damping, stiffness, dt: float, p: int = 3, accuracy: float = 1e-13, full: bool = True) -> tuple[np.ndarray, ...]:
     """D_0..D_p (2n x 2n), or only their lower rows [W_k, U_k] (n x 2n) when not full."""
+    check_accuracy(accuracy)
     if not dt > 0.0 or p < 0:
         raise ChainError(f"dt, p: expected dt > 0 and p >= 0, got {dt}, {p}")
     chain = scale(mass, damping, stiffness)

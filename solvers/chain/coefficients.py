@@ -39,10 +39,40 @@ class Coefficients(NamedTuple):
     omega_trace: float  # square root of the trace of Ch: the bound of [GG11]
 
 
+def check_accuracy(accuracy: float) -> None:
+    """An error bound relative to the motion."""
+    if not 0.0 < accuracy < 1.0:
+        raise ChainError(f"accuracy: expected a number between 0 and 1, got {accuracy}")
+
+
+class Springs(NamedTuple):
+    """A stiffness matrix by its springs: the sum of a soft and a stiff one in a diagonal element has lost digits of the soft one."""
+
+    between: np.ndarray  # n - 1 of neighbours
+    ground: np.ndarray  # n to the ground
+
+
+def listed(springs: Springs) -> tuple[Band, int]:
+    """The matrix of springs as a band."""
+    n = len(springs.ground)
+    if len(springs.between) != n - 1 or not all(np.isfinite(part).all() and (part >= 0.0).all() for part in springs):
+        raise ChainError(f"stiffness: expected {n - 1} springs between {n} coordinates, numbers not below 0")
+    band = zeros(n, 1 if n > 1 else 0)
+    elements = diagonals(band, n)
+    elements[:, band.width] = springs.ground
+    elements[1:, 0] -= springs.between
+    elements[: n - 1, 2 * band.width] -= springs.between
+    elements[1:, band.width] += springs.between
+    elements[: n - 1, band.width] += springs.between
+    return band, n
+
+
 def as_band(value, n: int | None, name: str) -> tuple[Band, int]:
     """A band from a vector (diagonal), a matrix, a sparse matrix, a band (copied) or None (zero)."""
     if value is None:
         return zeros(n, 0), n
+    if isinstance(value, Springs):
+        return listed(value)
     if isinstance(value, Band):
         return value._replace(data=value.data.copy()), value.data.size // (value.stride + 1)
     sparse = value.tocoo() if hasattr(value, "tocoo") else None
@@ -77,12 +107,13 @@ def is_symmetric(a: Band, n: int) -> bool:
 
 
 def scale(mass, damping, stiffness, supports=None) -> Coefficients:
-    """Check the matrices of a chain and scale them; supports: diagonal of Z, added to the stiffness."""
+    """Check the matrices of a chain and scale them; supports: diagonal of Z, added to the stiffness, which may be `Springs`."""
     C, n = as_band(stiffness, None, "stiffness")
+    ground = stiffness.ground if isinstance(stiffness, Springs) and supports is None else None
     if supports is not None:
         diagonals(C, n)[:, C.width] += diagonals(as_band(supports, n, "supports")[0], n)[:, 0]
     F, M = as_band(damping, n, "damping")[0], as_band(mass, n, "mass")[0]
-    found = factor(C, n) if is_symmetric(C, n) and is_symmetric(F, n) else None
+    found = factor(C, n, ground) if is_symmetric(C, n) and is_symmetric(F, n) else None
     B, free = found or (None, np.empty(0, dtype=int))
     if M.width == 0:
         root = diagonals(M, n)[:, 0]

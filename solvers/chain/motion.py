@@ -4,7 +4,7 @@ import numpy as np
 
 from kinetree.solvers.chain import energy, excitation, modes, rows, stepping
 from kinetree.solvers.chain.band import diagonals, rows_product
-from kinetree.solvers.chain.coefficients import ChainError, Coefficients, from_scaled, scale, to_scaled
+from kinetree.solvers.chain.coefficients import ChainError, Coefficients, check_accuracy, from_scaled, scale, to_scaled
 from kinetree.solvers.chain.doubling import Generated, choose, generate, ladder
 
 WAYS = ("auto", "modes", "matrices")
@@ -35,6 +35,7 @@ def simulate(
     """
     if way not in WAYS:
         raise ChainError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
+    check_accuracy(accuracy)
     if not dt > 0.0 or steps < 0:
         raise ChainError(f"dt, steps: expected dt > 0 and steps >= 0, got {dt}, {steps}")
     chain = scale(mass, damping, stiffness, supports)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.solvers.chain import doubling, excitation, motion
 from kinetree.solvers.chain.choice import choose
-from kinetree.solvers.chain.coefficients import ChainError, scale, unscaled
+from kinetree.solvers.chain.coefficients import ChainError, check_accuracy, scale, unscaled
 
 
 class Element(NamedTuple):
@@ -77,6 +77,7 @@ def simulate_piecewise(
     levels: int = 18,
 ) -> Pieces:
     """x, v (steps + 1 rows), events and the number of regions met."""
+    check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
     n = len(x)
     for i, element in enumerate(elements):

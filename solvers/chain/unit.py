@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.solvers.chain import motion
-from kinetree.solvers.chain.coefficients import Coefficients, scale
+from kinetree.solvers.chain.coefficients import Coefficients, check_accuracy, scale
 from kinetree.solvers.chain.doubling import Generated, generate
 
 
@@ -21,6 +21,7 @@ class Unit(NamedTuple):
 
 def linear_chain(mass, damping, stiffness, dt: float, channels=None, accuracy: float = 1e-10, supports=None) -> Unit:
     """Matrices for steps of dt with forces at the channels (default: all coordinates), linear in time on every step."""
+    check_accuracy(accuracy)
     chain = scale(mass, damping, stiffness, supports)
     every = np.arange(chain.n) if channels is None else np.asarray(channels, dtype=int)
     return Unit(chain, generate(chain, dt, every, 2, accuracy), every)

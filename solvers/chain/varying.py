@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.solvers.chain import motion
-from kinetree.solvers.chain.coefficients import scale
+from kinetree.solvers.chain.coefficients import check_accuracy, scale
 from kinetree.solvers.chain.doubling import generate
 
 
@@ -38,6 +38,7 @@ def simulate_varying(
 
     tolerance: largest change of an element, as part of the largest element of its matrix, before the matrices are renewed; 0 renews on every change.
     """
+    check_accuracy(accuracy)
     x, v = np.array(x0, dtype=float), np.array(v0, dtype=float)
     inputs = [motion.sampled(force, channels, len(x), dt, steps, shape, start_time)] if force is not None else []
     used, beta = motion.merge(inputs, steps)

@@ -6,7 +6,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.projection import constrained, keep_closed, keep_contacts
 from kinetree.solvers.integrate import controller as C
-from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH
+from kinetree.solvers.integrate.kinds import AUTO, CODES, SMOOTH, STIFF
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import project_near
 from kinetree.solvers.run.beginning import begin_stage, reconsider, scratch
@@ -18,13 +18,16 @@ from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.input_jumps import take_inputs
 from kinetree.solvers.run.knots import near, next_knot
 from kinetree.solvers.run.located import close_state, happen
-from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, step
+from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
 from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
 
-ADAMS = CODES[SMOOTH]
+ADAMS, RADAU = CODES[SMOOTH], CODES[STIFF]
 EVENT, CHATTERING = int(L.Status.EVENT), int(L.Status.CHATTERING)
 TOO_MANY_STEPS, CANCELLED = int(L.Status.TOO_MANY_STEPS), int(L.Status.CANCELLED)
+# near a singular position the directions across the constraints look stiff, and radau's error estimate is blind to what is stiff: a step that ends so
+# many tolerances off the constraints is taken again, and from then on right-hand sides are those of the state projected onto them
+FAR_OFF = 20.0
 LONGEST_STEP = 5.0  # of a method of fixed step, whose start may span some
 
 
@@ -107,6 +110,8 @@ def run(I, W, model, ws, target):
             status = reconsider(I, W, mem, context)
         if status == 0:
             status = step_to(W, mem, model, ws, target)
+            if status != 0 and can_project(mem, model, ws):
+                status = project_rates(mem, context)
             W.steps += 1.0
             W.used += 1.0
         if status == 0 and constrained(model, ws):
@@ -163,6 +168,9 @@ def close_loops(mem, context):
     status = put_state(model, ws, t, y)
     if status == 0:
         status = project_near(model, ws, t) if model.l_kind.size > 0 else 0
+    if can_project(mem, model, ws) and (status != 0 or strays(mem, ws)):
+        C.cut(mem, mem[C.T_OLD], C.block(mem, C.Y_OLD))
+        return project_rates(mem, context)
     if status == 0:
         status = keep_contacts(model, ws, t)
     if status == 0:
@@ -170,6 +178,32 @@ def close_loops(mem, context):
     if status == 0:
         status = changed(mem, context)
     return status
+
+
+@kernel
+def can_project(mem, model, ws):
+    """Whether radau works on a closed mechanism without projecting every state that it asks for."""
+    return int(mem[KIND]) == RADAU and model.l_kind.size > 0 and ws.head.on_constraints == 0.0
+
+
+@kernel
+def project_rates(mem, context):
+    """Begin anew with right-hand sides on the constraints."""
+    model, ws = context
+    ws.head.on_constraints = 1.0
+    return restart(mem, context)
+
+
+@kernel
+def strays(mem, ws):
+    """Whether the projection changed the state by many tolerances."""
+    y, atol = C.state_of(mem), C.block(mem, C.ATOL)
+    nq, total = ws.q.size, 0.0
+    for k in range(nq):
+        total += ((ws.q[k] - y[k]) / (atol[k] + mem[C.RTOL] * abs(y[k]))) ** 2
+    for k in range(ws.u.size):
+        total += ((ws.u[k] - y[nq + k]) / (atol[nq + k] + mem[C.RTOL] * abs(y[nq + k]))) ** 2
+    return not total <= FAR_OFF * FAR_OFF * len(y)
 
 
 @kernel

@@ -60,7 +60,7 @@ def set_integrator(I, W, model, ws, mem, kind):
     mem[C.NU] = ws.u.size if not in_momenta(ws) else -1.0  # momenta are not the rates of the coordinates
     mem[C.REFRESH] = W.refresh
     mem[KIND] = kind
-    ws.head.on_constraints = 1.0 if kind == RADAU and ws.loop_lam.size > 0 else 0.0
+    ws.head.on_constraints = 0.0  # until a step of radau ends far from the loop constraints
     W.kind = kind
     return status
 

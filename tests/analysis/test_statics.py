@@ -335,4 +335,5 @@ def test_a_rest_is_read_in_units_that_fit_without_rounding():
     assert float(rows["lift.force"][0]) == pytest.approx(rest.outputs["lift.force"] / 1000, rel=1e-5)
     shown = rest._repr_html_()
     assert "bar" in shown and "e-1" not in shown and "Force elements" in shown
+    assert "Hz" in rest.modes._repr_html_() and "Hz" in rest.linear._repr_html_() and "states" in rest.linear._repr_html_()
     assert all(name in rest.linear.local for name, _ in shape_of(rest, rest.modes[0]))

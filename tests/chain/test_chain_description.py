@@ -9,6 +9,8 @@ import pytest
 from kinetree.models import ModelError, load
 from kinetree.models.chain.mechanism import chain_mechanism
 from kinetree.scripts import cli
+from kinetree.solvers import chain as matrix_method
+from kinetree.solvers.chain import ChainError
 
 TRAIN = """
 format = "kinetree/1"
@@ -114,6 +116,36 @@ def shaken():
             "outputs": {"stretch": {"value": "x2 - x1", "unit": "m"}, "load": "9*stretch + 0*der(x1)"},
         }
     ).chain()
+
+
+@pytest.mark.parametrize("wall", [0.0, 1e-3])
+def test_soft_springs_keep_their_digits_beside_stiff_ones(wall: float):
+    """1e-3 N/m between two pairs that 1e8 N/m hold together: the pairs swing against each other, or against a wall, as bodies of 2 kg. The diagonal
+    of the matrix, 100000000.001, knows 1e-3 to 7 parts in a million only."""
+    stiffness = [1e8, 1e-3, 1e8] if not wall else [wall, 1e8, 1e-3, 1e8, 0.0]
+    d = {"format": "kinetree/1", "chain": {"mass": [1.0] * 4, "stiffness": stiffness, "start": [0.0, 0.0, 0.1, 0.1]}}
+    d["run"] = {"stop_time": 100.0, "output_step": 1.0}
+    exact = load({**d, "chain": {"mass": [2.0, 2.0], "stiffness": [1e-3] if not wall else [wall, 1e-3, 0.0], "start": [0.0, 0.1]}}).chain().simulate()
+    result = load(d).chain().simulate()
+    for pair, (a, b) in {"x1": ("x1", "x2"), "x2": ("x3", "x4")}.items():
+        assert (result[a] + result[b]) / 2 == pytest.approx(exact[pair], abs=1e-10)
+    assert result["energy"] == pytest.approx(np.full(result.time.size, result["energy"][0]), rel=1e-9)
+    sliders = load(d).compile()
+    assert sliders.accelerations(0.0, np.full(4, 0.1), np.zeros(4)) == pytest.approx([-wall * 0.1, 0, 0, 0], abs=1e-20)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1.0, -1e-9, math.nan])
+def test_accuracies_that_are_none_are_refused(accuracy: float):
+    with pytest.raises(ChainError, match="between 0 and 1"):
+        train().simulate(1.0, accuracy=accuracy)
+    for solve in (
+        lambda: matrix_method.matrices(np.ones(2), None, np.eye(2), 0.1, accuracy=accuracy),
+        lambda: matrix_method.linear_chain(np.ones(2), None, np.eye(2), 0.1, accuracy=accuracy),
+        lambda: matrix_method.simulate_varying(lambda t, x, v: (np.ones(2), None, np.eye(2)), np.zeros(2), np.zeros(2), 0.1, 1, accuracy=accuracy),
+        lambda: matrix_method.simulate_piecewise(np.ones(2), None, np.eye(2), (), np.zeros(2), np.zeros(2), 0.1, 1, accuracy=accuracy),
+    ):
+        with pytest.raises(ChainError, match="between 0 and 1"):
+            solve()
 
 
 def test_support_that_moves_is_a_force_on_a_stiffer_chain():

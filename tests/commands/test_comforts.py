@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tree import ROOT
 
 from kinetree.models import load
 from kinetree.models.description.reference import TABLES
@@ -10,6 +11,7 @@ from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
 from kinetree.models.expressions.meanings import MEANINGS as EXPLAINED
 from kinetree.scripts.cli import main
 from kinetree.scripts.commands.new import TEMPLATES, content
+from kinetree.scripts.terminal.advice import ADVICE
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -46,8 +48,16 @@ def test_keys_tables_functions_and_messages_are_explained(capsys):
     assert [each["place"] for each in told(capsys, "chain.stiffness")] == ["chain: stiffness"]
     message = "m.toml:4: forces.drive.stifness: found an unknown key"
     assert any(each["place"] == "forces kind = line: stiffness" for each in told(capsys, message))
+    message = "kinetree: crane.toml: found override of the unknown parameter 'nothing'; known: load, rope"
+    assert any("[parameters]" in each["what"] for each in told(capsys, message))
     assert main(["explain", "gibberish"]) == 2 and main(["explain", "inertai"]) == 2
     assert "inertia" in capsys.readouterr().err
+
+
+def test_advice_is_about_messages_that_there_are():
+    """Every phrase stands in some message of the code."""
+    code = "".join(path.read_text() for room in ("models", "scripts", "fmu_src") for path in (ROOT / room).rglob("*.py") if path.name != "advice.py")
+    assert not [phrase for phrase in ADVICE if phrase not in code]
 
 
 def test_nothing_of_the_format_is_without_explanation():

@@ -38,6 +38,37 @@ def test_slips_are_said(more: dict, keys: list[str]):
     assert warned(pendulum(**more)) == keys
 
 
+@pytest.mark.parametrize(
+    ("more", "keys"),
+    [
+        ({"run": {"tolerances": 1e-16}}, ["run.tolerances"]),
+        ({"run": {"tolerances": 1e-13}}, []),
+        ({"run": {"integrator": "rk4", "step": 0.2, "output_step": 0.1}}, ["run.step"]),
+        ({"run": {"integrator": "rk4", "step": 0.1, "output_step": 0.1}}, []),
+        ({"run": {"step": 0.2, "output_step": 0.1}}, []),
+    ],
+)
+def test_what_a_run_takes_otherwise_is_said(more: dict, keys: list[str]):
+    assert warned(pendulum(**more)) == keys
+
+
+@pytest.mark.parametrize(("start", "count"), [([2.0, 0, 0, 0], 1), ([0.7071, 0.7071, 0, 0], 0), ([0.5, 0.5, 0.5, 0.4], 1)])
+@pytest.mark.parametrize("kind", ["spherical", "free"])
+def test_rotations_of_another_length_are_said(kind: str, start: list[float], count: int):
+    joint = {"child": "a", "type": kind, "start": start if kind == "spherical" else [1.0, 2.0, 3.0, *start]}
+    assert warned(pendulum(joints={"j": joint})) == ["joints.j.start"] * count
+
+
+def test_more_rows_than_a_result_may_have():
+    with pytest.raises(ModelError, match="rows"):
+        load(pendulum(run={"stop_time": 10, "output_step": 1e-9}))
+    system = load(pendulum()).compile()
+    with pytest.raises(ValueError, match="1e\\+10 rows"):
+        system.simulate(10.0, output_step=1e-9)
+    with pytest.raises(ValueError, match="rows"):
+        load({"chain": {"mass": [1.0, 1.0], "stiffness": 1.0}}).chain().simulate(10.0, output_step=1e-9)
+
+
 @pytest.mark.parametrize(("start", "count"), [(30.0, 1), (-90, 1), (math.pi, 0), ({"value": 30, "unit": "deg"}, 0)])
 def test_an_angle_of_30_radians_is_said(start: object, count: int):
     d = pendulum()

@@ -50,6 +50,19 @@ def test_starts_that_change_are_said():
     assert load("lib:four-bar").compile().warnings == ()
 
 
+@pytest.mark.parametrize("cut", ["slide", "pin"])
+def test_given_motions_that_a_loop_cannot_follow_are_said(cut: str):
+    """A slider that is pinned to the ground and carried aside: closed at the start, wherever it is cut, with no speed to stay so."""
+    slide = {"child": "a", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.3}, {"shift": "y", "by": "0.1*t"}]}
+    joints = {"slide": slide, "pin": {"child": "a", "type": "spherical", "at": [0.3, 0, 0]}}
+    joints[cut]["cut"] = True
+    with pytest.raises(EvaluationError, match="no speeds keep it closed"):
+        load({"bodies": {"a": PLATE}, "joints": joints}).compile().start()
+    slide["transforms"][1]["by"] = 0.0
+    system = load({"bodies": {"a": PLATE}, "joints": joints}).compile()
+    assert dict(zip(system.coordinates, system.start()[0], strict=True))["x"] == pytest.approx(0.3)
+
+
 def test_command_line_warns(tmp_path):
     """`check` and `run` print the warnings of a system."""
     import json

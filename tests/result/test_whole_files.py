@@ -41,10 +41,16 @@ def test_an_interrupted_writer_leaves_the_old_file(tmp_path: Path, name: str, mo
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process as POSIX has them")
 @pytest.mark.parametrize(
-    "line", [["run", "lib:pendulum", "--stop-time", "1", "-o"], ["schema", "-o"], ["run", "lib:pendulum", "--stop-time", "1", "--plot"]]
+    ("line", "name"),
+    [
+        (["run", "lib:pendulum", "--stop-time", "1", "-o"], "r.csv"),
+        (["run", "lib:pendulum", "--stop-time", "1", "-o"], "r.h5"),  # its library ended the process
+        (["schema", "-o"], "s.json"),
+        (["run", "lib:pendulum", "--stop-time", "1", "--plot"], "r.png"),
+    ],
 )
-def test_commands_name_the_file_that_cannot_be_written(tmp_path: Path, line: list[str]):
-    path = tmp_path / {"schema": "s.json"}.get(line[0], "r.png" if line[-1] == "--plot" else "r.csv")
+def test_commands_name_the_file_that_cannot_be_written(tmp_path: Path, line: list[str], name: str):
+    path = tmp_path / name
     path.write_text("old")
     done = subprocess.run([sys.executable, "-c", LIMITED, *line, str(path)], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.splitlines()[-1] == f"kinetree: {path} cannot be written: File too large"

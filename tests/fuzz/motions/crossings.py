@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of
 from hosts import HOSTS, compare
+from impact_books import impacts
 from motions import Motions
 from random_mechanisms import STOP, Draft, random_mechanism, unit, vector
 
@@ -21,6 +22,7 @@ from kinetree.models import load
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.library.load import needed_library
 
+BOOKS = 1e-7  # of the momenta, energies and speeds at an impact
 SOFT = {"area_a": 1e-3, "area_b": 6e-4, "volume_a": 1e-3, "volume_b": 1e-3, "bulk_modulus": 2e6, "shortest": 0.01, "longest": 5.0}
 
 
@@ -136,10 +138,21 @@ def set_on_the_way(case: Case, rng: np.random.Generator) -> None:
     compare(case, "parameter set on the way", {name: float(expected[name][-1]) for name in names}, found, 30 * TOLERANCE)
 
 
+def impact_balances(case: Case, rng: np.random.Generator) -> None:
+    """Momentum, energy and constraints around every impact, by the mass matrix and the velocities of the points that touch."""
+    if not case.description.get("contacts"):
+        return
+    given = inputs_of(case.description)
+    for impact in impacts(case.description, STOP, lambda t: {name: f(t) for name, f in given.items()}, step=0.05 if given else 0.0):
+        if impact.worst > BOOKS:
+            raise Difference("books of an impact", repr(impact))
+
+
 CROSSED: dict[str, Callable[[Case, np.random.Generator], None]] = {
     **{name: CHECKS[name] for name in ("again", "books", "integrators", "output steps", "order", "cuts")},
     "co-simulation": HOSTS["co-simulation"],
     "ensembles": ensembles,
+    "impacts": impact_balances,
     "set on the way": set_on_the_way,
 }
 CROSSED_LONG = {**CROSSED, "native": HOSTS["native"], "model exchange": HOSTS["model exchange"], "specialised": specialised}

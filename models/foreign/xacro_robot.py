@@ -1,0 +1,21 @@
+"""A robot in URDF with xacro's macros as a description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kinetree.models.foreign.urdf import described, parsed
+from kinetree.models.foreign.xacro_text import expanded
+
+
+def describe(
+    path: Path,
+    floating: bool = False,
+    limits: bool = False,
+    torques: bool = False,
+    keep_fixed: bool = False,
+    arguments: Mapping[str, object] | None = None,
+) -> tuple[dict, list[str]]:
+    """The description of a robot and what it leaves out; `arguments` are those of the file's xacro:arg."""
+    return described(path, parsed(path, expanded(path, arguments)), floating, limits, torques, keep_fixed)

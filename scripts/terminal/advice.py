@@ -1,0 +1,24 @@
+"""What messages are about that name no key: a phrase of the message, what is behind it, what to do."""
+
+ADVICE = {
+    "unknown parameter": "--set, keyword arguments and stages change what [parameters] has; `kinetree info MODEL` shows values and units",
+    "unknown key": "misspelt, or of another kind; the message lists the keys there are, `kinetree explain TABLE` tells what they mean",
+    "not a known unit": "SI, its multiples and what machines use (kN, bar, deg, rpm, l/min), joined by . * / and powers: docs/format.md",
+    "values of one dimension": "a number without a unit has none: give it one by a parameter, { value = 0.1, unit = 'N.m.s/rad' }",
+    "unknown function": "functions and constants: docs/format.md, Functions; `kinetree explain sin`",
+    "unknown name": "laws read parameters, inputs, outputs, coordinates, der(coordinate), states and what forces offer (NAME.length)",
+    "not a finite number": "a law has no value at that state, or a mass, a length or an inertia vanishes: the message names the number to blame",
+    "do not reach the next output": "the steps became too short: laws that jump want events, stiff ones `--integrator radau`",
+    "the motion is unstable": "something feeds energy: signs of stiffness and damping, controllers, the step of methods of fixed step",
+    "the motion is singular": "the step went to nothing: a law jumps where an event should be, a mass vanishes, or a loop reaches a dead point",
+    "dead point": "a loop is stretched or folded and may go on in two ways: begin beside it, or drive a coordinate through it",
+    "was not reached": "a stage waits for its `when`: check its sign and units, or give it `after` or `at`; `kinetree run` tells where the run ended",
+    "C compiler": "the engine and native FMUs are compiled here: apt-get install gcc libc6-dev, or xcode-select --install",
+    "no such file": "paths stand relative to where the command runs; those inside of a description relative to its file",
+}  # fmt: skip
+
+
+def advice(message: str) -> list[tuple[str, str]]:
+    """What is known about a message; nothing for other words."""
+    low = message.lower()
+    return [(phrase, text) for phrase, text in ADVICE.items() if phrase.lower() in low]
