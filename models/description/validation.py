@@ -70,7 +70,8 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         names = [part for part in error["loc"] if isinstance(part, str)]
         model = model_at(tuple(names[:-1]))
         field = model.model_fields.get(names[-1]) if model else None
-        found, expected = "nothing", ((field.description if field else None) or "a value").split(";")[0]
+        text = ((field.description if field else None) or "a value").split(";")[0]
+        found, expected = "nothing", text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
     elif kind == "extra_forbidden":
         model = model_at(error["loc"][:-1])
         found, expected = f"the unknown key {shown(path[-1])}", ""

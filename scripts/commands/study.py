@@ -87,6 +87,7 @@ def study(
                 write(row)
         rows = in_order(wanted, rows)
         finish(output, wanted.columns(), rows)
+    tell_failures(wanted, rows)
     if report:
         from kinetree.scripts.studies.study_report import write_report
 
@@ -97,6 +98,22 @@ def study(
         show(wanted.columns(), rows)
         if output:
             typer.echo(f"written: {output}")
+
+
+def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
+    """How many runs have no numbers, and why the first has none; that no run has any is a failure of the study."""
+    from kinetree.scripts.studies.rows import failed, failure_of
+
+    numbers = failed(rows, len(wanted.vary))
+    if not numbers:
+        return
+    case = dict(zip(wanted.vary, rows[numbers[0]], strict=False))
+    error = failure_of(wanted.source(), case, wanted.run, wanted.texts())
+    if error is not None and len(numbers) == len(rows):
+        raise error
+    values = ", ".join(f"{name} = {value:g}" for name, value in case.items())
+    runs = "1 run has" if len(numbers) == 1 else f"{len(numbers)} runs have"
+    typer.echo(f"warning: {runs} no numbers, of {len(rows)}; {'the first, ' * (len(numbers) > 1)}{values}: {error or 'it runs by itself'}", err=True)
 
 
 def comparison(file: Path) -> "Comparison | None":
@@ -191,7 +208,7 @@ def show(columns: list[str], rows: list[list[float]]) -> None:
     for column in columns:
         table.add_column(column, justify="right")
     for row in rows[:SHOWN]:
-        table.add_row(*(f"{value:.6g}" for value in row))
+        table.add_row(*("–" if value != value else f"{value:.6g}" for value in row))
     console = Console(highlight=False, soft_wrap=True)
     console.print(table)
     if len(rows) > SHOWN:

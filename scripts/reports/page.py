@@ -5,6 +5,7 @@ Pictures are inline, tables can be sorted, and it says by what command and with 
 
 from __future__ import annotations
 
+import math
 import platform
 import shlex
 import sys
@@ -58,7 +59,9 @@ class Section:
 
 
 def written(cell: Any) -> str:
-    return f"{cell + 0.0:.6g}" if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return "–" if math.isnan(cell) else f"{cell + 0.0:.6g}"
+    return str(cell)
 
 
 def facts() -> list[tuple[str, str]]:

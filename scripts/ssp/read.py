@@ -271,11 +271,11 @@ class Reader:
                 number = (given.factor * number + given.offset - wanted.offset) / wanted.factor
             found: Value = factor * number + offset
         elif kind in INTEGERS:
-            found = int(self.real(text))
-        elif kind in ("Boolean", "String"):
+            found = self.whole(repr(factor * self.real(text) + offset))
+        elif kind in ("Boolean", "String") and (factor, offset) == (1.0, 0.0):
             found = text in ("true", "1") if kind == "Boolean" else text
         else:
-            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported")
+            raise self.refuse(f"value '{name}' is of type {kind}; numbers, booleans and strings are supported, a LinearTransformation is for numbers")
         self.components[owner] = Component(component.name, component.source, component.connectors, {**component.values, own: found})
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from functools import lru_cache
 from typing import Any
 
+from kinetree.models.description.errors import ModelError
+from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -63,8 +66,25 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
 
 
 def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int = 0) -> list[float]:
-    """Parameters and measures of one case."""
-    return row_of(system_of(source, case, token), case, options, texts)
+    """Parameters and measures of one case; no numbers where it cannot be made, does not rest, or ends early: the other cases go on."""
+    try:
+        return row_of(system_of(source, case, token), case, options, texts)
+    except (EvaluationError, ModelError):
+        return [*case.values(), *[math.nan] * len(texts)]
+
+
+def failed(rows: Sequence[Sequence[float]], inputs: int) -> list[int]:
+    """Numbers of rows that have parameters and nothing else."""
+    return [k for k, row in enumerate(rows) if len(row) > inputs and all(map(math.isnan, row[inputs:]))]
+
+
+def failure_of(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str]) -> EvaluationError | ModelError | None:
+    """Why a case has no numbers: it is run once more."""
+    try:
+        row_of(system_of(source, case, 0), case, options, texts)
+    except (EvaluationError, ModelError) as error:
+        return error
+    return None
 
 
 def row_of(system: Any, case: Mapping[str, float], options: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
@@ -127,7 +147,10 @@ def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequenc
 def rows_in_lanes(system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]) -> list[list[float]]:
     """The same from one ensemble; nothing for runs that ended early, which tell by themselves why."""
     given = {name: [case[name] for case in cases] for name in cases[0]}
-    runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
+    try:
+        runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
+    except (EvaluationError, ModelError, KeyError, ValueError):  # cases say one by one what is wrong
+        return [[] for _ in cases]
     found = []
     for k, case in enumerate(cases):
         columns = {name: runs[name][k] for name in runs.names}

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.scripts.reports.page import Section, write_page
 from kinetree.scripts.studies.indices import indices
+from kinetree.scripts.studies.rows import failed
 from kinetree.scripts.studies.study import Study
 
 MOST = 12  # measures that are drawn
@@ -26,23 +27,29 @@ def rank_correlations(values: np.ndarray, inputs: int) -> np.ndarray:
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     sizes = np.linalg.norm(centred, axis=1)
     unit = centred / np.where(sizes > 0.0, sizes, 1.0)[:, None]
-    return unit[inputs:] @ unit[:inputs].T
+    return np.round(unit[inputs:] @ unit[:inputs].T, DIGITS) + 0.0
 
 
 def write_report(study: Study, rows: list[list[float]], path: Path) -> Path:
     """The page."""
-    values, names, count = np.array(rows), study.columns(), len(study.vary)
+    every, names, count = np.array(rows), study.columns(), len(study.vary)
+    lost = failed(rows, count)
+    values = np.delete(every, lost, axis=0)
     sections = [summary(study, values, names, count)]
-    if len(rows) > 2:
+    if lost:
+        sections[0].say(
+            f"{len(lost)} of {len(rows)} runs could not be made, did not come to rest or ended early: they have no numbers and count nowhere."
+        )
+    if len(values) > 2:
         head = ("measure", *names[:count])
         ties = rank_correlations(values, count)
         follow = Section("What follows what").say("Rank correlation of every measure with every parameter: ±1 follows it alone, 0 not at all.")
         sections.append(follow.table(head, [(name, *map(float, row)) for name, row in zip(names[count:], ties, strict=True)]))
-    if study.combine == "indices" and len(rows) == study.count():
+    if study.combine == "indices" and len(values) == study.count():
         sections.append(shares(values, names, count))
     if study.combine == "grid" and count == 2 and min(len(v) for v in study.vary.values() if isinstance(v, list)) > 1:
-        sections.append(maps(study, values, names))
-    elif len(rows) > 9:
+        sections.append(maps(study, every, names))
+    elif len(values) > 9:
         sections.append(histograms(values, names, count))
     sections.append(Section("All runs").table(names, rows))
     more = {"study": study.path, "mechanism": study.mechanism, "combine": study.combine, "samples": len(rows), "seed": study.seed}
@@ -53,7 +60,7 @@ def summary(study: Study, values: np.ndarray, names: list[str], count: int) -> S
     """Percentiles, and how many runs are unstable where that was measured."""
     section = Section("Results").table(
         ("measure", *(f"{share} %" for share in SHARES), "smallest", "largest"),
-        [(name, *map(float, np.nanpercentile(values[:, k], SHARES)), float(values[:, k].min()), float(values[:, k].max()))
+        [(name, *map(float, np.nanpercentile(values[:, k], SHARES)), float(np.nanmin(values[:, k])), float(np.nanmax(values[:, k])))
          for k, name in enumerate(names) if k >= count],
     )  # fmt: skip
     if "growth" in names:
@@ -115,10 +122,10 @@ def maps(study: Study, values: np.ndarray, names: list[str]) -> Section:
         place.set(xlabel=names[1], ylabel=names[0])
         if "modulus_margin" in names:  # of sampled loops, too
             margin = values[:, names.index("modulus_margin")].reshape(first.size, second.size)
-            if margin.min() <= STANDS < margin.max():
+            if np.nanmin(margin) <= STANDS < np.nanmax(margin):
                 place.contour(second, first, margin, [STANDS], colors="#b03030")
         elif "growth" in names and min(first.size, second.size) > 1:
             growth = values[:, names.index("growth")].reshape(first.size, second.size)
-            if growth.min() < 0.0 < growth.max():
+            if np.nanmin(growth) < 0.0 < np.nanmax(growth):
                 place.contour(second, first, growth, [0.0], colors="#b03030")
     return Section("Maps").picture(figure, "Measures over two parameters; red: border of stability")

@@ -225,3 +225,11 @@ def test_packing_says_where_the_file_is_unless_told_to_be_quiet(tmp_path: Path, 
     path.unlink()
     assert cli.main(["fmu", "lib:pendulum", "-o", str(path), "-q"]) == 0
     assert capsys.readouterr().out == "" and path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("name, cut, coupled", [("lib:pendulum", False, False), ("lib:four-bar", True, False), ("lib:rolling-disc", False, True)])
+def test_info_tells_of_what_constrains(capsys: pytest.CaptureFixture, name: str, cut: bool, coupled: bool):
+    """Cut joints and couplings have a line of their own where there are some, and none where there are none."""
+    assert cli.main(["info", name]) == 0
+    said = capsys.readouterr().out
+    assert (cut, coupled) == ("closes a loop between" in said, "couplings: " in said)

@@ -245,3 +245,46 @@ def test_sources_longer_than_names_of_files_are_refused(tmp_path: Path, source: 
     """The system refuses to look for such a file, which was not a refusal of ours."""
     with pytest.raises(BadInput, match="the archive has no|is not inside"):
         read(tmp_path, system(component("a", connector("y", "output"), facts=f'source="{source}"')))
+
+
+def values_of(folder: Path, kind: str, value: str, change: str = "") -> dict:
+    """The values of a component with one parameter of a type, mapped with a transformation where there is one."""
+    mapping = '<s:ParameterMapping><m:ParameterMapping xmlns:m="http://ssp-standard.org/SSP1/SystemStructureParameterMapping" version="1.0">'
+    mapping += f'<m:MappingEntry source="p" target="p">{change}</m:MappingEntry></m:ParameterMapping></s:ParameterMapping>'
+    inline = (
+        f'><s:ParameterValues><v:ParameterSet version="1.0" name="n"><v:Parameters><v:Parameter name="p"><v:{kind} value="{value}"/></v:Parameter>'
+    )
+    inline += f"</v:Parameters></v:ParameterSet></s:ParameterValues>{mapping if change else ''}"
+    (found,) = read(folder, system(component("a", "", BINDING.format(inline)))).components
+    return dict(found.values)
+
+
+TWICE = '<c:LinearTransformation factor="2" offset="1"/>'
+
+
+@pytest.mark.parametrize(
+    "kind, value, change, meant",
+    [
+        ("Real", "2.5", "", 2.5), ("Real", "2.5", TWICE, 6.0), ("Integer", "3", "", 3), ("Integer", "3", TWICE, 7),
+        ("Integer", "3", '<c:LinearTransformation factor="0.5" offset="0.5"/>', 2),
+        ("Boolean", "true", "", True), ("Boolean", "1", "", True), ("Boolean", "false", "", False), ("String", "true", "", "true"),
+    ],
+)  # fmt: skip
+def test_values_keep_their_types(tmp_path: Path, kind: str, value: str, change: str, meant: object):
+    """Mapped with a transformation whole numbers are computed as others are; it was left out."""
+    found = values_of(tmp_path, kind, value, change)["p"]
+    assert found == meant and type(found) is type(meant)
+
+
+@pytest.mark.parametrize(
+    "kind, value, change, said",
+    [
+        ("Integer", "2.7", "", "expected a whole number"),
+        ("Integer", "3", '<c:LinearTransformation factor="0.5"/>', "expected a whole number"),
+        ("Boolean", "true", TWICE, "a LinearTransformation is for numbers"),
+        ("Binary", "00", "", "of type Binary"),
+    ],
+)
+def test_values_that_are_no_such_thing_are_refused(tmp_path: Path, kind: str, value: str, change: str, said: str):
+    with pytest.raises(BadInput, match=said):
+        values_of(tmp_path, kind, value, change)

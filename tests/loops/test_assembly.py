@@ -73,6 +73,35 @@ def test_command_line_warns(tmp_path):
     assert result.exit_code == 0 and "'chi': -1.3 became" in result.output
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
+def test_a_changed_start_is_said_wherever_the_coordinate_stands(first: bool):
+    """Two rods of length 1 on pivots 1 apart and a coupler of length 1 between them: both rods stand alike, so 0.9 and 0.2 cannot both be."""
+    joints = {
+        "left": {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.9},
+        "right": {"child": "b", "at": [1, 0, 0], "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.2},
+    }
+    if not first:
+        joints = dict(reversed(joints.items()))
+    bodies = dict.fromkeys(("a", "b") if first else ("b", "a"), ROD)
+    ends = [{"body": "a", "point": [1, 0, 0]}, {"body": "b", "point": [1, 0, 0]}]
+    system = load({"format": "kinetree/1", "bodies": bodies, "joints": joints, "couplings": {"rod": {"length": 1.0, "between": ends}}}).compile()
+    q, _ = system.start()
+    changes = system.start_changes
+    assert changes and all(given != became for given, became in changes.values())
+    for name, (given, became) in changes.items():
+        assert given == {"p": 0.9, "q": 0.2}[name] and became == q[system.coordinates.index(name)]
+    assert set(changes) == {name for name, given in (("p", 0.9), ("q", 0.2)) if abs(q[system.coordinates.index(name)] - given) > 1e-6}
+
+
+def test_a_changed_turn_of_a_spherical_joint_is_said():
+    """A rod on a ball joint at the ground, its tip held by a link: the quaternion that was given does not lead there."""
+    joints = {"foot": {"child": "a", "type": "spherical", "coordinates": ["w", "x", "y", "z"], "start": [1, 0, 0, 0]}}
+    ends = [{"body": "a", "point": [1, 0, 0]}, {"body": "ground", "point": [0.5, 1.2, 0.3]}]
+    system = load({"format": "kinetree/1", "bodies": {"a": ROD}, "joints": joints, "couplings": {"link": {"length": 0.5, "between": ends}}}).compile()
+    q, _ = system.start()
+    assert system.start_changes["w"] == (1.0, q[0]) and abs(q[0]) < 0.99 and abs(q @ q - 1.0) < 1e-12
+
+
 # -- dead points ----------------------------------------------------------------------------------------------------------------------------
 def truss(second: float = 1.0, base: bool = False) -> dict[str, Any]:
     """Two bars stretched between pins at a distance of 1 + second, with a pendulum beside them; or on a free base."""

@@ -112,13 +112,13 @@ def group_of(name: str) -> str:
     return next((group for group, rooms in GROUPS.items() if name.endswith(suffix) and name.startswith(rooms)), "")
 
 
-def places_of(name: str) -> list[Place]:
-    return list((c_places if name.endswith(".c") else places).places(ROOT / name))
+def places_of(name: str, root: Path = ROOT) -> list[Place]:
+    return list((c_places if name.endswith(".c") else places).places(root / name))
 
 
-def drawn(names: Sequence[str], count: int, seed: int) -> list[tuple[str, Place]]:
+def drawn(names: Sequence[str], count: int, seed: int, root: Path = ROOT) -> list[tuple[str, Place]]:
     """Changes of some files, every place as likely as any other."""
-    candidates = [(name, place) for name in names for place in places_of(name)]
+    candidates = [(name, place) for name in names for place in places_of(name, root)]
     random.Random(seed).shuffle(candidates)
     return candidates[:count]
 
@@ -161,11 +161,11 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for group, names in wanted.items():
-            for name, place in drawn(names, options.count, options.seed):
+            for name, place in drawn(names, options.count, options.seed, copy.folder):
                 if time.monotonic() - started > 60.0 * options.minutes:
                     print("The time is used up")
                     break
-                source = (ROOT / name).read_bytes()
+                source = (copy.folder / name).read_bytes()  # the tree may change while this runs
                 after = source[: place.start] + place.new.encode() + source[place.end :]
                 line = source.decode().splitlines()[place.line - 1].strip()
                 mutant = Mutant(group or group_of(name), name, place.line, source[place.start : place.end].decode(), place.new)

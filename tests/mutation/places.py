@@ -13,8 +13,23 @@ SWAPPED = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Mod: "*", ast.Pow: "*", ast.FloorDiv: "*",
 }  # fmt: skip
 # calls that tell a person something, and what only the caller's comfort or speed depends on
-TELLING = {"print", "echo", "say", "warn", "log", "lru_cache", "field", "TypeVar"}
-LOOKS = {"maxsize", "stacklevel", "width", "padding", "fontsize", "dpi", "figsize", "linewidth", "alpha", "timeout", "help", "min_width"}
+TELLING = {"Command", "print", "echo", "say", "warn", "log", "lru_cache", "field", "TypeVar"}
+LOOKS = {
+    "rank",
+    "maxsize",
+    "stacklevel",
+    "width",
+    "padding",
+    "fontsize",
+    "dpi",
+    "figsize",
+    "linewidth",
+    "alpha",
+    "timeout",
+    "help",
+    "min_width",
+    "example",
+}
 DECLARED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 

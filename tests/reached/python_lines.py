@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from private_cache import private_cache
 from reached_plugin import LIMIT, TIMES
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Run:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.settings().write_text(
-            "[run]\nparallel = true\nconcurrency = thread\ncontext = ${PYTEST_CURRENT_TEST-}\n"
+            "[run]\nparallel = true\nconcurrency = thread\nsigterm = true\ncontext = ${PYTEST_CURRENT_TEST-}\n"
             f"data_file = {self.folder / 'data'}\nsource =\n" + "".join(f"    {ROOT / layer}\n" for layer in LAYERS)
             + "[report]\nexclude_also =\n" + "".join(f"    {pattern}\n" for pattern in LEFT_OUT)
         )  # fmt: skip
@@ -66,6 +67,8 @@ class Run:
         # processes that tests start read the same settings, where the name of the test stands for itself
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), TIMES: str(self.folder / "times.json"), STARTED: str(self.settings())}
         environment.pop("PYTEST_CURRENT_TEST", None)
+        # what is kept from earlier runs would not be made again, so that nothing would be seen of how it is made
+        environment["KINETREE_CACHE"] = str(private_cache(self.folder / "cache", without=("source", "specialised")))
         if self.name == "plain":
             environment |= {"NUMBA_DISABLE_JIT": "1", LIMIT: str(PLAIN_LIMIT)}
         coverage = [sys.executable, "-m", "coverage"]

@@ -12,6 +12,7 @@ import pytest
 TIMES = "KINETREE_REACHED_TIMES"  # the file for the seconds of the processor of every test that passed
 FAILED = "KINETREE_REACHED_FAILED"  # the file for the names of tests that failed
 LIMIT = "KINETREE_REACHED_LIMIT"  # seconds after which a test is left out: kernels as plain Python are slow
+WAITING = 30.0  # how much longer a test may take that does not compute
 SECONDS: dict[str, float] = {}
 
 
@@ -33,7 +34,8 @@ def switch(context: str) -> None:
 def pytest_runtest_protocol(item: pytest.Item):
     """What fixtures of a module do counts for the test that asked first."""
     switch(item.nodeid)
-    signal.signal(signal.SIGPROF, too_slow)
+    for each in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(each, too_slow)
     before = computed()
     result = yield
     switch("")
@@ -52,11 +54,13 @@ def pytest_runtest_call(item: pytest.Item):
     limit = float(os.environ.get(LIMIT, "0"))
     if limit:
         signal.setitimer(signal.ITIMER_PROF, limit)
+        signal.setitimer(signal.ITIMER_REAL, WAITING * limit, limit)
     try:
         return (yield)
     finally:
         if limit:
             signal.setitimer(signal.ITIMER_PROF, 0.0)
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def failed(name: str) -> None:

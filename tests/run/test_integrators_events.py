@@ -94,6 +94,15 @@ def test_bouncing_ball(name, options, restitution):
     assert np.abs(np.array(impacts) - exact).max() < 1e-10
 
 
+@pytest.mark.parametrize("step", [0.05, 0.2])
+@pytest.mark.parametrize("direction", [-1.0, 0.0], ids=["falling", "either"])
+def test_a_flight_from_zero_ends_within_its_step(step, direction):
+    """Where both directions count the guard has no sign at first: it is found where it shows, also when the ball is down before the step is over."""
+    case = fall(HEIGHT, start=(0.0, 0.5))
+    events = found("rk4", case, *prepared("rk4", case, 1, watch=0.0, direction=direction, h=step), 0.3)
+    assert [sign for _, sign in events] == [(-1.0,)] and events[0][0] == pytest.approx(1.0 / G, abs=1e-12)
+
+
 def test_an_elastic_ball_that_never_rests_is_chatter():
     """Bounces of half the speed accumulate at 3 t1: reported there, not passed through."""
     case = fall(HEIGHT)

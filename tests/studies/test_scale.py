@@ -212,3 +212,33 @@ def test_margins_are_measures(study: Path, tmp_path: Path):
     (tmp_path / "m.json").write_text(json.dumps(d))
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "o.csv")]) == 0
     assert (np.loadtxt(tmp_path / "o.csv", delimiter=",", skiprows=1)[:, 1] == 0.0).all()
+
+
+SOME = """
+mechanism = "m.json"
+[vary]
+k = [60.0, 70.0, 80.0]
+[run]
+stop_time = 0.5
+output_step = 0.1
+[report]
+x = ["peak"]
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_runs_without_numbers_do_not_end_a_study(tmp_path: Path, capsys: pytest.CaptureFixture, workers: int):
+    """A force that has no value at k = 70: that row is empty, the first such run says why; nothing but such runs is a failure."""
+    (tmp_path / "m.json").write_text(json.dumps({**MASS, "forces": {"s": {"coordinate": "x", "value": "1/(k - 70)"}}}))
+    file, out, page = tmp_path / "s.toml", tmp_path / "out.csv", tmp_path / "out.html"
+    file.write_text(SOME)
+    given = ["study", str(file), "-q", "-o", str(out), "--report", str(page), "--workers", str(workers)]
+    assert cli.main(given) == 0
+    said = capsys.readouterr().err
+    assert "warning: 1 run has no numbers, of 3; k = 70: " in said and "acceleration" in said
+    found = np.array(lines_of(out)[1])
+    assert np.isnan(found[1, 1]) and np.isfinite(found[[0, 2]]).all()
+    text = page.read_text()
+    assert "1 of 3 runs could not be made" in text and "Traceback" not in text
+    file.write_text(SOME.replace("[60.0, 70.0, 80.0]", "[70.0]"))
+    assert cli.main(given) == 1

@@ -1,10 +1,13 @@
 """The study of supports: a table on four legs against closed forms, the command with its files, mistakes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from kinetree.models.expressions.text import evaluate_constant
 from kinetree.scripts import cli
-from kinetree.scripts.studies.supports import study, tilted
+from kinetree.scripts.studies.supports import Study, study, tilted
 from kinetree.scripts.studies.supports_file import read_supports
 
 G, MASS, HALF, STIFFNESS = 9.81, 800.0, 0.5, 2e6
@@ -140,3 +143,10 @@ def test_the_carrier_on_its_jacks():
     carried = [sum(load for name, load in found["preload", share].loads.items() if name.startswith("wheel")) for share in (0.0, 0.2)]
     total = sum(found["preload", 0.2].loads.values())
     assert carried[0] < 1e-3 * total and carried[1] == pytest.approx(0.2 * total, rel=0.01)
+
+
+def test_a_support_without_a_place_stands_at_the_origin_of_its_body():
+    """The mean of (1, 2) and the origin is (0.5, 1)."""
+    forces = {"near": {"point": [1, 2, 0]}, "own": {}}
+    given = SimpleNamespace(base={"forces": forces}, supports=["near", "own"])
+    assert [evaluate_constant(text, {}) for text in Study.middle(given)] == [0.5, 1.0]  # pyright: ignore[reportArgumentType]

@@ -13,7 +13,7 @@ from kinetree.models.analysis.moment import linear_at_rest
 from kinetree.scripts import cli
 from kinetree.scripts.hil.design import pid
 from kinetree.scripts.studies.lqg import observed
-from kinetree.scripts.studies.tuning import forward_gains, notched, regulator, tuned
+from kinetree.scripts.studies.tuning import FILTER, LAG, LEAD, forward_gains, notched, regulator, shaped, tuned
 
 SLIDER = {
     "name": "slider",
@@ -166,6 +166,20 @@ def test_tuned_controllers_run_in_the_mechanism(tmp_path: Path, capsys: pytest.C
         result = load(table).compile().simulate(stop_time=4.0, output_step=0.01, integrator="rk45")
         errors.append(np.abs(result["luff"] - 0.5 - 0.05 * (1 - np.cos(2 * result.time)))[100:].max())
     assert errors[0] < 0.2 * errors[1]
+
+
+@pytest.mark.parametrize("kinds", [("kp",), ("kp", "ki"), ("kp", "ki", "kd")])
+def test_the_shape_of_a_controller_is_that_of_its_crossover(kinds: tuple[str, ...]):
+    """|C G| = 1 at ω; zeros at ω/LAG and ω/LEAD, the filter at ω FILTER."""
+    plant = StateSpace(np.array([[0, 1], [-4.0, -0.4]]), np.array([[0], [1.0]]), np.array([[3.0, 0]]), np.zeros((1, 1)))
+    omega = 7.0
+    found = shaped(kinds, omega, plant, -1.0)
+    loop = pid(**found).response(omega) * plant.response(omega)
+    assert abs(loop[0, 0, 0]) == pytest.approx(1.0, rel=1e-12) and found["kp"] < 0.0
+    if "ki" in kinds:
+        assert found["ki"] / found["kp"] == pytest.approx(omega / LAG, rel=1e-12)
+    if "kd" in kinds:
+        assert found["kd"] / found["kp"] == pytest.approx(LEAD / omega, rel=1e-12) and found["filter"] == pytest.approx(1.0 / (FILTER * omega))
 
 
 def test_what_the_replaced_force_used_goes_with_it(tmp_path: Path, capsys: pytest.CaptureFixture):

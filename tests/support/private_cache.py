@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Container
 from pathlib import Path
 
 from kinetree.solvers.cache import cache_root
 from kinetree.solvers.library.store import library_folder
 
 
-def private_cache(folder: Path) -> Path:
+def private_cache(folder: Path, without: Container[str] = ()) -> Path:
     """The folder, for KINETREE_CACHE; files of the engine are linked, so that nothing is built again and little is copied."""
     engine = folder / "library" / library_folder().name
     engine.mkdir(parents=True)
@@ -22,6 +23,6 @@ def private_cache(folder: Path) -> Path:
             except OSError:
                 shutil.copy2(each, engine)
     for each in cache_root().iterdir():
-        if each.name != "library":
+        if each.name != "library" and each.name not in without:
             (folder / each.name).symlink_to(each)
     return folder

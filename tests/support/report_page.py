@@ -22,7 +22,8 @@ class Cell(str):
 
     def __float__(self) -> float:
         self.read = True
-        return float(str.__str__(self))
+        text = str.__str__(self)
+        return float("nan" if text == "–" else text)
 
     def __eq__(self, other: object) -> bool:
         self.read = True

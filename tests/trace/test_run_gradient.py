@@ -196,6 +196,7 @@ def test_blocks_of_little_memory(monkeypatch: pytest.MonkeyPatch):
     ("model", "integrator", "message"),
     [
         ("lib:regulator", "adams", "rk4"),
+        ("lib:regulator", "stormer", "rk4 and semi-implicit"),
         ("lib:rocking-block", "rk4", "contacts"),
     ],
 )

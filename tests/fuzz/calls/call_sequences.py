@@ -66,18 +66,16 @@ STAGED = {
 ENDLESS = {
     "format": "kinetree/1",
     "name": "Endless",
-    "parameters": {"zero": 0.0},
     "states": {"n": {"rate": "0"}},
     "bodies": {"bead": {"mass": 1.0}},
     "joints": {"slide": {"child": "bead", "type": "prismatic", "axis": "x", "coordinates": ["x"], "speed": 1.0}},
-    "forces": {"lost": {"coordinate": "x", "value": "if(t < 0.03, 0, 1/zero)"}},
     "events": {"a": {"when": "x > 0.02 and n < 0.5", "set": {"n": 1}}, "b": {"when": "n > 0.5", "set": {"n": 0}}},
     "run": STAGED["run"],
 }
 
 
 def mechanisms() -> dict[str, Any]:
-    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices; events without end, a law that ends."""
+    """Events, stages, inputs, tables, states; a closed loop; a chain by its matrices; events that cause one another without end."""
     return {
         "staged": load(STAGED),
         "loop": load(read("lib:four-bar")[0] | {"run": STAGED["run"]}),
