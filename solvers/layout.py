@@ -56,6 +56,9 @@ class Knot(IntEnum):
     MULTIPLE = 3  # at a multiple of the spacing
 
 
+ANNOUNCED = -1  # `motion` of a knot that only hosts which integrate themselves are told of: an event comes there, found by its guard in runs of ours
+
+
 class Element(IntEnum):
     """Elementary transforms of a joint."""
 
