@@ -58,8 +58,8 @@ def test_steps_of_any_length_are_exact(kind, steps):
 
 
 def test_bands_narrower_than_the_chain_are_carried_whole():
-    """Thirty soft masses: what a short step moves reaches a few neighbours only, so that matrices are bands that begin at their own column."""
-    count = 30
+    """Sixty soft masses: what a short step moves reaches a few neighbours only, so that matrices are bands that begin at their own column."""
+    count = 60
     coordinates = [f"x{k + 1}" for k in range(count)]
     moved = {"start": [0.1 * (-1) ** k for k in range(count)], "speed": [0.05 * k for k in range(count)], "forces": {"x3": "pull*(1 + t)"}}
     parts = {"mass": count * [1.0], "stiffness": [2.0 + 0.1 * k for k in range(count + 1)]}
