@@ -58,6 +58,8 @@ class Knot(IntEnum):
     MULTIPLE = 3  # at a multiple of the spacing
 
 
+ANNOUNCED = -1  # `motion` of a knot that only hosts which integrate themselves are told of: an event comes there, found by its guard in runs of ours
+
 # elementary transforms of a joint: elements/kinds says what they are
 Element = IntEnum("Element", {kind.name: kind.code for kind in ELEMENTS})
 

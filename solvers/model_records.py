@@ -129,7 +129,7 @@ KNOT = Record(
     Entry("argument", "register of its argument"),
     Entry("pace", "register of the argument's rate"),
     Entry("detail", "table, or register of the spacing"),
-    Entry("motion", "1 where a given motion or a coupling depends on it, so that speeds may jump"),
+    Entry("motion", "1 where a given motion or a coupling depends on it, so that speeds may jump; ANNOUNCED: an event comes there"),
 )
 
 ARM = Record(

@@ -125,6 +125,8 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
+enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, FOLLOW = 3 }; /* options of the engine's event */
+
 enum { FRESH = 2 }; /* a guard that has become negative at this very instant, FRESH_AT */
 
 /* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
@@ -317,6 +319,7 @@ static int open_loops(const Instance *in) { return in->exchange && in->work[V_CO
 
 int step_accepted(Instance *in, int *event) {
     int level = settle(in);
+    if (!level && in->exchange) call(in, in->engine->event, FOLLOW, in->work[V_TIME]);
     if (!level) arm(in);
     *event = 0;
     if (!level && in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-3 && !in->warned) {
@@ -338,19 +341,20 @@ int next_event(const Instance *in, double *t) {
 int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
-    double turned = in->work[V_TURNED];
-    int failed = call(in, in->engine->corner, 0, in->work[V_TIME]);
+    double turned = in->work[V_TURNED], time = in->work[V_TIME];
+    int located = call(in, in->engine->event, LOCATE, time) == STATUS_EVENT;
+    int failed = call(in, in->engine->corner, 0, time);
     if (failed) {
         in->mode = FAILED;
         return engine_failure(in, failed, LEVEL_ERROR, "corner");
     }
-    int closed = open_loops(in) && !call(in, in->engine->event, -1, in->work[V_TIME]);
+    int closed = open_loops(in) && !call(in, in->engine->event, CLOSE_LOOPS, time);
     closed |= in->work[V_TURNED] != turned;
     forget_fresh(in);
     double before = in->work[V_EVENTS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        in->happened[k] = in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0;
-    int status = happens(in) ? call(in, in->engine->event, 1, in->work[V_TIME]) : 0;
+        in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0) || in->work[in->model.ints[U_AT_FIRED] + k] != 0;
+    int status = located || happens(in) ? call(in, in->engine->event, ARMED, time) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;
         return engine_failure(in, status, LEVEL_ERROR, "event");
@@ -361,7 +365,7 @@ int handle_event(Instance *in, int *changed) {
     level = settle(in);
     if (!level) disarm(in);
     /* another structure, or parameters, have other corners */
-    if (!level && in->work[V_EVENTS] != before) call(in, in->engine->corner, 0, in->work[V_TIME]);
+    if (!level && in->work[V_EVENTS] != before) call(in, in->engine->corner, 0, time);
     return level;
 }
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, const, larger, name, smaller
 from kinetree.models.compilation.builder import NONE, Builder
+from kinetree.models.compilation.following import early
 from kinetree.models.compilation.hidden import STAGE_START
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.description.errors import ModelError, Problem, suggestion
-from kinetree.models.expressions.nodes import ExpressionError, Node, Operation
+from kinetree.models.expressions.nodes import ZERO, ExpressionError, Node, Operation
 from kinetree.models.expressions.registers import ACCELERATION
 from kinetree.solvers import layout as L
 from kinetree.solvers.layout import Op
@@ -74,9 +75,15 @@ def add_guard(builder: Builder, node: Node, kind: int, actions: list[tuple[int, 
     add_magnitudes(builder)
     add_rates(builder)
     builder.late_guards = builder.late_guards or builder.registers.phase_of(node) >= ACCELERATION
+    builder.registers.announced.append((node, {each: early(builder, each).node.key for each in holding(builder)}))  # type: ignore[attr-defined]
     builder.guard_names.append(text)
     builder.guards.append((builder.register(node), kind, len(builder.actions), len(actions), number))
     builder.actions += actions
+
+
+def holding(builder: Builder) -> list[str]:
+    """States that hold between events, as the memory of sampled controllers does: a host can be told when t comes to one."""
+    return [each for each, state in builder.description.states.items() if builder.node(state.rate, f"states.{each}.rate") == ZERO]
 
 
 def entries(builder: Builder) -> list[str]:

@@ -6,7 +6,7 @@ corners: then its value and its pace tell, at any instant, when it gets to the n
 
 from collections.abc import Mapping, Set
 
-from kinetree.models.expressions.nodes import ONE, ZERO, Lookup, Node, Operation
+from kinetree.models.expressions.nodes import ONE, ZERO, Leaf, Lookup, Node, Operation, postorder
 from kinetree.models.expressions.simplify import make
 from kinetree.solvers.layout import Knot, Op
 
@@ -75,6 +75,21 @@ def corners(phases: Mapping[Node, int], time: int, motions: Set[Node]) -> list[t
                     key = (kind, argument, rate, detail)
                     found[key] = found.get(key, False) or node in motions
     return [(*key, moves) for key, moves in found.items()]
+
+
+def instants(node: Node, levels: Mapping[str, int], time: int) -> list[tuple[Node, Node]]:
+    """Differences in a guard that run evenly with time alone, with their paces: a host that integrates itself is told when they come to zero."""
+    if isinstance(node, Operation) and node.op in (Op.MIN, Op.MAX):
+        return [found for arg in node.args for found in instants(arg, levels, time)]
+    parts = list(postorder((node,)))
+    if any(isinstance(part, Leaf) and levels.get(part.key, time + 1) > time for part in parts):
+        return []
+    phases: dict[Node, int] = {}
+    for part in parts:
+        own = levels[part.key] if isinstance(part, Leaf) else 0
+        phases[part] = max((phases[arg] for arg in part.args), default=own)
+    rate = paces(phases, time)[node]
+    return [] if rate is None or rate is ZERO else [(node, rate)]
 
 
 def candidates(node: Node, known: Mapping[Node, Node | None]) -> list[tuple[Knot, Node, Node | None, Node | str | None]]:

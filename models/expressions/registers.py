@@ -4,17 +4,17 @@ Registers are handed out at once; names may be used before they are defined. `fi
 and orders the instructions: by phase, inside a phase what is used before what uses it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.models.description.tables import Tables
-from kinetree.models.expressions.knots import corners
+from kinetree.models.expressions.knots import corners, instants
 from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, names, postorder
 from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import suggestion
-from kinetree.solvers.layout import INSTRUCTION, PHASES, Op
+from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
 
 PARAMETER, TIME, STATE, ACCELERATION = range(PHASES)
 
@@ -46,6 +46,7 @@ class Registers:
         self._expanded: dict[str, Node] = {}
         self._rebuilt: dict[Node, Node] = {}  # nodes with the names in them replaced, as long as no further name is defined
         self.motions: list[Node] = []  # given motions and couplings with their rates: where they have corners speeds may jump
+        self.announced: list[tuple[Node, Mapping[str, str]]] = []  # guards, with names of states that hold until an event as time knows them
 
     def add(self, name: str, value: float = 0.0, phase: int = PARAMETER) -> int:
         """Give a name the next register."""
@@ -159,7 +160,7 @@ class Registers:
         for register, node in expanded:
             emitter.claim(node, register)
         emitter.emit(expanded)
-        knots = emitter.knots(frozenset(postorder(self.expand(node) for node in self.motions)))
+        knots = emitter.knots(frozenset(postorder(self.expand(node) for node in self.motions)), self.guards_over_time())
         lists = emitter.phases
         for part in lists:
             for instruction in part:
@@ -167,6 +168,14 @@ class Registers:
         starts = np.cumsum([0, *map(len, lists)]).astype(np.int64)
         code = np.array([each for part in lists for each in part], dtype=np.int64).reshape(-1)
         return Program(code, starts, np.array(self._val0), dict(self.names), *self.tables.arrays(), knots)
+
+    def guards_over_time(self) -> list[Node]:
+        """The guards to announce, with states that hold in the place of the same as time knows them."""
+        found = []
+        for node, known in self.announced:
+            early = {key: Leaf(label) for key, label in known.items()}
+            found.append(substitute(self.expand(node), lambda leaf, early=early: early.get(leaf.key)))
+        return found
 
 
 class Emitter:
@@ -198,13 +207,15 @@ class Emitter:
             if self.register[node] != register:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
 
-    def knots(self, motions: frozenset[Node]) -> np.ndarray:
-        """Records of the corners in time; the paces of their arguments become registers."""
+    def knots(self, motions: frozenset[Node], guards: Sequence[Node]) -> np.ndarray:
+        """Records of the corners in time, and of the instants of guards; the paces of their arguments become registers."""
         records = []
         for kind, argument, pace, detail, moves in corners(dict(self.phase), TIME, motions):
             registers = [self.value(argument), self.value(pace)]
             place = self.tables.index[detail] if isinstance(detail, str) else self.value(detail) if detail else 0
             records.append((kind, *registers, place, int(moves)))
+        for argument, pace in dict.fromkeys(found for guard in guards for found in instants(guard, self.levels, TIME)):
+            records.append((Knot.ZERO, self.value(argument), self.value(pace), 0, ANNOUNCED))
         return np.array(records, dtype=np.int64).reshape(-1)
 
     def value(self, node: Node) -> int:

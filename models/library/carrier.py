@@ -7,8 +7,8 @@ Schedule: rest; then per module: a push from a table breaks the latch, the modul
 Modes of the standing carrier: 1 to 4 Hz. Arguments: modules (1..50); order of departures (0 rows, 1 outer, 2 inner, 3 alternating, or a list);
 switches full (surge, sway and yaw of the base, six freedoms per module), hydraulic (jacks on shut oil), soil (settles under the jacks), contacts (pin
 in its groove, bearing band in its tube, with clearance), drives (hydraulic, with position control, instead of locked), outside (drives
-outside, on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the time of a departure). What
-the drives do stands in `carrier_drives`.
+outside, on actuators), cylinders (slewing by two cylinders instead of a motor), forward (openings of the valves over the time of a departure);
+known_order: the order that the compensation of the drives foresees (-1: the true one). What the drives do stands in `carrier_drives`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ def describe(
     outside: int = 0,
     cylinders: int = 0,
     forward: int = 0,
+    known_order: Any = -1,
 ) -> dict[str, Any]:
     """Base, platform, cradle and so many modules."""
     on = parts.Settings(
         modules,
         order,
+        known_order,
         full=full,
         hydraulic=hydraulic,
         soil=soil,

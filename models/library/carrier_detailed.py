@@ -42,6 +42,7 @@ def describe(
     outside: int = 0,
     cylinders: int = 0,
     forward: int = 0,
+    known_order: Any = -1,
     rigid: int = 0,
 ) -> dict[str, Any]:
     """Bases, frame, platform, cradle and so many modules."""
@@ -50,6 +51,7 @@ def describe(
     on = parts.Settings(
         modules,
         order,
+        known_order,
         full=full,
         hydraulic=hydraulic,
         soil=soil,

@@ -50,6 +50,7 @@ OIL: Rows = {
     "slew_advance": (1.0, "1", "the same for the slewing drive, on top"),
     "luff_advance": (1.0, "1", "the same for the luffing drive"),
     "known_lag": (0.02, "s", "lag of that compensation"),
+    "known_mass": ("module_mass", "kg", "mass of a module that it foresees"),
 }
 LUFF: Rows = {
     "luff_area_a": (40e-4, "m2", "piston of the luffing cylinder"),
@@ -236,7 +237,7 @@ def open_rates(drive: Drive) -> tuple[str, str]:
 
 def known_states() -> Table:
     """Speed and travel of a module as the tables foresee them; between two pushes they return to zero."""
-    driven = f"({carrier_modules.PUSH} - rail_friction)/module_mass - g*sin(luff)"
+    driven = f"({carrier_modules.PUSH} - rail_friction)/known_mass - g*sin(luff)"
     moves = f"known_travel > 0.002 or {carrier_modules.PUSH} > latch_strength"
     back = "-known_{}/0.02"
     return {
@@ -250,7 +251,7 @@ def known_force(drive: Drive, count: int) -> str:
     push = f"if({TRAVELS}, min(known_travel/0.002, 1)*({carrier_modules.PUSH} - rail_friction), 0)"
     if drive.axis == "slew":
         return f'-{drive.sense}*cos(luff)*table("known_side", pushed)*{push}/({count - 1}*abs({drive.lever("slew")}))'
-    weight = f"module_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
+    weight = f"known_mass*g*cos(luff)*(gone*{carrier_modules.REACH} - if({TRAVELS}, known_travel, 0))"
     height = f'table("known_height", pushed)*{push} + {carrier_modules.RECOIL_HEIGHT}*{carrier_modules.BLAST}'
     return f"-({weight} + {height})/({drive.lever('luff')})"
 
@@ -259,7 +260,8 @@ def tables(on: Settings) -> Table:
     """Where the module that is pushed stands, by its number."""
     if not on.drives:
         return {}
-    places = [carrier_modules.cell(i, on.n) for i in range(1, on.n + 1)]
+    foreseen = dict(zip(on.order, on.known_order, strict=True))  # who is thought to leave when this one does
+    places = [carrier_modules.cell(foreseen[i], on.n) for i in range(1, on.n + 1)]
     numbers = list(range(on.n + 1))
     return {
         "known_side": {"x": numbers, "y": [0, *(f"{column}*module_pitch" for column, _ in places)]},

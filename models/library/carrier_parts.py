@@ -25,12 +25,13 @@ SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylin
 class Settings:
     """Structural arguments: number and order of the modules, switches."""
 
-    def __init__(self, modules: float, order: Any, **switches: float):
+    def __init__(self, modules: float, order: Any, known_order: Any = -1, **switches: float):
         for name, value in switches.items():
             if value not in (0, 1):
                 raise ValueError(f"{name} is {value!r}, expected 0 or 1")
         self.n = count("modules", modules, MOST_MODULES)
         self.order = carrier_modules.departures(self.n, order)
+        self.known_order = self.order if known_order in (-1, -1.0) else carrier_modules.departures(self.n, known_order)
         self.full, self.hydraulic, self.soil, self.contacts, self.outside, self.drives, self.cylinders, self.forward = (
             bool(switches[k]) for k in SWITCHES
         )

@@ -18,7 +18,11 @@ h1 { font-size: 1.6em } h2 { font-size: 1.2em; margin-top: 2em; border-bottom: 1
 figure { margin: 1em 0 } figcaption { color: #555; font-size: 0.9em } img { max-width: 100% }
 iframe { width: 100%; height: 560px; border: 1px solid #ccc; border-radius: 8px }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-size: 0.85em; font-variant-numeric: tabular-nums }
-td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #e4e4e4 } td:first-child, th:first-child { text-align: left }"""
+td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #e4e4e4 } td:first-child, th:first-child { text-align: left }
+@media (prefers-color-scheme: dark) { body { background: #171b21; color: #dde3ea } figcaption { color: #9aa5b1 } a { color: #7ab7f0 }
+  h2, th, td { border-color: #3a434d !important } th, code, pre { background: #222932 !important }
+  img { background: #fff; border-radius: 4px; opacity: 0.92 } }
+"""
 
 
 def paragraph(text: str) -> str:
@@ -56,6 +60,7 @@ def scene(result: Result, caption: str) -> str:
 
 def write_report(path: Path, title: str, parts: Sequence[str]) -> Path:
     """The page."""
-    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style></head>'
+    width = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{width}<title>{escape(title)}</title><style>{STYLE}</style></head>'
     write_text(path, f"{head}<body><h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</body></html>\n")
     return path

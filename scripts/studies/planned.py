@@ -7,6 +7,10 @@ luff = 1e-3
 [experiments.step]                      # as many as wanted
 inputs = { "lift.force" = "if(t < 1, 4256, 5000)" }       # numbers or laws of t
 set = { load_mass = 60.0 }              # parameters that hold in it
+[experiments.sine]
+inputs = { "lift.force" = "4256 + a*sin(2*pi*f*t)" }
+vary = { a = [10, 500], f = [0.1, 5] }  # numbers that are searched between bounds for the most information
+most = { luff = 0.05 }                  # by which columns may move from their start
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from kinetree.models.analysis.experiments import Experiment
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant, names, parse
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
@@ -31,6 +36,8 @@ class Trial(FileTable):
 
     inputs: dict[str, Real | str] = {}
     settings: dict[str, Real] = Field({}, alias="set")
+    vary: dict[str, tuple[Real, Real]] = {}
+    most: dict[str, Positive] = {}
 
 
 class Plan(FileTable):
@@ -44,14 +51,12 @@ class Plan(FileTable):
 
 def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, Any]:
     """Deviations to expect of every experiment and of all together, as plain data."""
-    from kinetree.models.analysis.experiments import Experiment, informed, together
+    from kinetree.models.analysis.experiments import informed, together
     from kinetree.models.analysis.identification import checked_parameters
 
     plan = checked(Plan, read_toml(path), str(path))
-    trials = {
-        label: Experiment({name: law_of(value, f"{path}: experiments.{label}.inputs.{name}") for name, value in each.inputs.items()}, each.settings)
-        for label, each in plan.experiments.items()
-    }
+    numbers = {label: searched(mechanism, path, wanted, plan, label) for label, each in plan.experiments.items() if each.vary}
+    trials = {label: experiment(plan.experiments[label], f"{path}: experiments.{label}", numbers.get(label, {})) for label in plan.experiments}
     found = informed(mechanism, wanted, trials, plan.noise, plan.stop_time, plan.output_step)
     if len(found) > 1:
         found = {**found, "all together": together(found)}
@@ -60,24 +65,44 @@ def told_by(mechanism: Mechanism, path: Path, wanted: list[str]) -> dict[str, An
         label: {
             "deviations": {key: value if math.isfinite(value) else None for key, value in each.deviations.items()},
             "score": each.score(list(values.values())),
+            **({"found": numbers[label]} if label in numbers else {}),
         }
         for label, each in found.items()
     }
     return {"parameters": values, "experiments": rows}
 
 
-def law_of(value: float | str, place: str) -> float | Callable[[float], float]:
-    """A number, or a law of t as a function."""
+def experiment(trial: Trial, place: str, numbers: dict[str, float]) -> Experiment:
+    """With these numbers in its laws; those that are parameters hold too."""
+    return Experiment({name: law_of(value, f"{place}.inputs.{name}", numbers) for name, value in trial.inputs.items()}, trial.settings)
+
+
+def searched(mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, label: str) -> dict[str, float]:
+    """The numbers of a trial that tell most."""
+    from kinetree.scripts.studies.excitation import Wanted, best_excitation
+
+    trial, place = plan.experiments[label], f"{path}: experiments.{label}"
+    for name, (low, high) in trial.vary.items():
+        if not low < high:
+            raise BadInput(f"{place}.vary.{name}: expected two bounds, the lower one first, found {low:g} and {high:g}")
+        if not any(isinstance(law, str) and name in names(parse(law)) for law in trial.inputs.values()):
+            raise BadInput(f"{place}.vary.{name}: no law of its inputs has this number")
+    task = Wanted(wanted, plan.noise, plan.stop_time, plan.output_step, trial.vary, trial.most)
+    return best_excitation(mechanism, task, lambda numbers: experiment(trial, place, numbers))
+
+
+def law_of(value: float | str, place: str, numbers: dict[str, float]) -> float | Callable[[float], float]:
+    """A number, or a law of t, in which numbers may have names, as a function."""
     if not isinstance(value, str):
         return value
     try:
         node = parse(value)
-        if names(node) - {"t"}:
-            raise BadInput(f"{place}: expected a law of t alone")
-        evaluate_constant(node, {"t": 0.0})
+        if names(node) - {"t", *numbers}:
+            raise BadInput(f"{place}: expected a law of t alone, or of numbers in `vary`")
+        evaluate_constant(node, {**numbers, "t": 0.0})
     except ExpressionError as error:
         raise BadInput(f"{place}: {error.message}") from None
-    return lambda now: evaluate_constant(node, {"t": float(now)})
+    return lambda now: evaluate_constant(node, {**numbers, "t": float(now)})
 
 
 def show_plan(content: dict[str, Any]) -> None:
@@ -93,5 +118,6 @@ def show_plan(content: dict[str, Any]) -> None:
         for name, value in each["deviations"].items():
             size = abs(content["parameters"][name])
             cells.append("not told" if value is None else f"{value:.3g}" + (f" ({100 * value / size:.2g} %)" if size else ""))
-        rows.append((label, *cells, f"{each['score']:.2f}"))
+        where = ", ".join(f"{name} = {value:.4g}" for name, value in each.get("found", {}).items())
+        rows.append((f"{label} ({where})" if where else label, *cells, f"{each['score']:.2f}"))
     Console(highlight=False, soft_wrap=True).print(table("What experiments would tell", heads, rows))

@@ -12,11 +12,12 @@ from typing import Any
 
 from kinetree.models.description.errors import ModelError
 from kinetree.models.run.status import EvaluationError
-from kinetree.scripts.studies.measures import AtRest, measured
+from kinetree.scripts.studies.measures import AtRest, columns_of, measured
 from kinetree.scripts.terminal.failure import BadInput
 
 AHEAD = 4  # tasks per worker that wait
 TOGETHER = 16  # cases of a task, at most
+IN_LANES = 64  # the same where they run in vector lanes
 TASKS = 8  # of a worker, at least, as far as there are cases: the last ones end at about the same time
 TRIES = 5  # workers that may die over one task
 WORTH = 4  # cases per parameter from which it pays to find out whether they differ in numbers only
@@ -118,27 +119,54 @@ def rows_of(
     elif workers > 1:
         yield from on_workers(source, cases, options, texts, workers, told, token)
     else:
-        for number, case in enumerate(cases):
-            told(number)
-            yield number, one_row(source, case, options, texts, token)
+        for part in parts_of_cases(len(cases), 1, together(options, texts, token)):
+            told(part.start)
+            yield from zip(part, some_rows(source, [cases[k] for k in part], options, texts, token), strict=True)
 
 
-def parts_of_cases(count: int, workers: int) -> list[range]:
+def together(options: Mapping[str, Any], texts: Sequence[str], token: int) -> int:
+    """Cases of a task at most: many where they run in lanes, which needs measures of runs alone and a method of fixed steps."""
+    runs = all("(" in text and not text.startswith("rest(") for text in texts)
+    return IN_LANES if token and runs and options.get("integrator") == "rk4" else TOGETHER
+
+
+def parts_of_cases(count: int, workers: int, most: int = TOGETHER) -> list[range]:
     """Cases that travel together: one message and one answer cost as much as several rows."""
-    size = max(1, min(TOGETHER, count // (TASKS * workers)))
+    size = max(1, min(most, count // (TASKS * workers)))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def some_rows(source: str, cases: Cases, options: dict[str, Any], texts: Sequence[str], token: int) -> list[list[float]]:
-    """Rows of a task."""
+    """Rows of a task; in vector lanes where the method and the measures allow."""
+    if together(options, texts, token) == IN_LANES and len(cases) > 1:
+        found = rows_in_lanes(base_of(source, token), cases, options, texts)
+        return [row or one_row(source, case, options, texts, token) for case, row in zip(cases, found, strict=True)]
     return [one_row(source, case, options, texts, token) for case in cases]
+
+
+def rows_in_lanes(system: Any, cases: Cases, options: Mapping[str, Any], texts: Sequence[str]) -> list[list[float]]:
+    """The same from one ensemble; nothing for runs that ended early, which tell by themselves why."""
+    given = {name: [case[name] for case in cases] for name in cases[0]}
+    try:
+        runs = system.simulate_many(given, outputs=columns_of(texts), threads=1, **options)
+    except (EvaluationError, ModelError, KeyError, ValueError):  # cases say one by one what is wrong
+        return [[] for _ in cases]
+    found = []
+    for k, case in enumerate(cases):
+        columns = {name: runs[name][k] for name in runs.names}
+        found.append([] if k in runs.failures else [*case.values(), *(measured(text, runs.time, columns, no_rest) for text in texts)])
+    return found
+
+
+def no_rest() -> AtRest:
+    raise ValueError("a measure of a run asked for a state of rest")
 
 
 def on_workers(source: str, cases: Cases, options: dict, texts: Sequence[str], workers: int, told: Callable[[float], None], token: int) -> Rows:
     """Processes of this machine; a worker that dies takes its cases along, which are then run here."""
     from concurrent.futures.process import BrokenProcessPool
 
-    left, waiting, done = parts_of_cases(len(cases), workers)[::-1], {}, 0
+    left, waiting, done = parts_of_cases(len(cases), workers, together(options, texts, token))[::-1], {}, 0
     with ProcessPoolExecutor(workers) as pool:
         try:
             while left or waiting:
@@ -175,7 +203,7 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
     with client:
         workers: Any = client.nthreads()  # dask's own word for it may be a coroutine in another mode of the client
         threads = max(1, sum(workers.values()))
-        left, places, done = parts_of_cases(len(cases), threads)[::-1], {}, 0
+        left, places, done = parts_of_cases(len(cases), threads, together(options, texts, token))[::-1], {}, 0
         flow = as_completed(loop=client.loop)
 
         def send() -> None:

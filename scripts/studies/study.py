@@ -80,6 +80,7 @@ class RunTable(FileTable):
     output_step: Positive | None = None
     method: Literal[METHODS] = "auto"  # type: ignore[valid-type]
     integrator: Literal[INTEGRATORS] = "auto"  # type: ignore[valid-type]
+    step: Positive | None = None
     tolerance: Positive | None = None
     inputs: dict[str, Real] | None = None
 

@@ -15,7 +15,7 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, motion_of, solve_contacts
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, TOUCH, gap_of, is_closed, number_of, rate_of_row
+from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, is_closed, number_of, rate_of_row, touches
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import DAMPING, speed_scale
@@ -32,7 +32,7 @@ TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
 def take_touching(model, ws):
     """Let the contacts take part that are closed or touch; returns the number of their rows."""
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH else 0.0
+        ws.c_take[k] = 1.0 if touches(model, ws, k) else 0.0
         ws.c_near[k] = ws.c_take[k]
         ws.c_mu[k] = number_of(model, ws, k, FRICTION) if model.c_row[k + 1] - model.c_row[k] == 3 else 0.0
     return list_rows(model, ws)

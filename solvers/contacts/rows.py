@@ -13,6 +13,7 @@ from kinetree.solvers.views import arm_at
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH = 1e-10  # m: gaps up to this are none
+FOUND = 3.0  # of c_near: a host has found that the contact touches
 DEEP = 1e-6  # m: overlap at the start that is taken as rounding of what was given
 
 
@@ -41,6 +42,12 @@ def any_closed(ws):
 def gap_of(model, ws, k):
     """Distance along the normal; needs the state program."""
     return ws.val[model.c_value[model.c_row[k]]]
+
+
+@kernel
+def touches(model, ws, k):
+    """Whether contact k takes part in an impact: closed, without a gap, or found to touch by a host."""
+    return is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH or ws.c_near[k] == FOUND
 
 
 @kernel

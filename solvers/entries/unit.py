@@ -9,7 +9,7 @@ from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
-from kinetree.solvers.run.event_actions import close_again, happen_by_guards
+from kinetree.solvers.run.event_actions import close_again, follow_host, happen_by_guards, locate_by_host
 from kinetree.solvers.run.event_memory import arm, keep_signs
 from kinetree.solvers.run.events import events_size
 from kinetree.solvers.run.methods import memory_size
@@ -18,7 +18,7 @@ from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, ope
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
-CLOSE_LOOPS = -1  # option of unit_event
+CLOSE_LOOPS, LOCATE, FOLLOW = -1, 2, 3  # options of unit_event
 
 
 @entry
@@ -148,7 +148,14 @@ def unit_corner(ints, floats, work, option, t):
 
 @entry
 def unit_event(ints, floats, work, option, t):
-    """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed, -1: close the loops."""
+    """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed.
+
+    Before: 2: mark what the host has found, -1: close the loops. 3: after a step that the host has accepted.
+    """
+    if option == FOLLOW:
+        return follow_host(unit_ints(ints), floats_view(floats), unit_work(work))
+    if option == LOCATE:
+        return locate_by_host(unit_ints(ints), floats_view(floats), unit_work(work))
     if option == CLOSE_LOOPS:
         return close_again(unit_ints(ints), floats_view(floats), unit_work(work), t)
     return happen_by_guards(unit_ints(ints), floats_view(floats), unit_work(work), t, option)

@@ -169,5 +169,5 @@ def pass_corner(I, F, W, t):
             status = refresh(I, F, W, host_time(W, t))
             W.time = t
     W.next = math.inf
-    W.next = next_knot(model, ws, host_time(W, t), 0)
+    W.next = next_knot(model, ws, host_time(W, t), L.ANNOUNCED)
     return status

@@ -9,7 +9,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.forces import give_way, margin_at
+from kinetree.solvers.contacts.forces import follow_slip, found_by_host, give_way, margin_at, noise_of_margins
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
@@ -23,6 +23,7 @@ from kinetree.solvers.views import event_at, guard_at
 ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
 LINKS = 100  # of a chain of events at one instant; more are chatter
+LOCATED = 3.0  # in `fired`: a host has found it, and it happens though closing takes it back below its bound
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
 
@@ -53,13 +54,18 @@ def happen_by_guards(I, F, W, t, option):
     load_states(I, W, ws)
     status = refresh(I, F, W, t)
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
-    fired = guard_part(W, model, I.at_fired)
-    some = False
+    fired, some = guard_part(W, model, I.at_fired), False
+    note_values(I, W, model)
     for k in range(value.size):
-        fired[k] = 1.0 if value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0) else 0.0
-        some = some or fired[k] != 0.0
+        due_now = fired[k] == LOCATED and gives_way(model, ws, k)
+        fired[k] = 0.0
+        if due_now or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
+            guard = guard_at(model.guards, k)
+            fired[k] = found_by_host(model, ws, guard.register) if guard.kind == L.Guard.CONTACT and not due_now else 1.0
+            some = True
     if some:
-        status = close_before(I, F, W, model, ws, t)
+        status = keep_closed(model, ws, t)
+        status = refresh(I, F, W, t) if status == 0 else status
     while some and status == 0:
         stage = W.stage
         stand(I, W, model)
@@ -75,11 +81,33 @@ def happen_by_guards(I, F, W, t, option):
 
 
 @kernel
-def close_before(I, F, W, model, ws, t):
-    """Close what the host's integrator has opened before events happen, so that their own projections move no guard."""
-    note_values(I, W, model)
-    status = keep_closed(model, ws, t)
-    return refresh(I, F, W, t) if status == 0 else status
+def locate_by_host(I, F, W):
+    """Before a host's event closes loops and contacts: mark contacts that give way by the values that the host has seen; EVENT if there is one."""
+    model, ws = structure(I, F, W)
+    near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
+    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
+    found = 0
+    for k in range(value.size):
+        fired[k] = 0.0
+        if value[k] >= -near and armed[k] != 0.0 and gives_way(model, ws, k):
+            fired[k], found = LOCATED, L.Status.EVENT.value
+    return found
+
+
+@kernel
+def gives_way(model, ws, k):
+    """Whether guard k watches a closed contact: what this lacks to open or to slide depends on how far the host has left it."""
+    guard = guard_at(model.guards, k)
+    return guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0
+
+
+@kernel
+def follow_host(I, F, W):
+    """At a step that a host has accepted: contacts keep the directions in which they slide there."""
+    model, ws = structure(I, F, W)
+    if model.c_law.size > 0:
+        follow_slip(model, ws)
+    return 0
 
 
 @kernel
@@ -152,7 +180,7 @@ def mark_due(I, W, model, ws):
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
-        if fired[k] != 0.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
+        if fired[k] == 1.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
             met[k] = U.DUE
 
 

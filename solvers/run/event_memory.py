@@ -123,6 +123,6 @@ def stand(I, W, model):
     value, fired, met = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     held, noise = guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(value.size):
-        met[k] = fired[k]
+        met[k] = 1.0 if fired[k] != 0.0 else 0.0
         held[k] = 1.0 if value[k] >= 0.0 else -1.0
         noise[k] = 4.0 * abs(value[k]) + 2.0 * abs(noise[k] - value[k])

@@ -52,7 +52,7 @@ def events_resume(ev, guards, context, mem, met, noise):
         some = some or met[i] > 0.0
     rate = per_guard(ev, SLOPE_A)
     if status == 0 and some:
-        status = find_rates(ev, guards, context, mem, met)
+        find_rates(ev, guards, context, mem, met)
     for i in range(len(value)):
         fired[i] = 0.0
         if met[i] < 0.0:
@@ -75,18 +75,16 @@ def events_resume(ev, guards, context, mem, met, noise):
 def find_rates(ev, guards, context, mem, met):
     """One-sided rates of the guards that happened in SLOPE_A, 0 for those that have none: differences that two distances agree on, short ones first.
 
-    Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones.
+    Along the rates of the state nothing but the guard itself is curved, so that long distances are as good where rounding hides short ones. Where
+    the mechanism cannot be evaluated, as it may not far away, there is nothing more to learn.
     """
     far, near, rate = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_A)
     for i in range(len(rate)):
         rate[i] = 0.0
-    distance, open_ones, status = RATE_STEP * mem[H_NEXT], 1, 0
+    distance, open_ones = RATE_STEP * mem[H_NEXT], 1
     for _ in range(RATE_TRIES):
-        if open_ones == 0 or status != 0:
+        if open_ones == 0 or rates_of(ev, far, guards, context, mem, distance) != 0 or rates_of(ev, near, guards, context, mem, 0.5 * distance) != 0:
             break
-        status = rates_of(ev, far, guards, context, mem, distance)
-        if status == 0:
-            status = rates_of(ev, near, guards, context, mem, 0.5 * distance)
         open_ones = 0
         for i in range(len(rate)):
             if met[i] > 0.0 and rate[i] == 0.0:
@@ -94,7 +92,6 @@ def find_rates(ev, guards, context, mem, met):
                 rate[i] = near[i] if steady else 0.0
                 open_ones += 0 if steady else 1
         distance *= 32.0
-    return status
 
 
 @kernel

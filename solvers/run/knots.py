@@ -22,7 +22,7 @@ def near(t):
 
 @kernel
 def next_knot(model, ws, t, of_motion):
-    """Instant of the first corner after t, or, of_motion = 1, of the first on which given motions depend; infinity when there is none."""
+    """Instant of the first corner after t, of_motion = 1: of the first on which given motions depend, ANNOUNCED: also of events; infinity: none."""
     first = math.inf
     if set_registers(model, ws, t) != 0:
         return first

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import lsim
 
 from kinetree.models import load
 from kinetree.models.analysis.experiments import Experiment, informed, together
@@ -135,6 +136,37 @@ def test_plans_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture):
     assert rows["all together"]["deviations"]["m"] < min(rows[name]["deviations"]["m"] for name in ("step", "sweep"))
     (tmp_path / "plan.toml").write_text(PLAN.replace("3*t**2", "3*q**2"))
     assert main(command) == 2 and "law of t alone" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_sine_that_tells_most_is_found(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """The frequency for k alone: the search ends at the largest Σ (∂x/∂k)² of exact responses; what may not move so far is not driven there."""
+    text = (
+        'stop_time = 2.0\noutput_step = 0.04\n[noise]\nx = 1e-3\n[experiments.sine]\ninputs = { f = "5*sin(2*pi*w*t)" }\nvary = { w = [0.3, 5.0] }\n'
+    )
+    (tmp_path / "m.json").write_text(json.dumps(SLIDER))
+    (tmp_path / "plan.toml").write_text(text)
+    command = ["identify", str(tmp_path / "m.json"), "-p", "k", "--experiments", str(tmp_path / "plan.toml")]
+    assert main([*command, "-o", str(tmp_path / "plan.json")]) == 0
+    row = json.loads((tmp_path / "plan.json").read_text())["experiments"]["sine"]
+    assert "sine (w = " in capsys.readouterr().out
+    m, k, c = (SLIDER["parameters"][name] for name in "mkc")
+    fine = np.linspace(0.0, 2.0, 2001)
+
+    def response(w: float, k: float) -> np.ndarray:
+        system = np.array([[0, 1], [-k / m, -c / m]]), [[0], [1 / m]], [[1, 0]], [[0]]
+        return lsim(system, 5.0 * np.sin(2 * np.pi * w * fine), fine)[1][::40]
+
+    def information(w: float) -> float:
+        return float((((response(w, k * 1.001) - response(w, k * 0.999)) / (0.002 * k)) ** 2).sum())
+
+    best = max(map(information, np.linspace(0.3, 5.0, 400)))
+    assert row["deviations"]["k"] == pytest.approx(1e-3 / np.sqrt(best), rel=0.02)
+    assert information(row["found"]["w"]) > 0.96 * best
+    (tmp_path / "plan.toml").write_text(text.replace("*w*t", "*t"))
+    assert main(command) == 2 and "no law of its inputs has this number" in capsys.readouterr().err
+    (tmp_path / "plan.toml").write_text(text + "most = { x = 1e-9 }\n")
+    assert main(command) == 2 and "keeps x within 1e-09" in capsys.readouterr().err
 
 
 @pytest.mark.slow

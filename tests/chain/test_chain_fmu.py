@@ -57,6 +57,21 @@ def test_steps_of_any_length_are_exact(kind, steps):
     assert twin.head.time == 2.0
 
 
+def test_bands_narrower_than_the_chain_are_carried_whole():
+    """Sixty soft masses: what a short step moves reaches a few neighbours only, so that matrices are bands that begin at their own column."""
+    count = 60
+    coordinates = [f"x{k + 1}" for k in range(count)]
+    moved = {"start": [0.1 * (-1) ** k for k in range(count)], "speed": [0.05 * k for k in range(count)], "forces": {"x3": "pull*(1 + t)"}}
+    parts = {"mass": count * [1.0], "stiffness": [2.0 + 0.1 * k for k in range(count + 1)]}
+    mechanism = load({"inputs": {"pull": 0.7}, "chain": parts | moved, "run": {"stop_time": 1.0, "output_step": 0.05}})
+    unit = fmu_unit(mechanism)
+    twin, expected = InProcess(unit).start(), mechanism.chain().simulate()
+    for t in np.linspace(0.0, 1.0, 21)[1:]:
+        twin.step(float(t))
+    for name in coordinates:
+        assert twin.get([name])[0] == pytest.approx(expected[name][-1], abs=1e-8)
+
+
 def test_slopes_of_inputs_are_followed_exactly():
     mechanism = load(chain("held"))
     unit = fmu_unit(mechanism)

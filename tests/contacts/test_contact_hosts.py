@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from contacts import G, bead_on_a_dome, feet, plane_block
 from fmpy import simulate_fmu
+from fmpy.fmi2 import FMU2Model
 
 import kinetree.models.run.unit as unit_module
 from kinetree.fmu.archive.build import build_fmu
@@ -70,6 +71,49 @@ def test_a_bead_leaves_the_dome_in_model_exchange(tmp_path):
         found = simulate_fmu(str(path), stop_time=1.0, fmi_type="ModelExchange", output=names, relative_tolerance=tolerance, output_interval=0.05)
         onward = math.sqrt(G) * ((2.0 + speed**2 / G) / 3.0) ** 1.5
         assert found["state"][-1] == 0.0 and found["der(x)"][-1] == pytest.approx(onward, abs=100 * tolerance), tolerance
+
+
+PULLED = {  # force, friction, what moves then, where it is at the end of 1.9 s
+    "slides": ({"x": "min(1, t) + 3*max(0, t - 1)"}, 1.0 / G, "x", 3 * 0.9**3 / 6),
+    "lifts": ({"z": "10*t"}, 0.5, "z", 0.1 + 10 * (1.9 - G / 10) ** 3 / 6),
+}
+
+
+@pytest.mark.parametrize("way", PULLED)
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8])
+def test_what_a_host_locates_happens(way: str, tolerance: float, tmp_path):
+    """A growing force drags a box of 1 kg that sticks, or lifts it: the host sees the bound passed at states that it has left by its tolerance, where
+    closing takes them back below it. Left undone, the event was asked for again at every step, or, in hosts that look at signs alone, never."""
+    forces, friction, name, place = PULLED[way]
+    parts = plane_block(0.4, 0.2, (0, 0.1, 0)) | {"forces": {axis: {"coordinate": axis, "value": force} for axis, force in forces.items()}}
+    parts["contacts"] = feet(0.4, 0.2, friction=friction)
+    path = build_fmu(load({"format": "kinetree/1", "name": "pulled", **parts}), tmp_path / "box.fmu", "native", 2)
+    modes, enter = [], FMU2Model.enterEventMode
+    options = {"fmi_type": "ModelExchange", "output": [name], "relative_tolerance": tolerance, "output_interval": 0.1}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FMU2Model, "enterEventMode", lambda unit: (modes.append(1), enter(unit))[1])
+        found = simulate_fmu(str(path), stop_time=1.9, **options)
+    assert found[name][-1] == pytest.approx(place, abs=max(1e-6, 100 * tolerance))
+    assert len(modes) < 15
+
+
+def test_a_jammed_contact_slips_and_opens(tmp_path):
+    """The woodpecker's sleeve jams, slips and lets go within 0.07 s: later the motion is that of co-simulation, at any tolerance."""
+    path = build_fmu(load("lib:woodpecker"), tmp_path / "bird.fmu", "native", 2)
+    names = ["z", "sleeve_angle", "bend"]
+    right = simulate_fmu(str(path), stop_time=0.078, fmi_type="CoSimulation", output=names, output_interval=0.078)
+    for tolerance in (1e-6, 1e-8, 1e-10):
+        found = simulate_fmu(
+            str(path),
+            stop_time=0.078,
+            fmi_type="ModelExchange",
+            output=names,
+            relative_tolerance=tolerance,
+            output_interval=0.078,
+            record_events=False,
+        )
+        for name in names:
+            assert found[name][-1] == pytest.approx(right[name][-1], abs=100 * tolerance + 1e-6), (tolerance, name)
 
 
 def test_the_engine_as_c(tmp_path, monkeypatch):

@@ -252,3 +252,19 @@ def test_every_library_mechanism_makes_valid_archives(name, tmp_path):
             host.step(1e-3)
             assert all(math.isfinite(x) for x in host.get(archive.names("output")))
             host.fmu.freeInstance()
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_output_derivatives_follow_the_time_as_well(tmp_path: Path, fmi: int):
+    """d(t² q)/dt = 2 t q + t² q': what an output takes from the clock itself counts with its own sign."""
+    joint = {"child": "a", "type": "revolute", "axis": "y", "coordinates": ["q"], "start": 0.5}
+    bodies = {"a": {"mass": 1.0, "com": [0, 0, -1.0], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}}
+    mechanism = {"format": "kinetree/1", "name": "swing", "bodies": bodies, "joints": {"j": joint}, "outputs": {"late": {"value": "t*t*q"}}}
+    build_fmu(load(mechanism), tmp_path / "swing.fmu", backend="native", fmi=fmi)
+    with Archive(tmp_path / "swing.fmu") as opened:
+        host = Host(opened).start()
+        host.step(0.4)
+        call = host.fmu.getRealOutputDerivatives if fmi == 2 else host.fmu.getOutputDerivatives
+        q, speed = host.get(["q", "der(q)"])
+        assert list(call([opened.references["late"]], [1])) == pytest.approx([0.8 * q + 0.16 * speed], rel=1e-8)
+        host.fmu.freeInstance()

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.unit import Run, make_unit
+from kinetree.solvers.layout import ANNOUNCED
+from kinetree.solvers.model_records import KNOT
 
 MASS, ARM, INERTIA = 1.0, 0.5, 0.1
 PULSE = {"x": [0.0, 5.0, 5.01, 5.02, 8.0], "y": [0.0, 0.0, 10.0, 0.0, 0.0]}
@@ -74,6 +77,33 @@ def test_announced_instants_are_the_corners(law: str):
         found.append(t)
         t = host.corner(t)
     assert found == pytest.approx(LAWS[law], abs=1e-9)
+
+
+def test_samples_are_announced():
+    """The instants of a sampled controller, of its late commands, and of events at instants that are known."""
+    model = cart("0") | {"actuators": {"motor": {"coordinate": "x"}}}
+    model["controllers"] = {"hold": {"kind": "pid", "measure": "x", "setpoint": "1", "kp": 2, "period": 0.1, "delay": 0.03, "drives": "motor"}}
+    model["parameters"] = {"when": 0.25}
+    model["events"] = {"tap": {"when": "t > when and x > -1", "set": {"der(x)": "0.5"}}}
+    host, found, t = Host(model), [], 0.0
+    while (t := host.corner(t)) < 0.45:
+        found.append(t)
+        host.derivatives(t, host.states.copy())
+        assert host.run.call("unit_event", 1, t) == 0
+        host.corner(t)
+    expected = sorted([*(0.1 * k for k in range(5)), *(0.03 + 0.1 * k for k in range(5)), 0.25])
+    assert all(min(abs(instant - t) for t in found) < 1e-6 for instant in expected), found
+    assert all(min(abs(instant - t) for instant in expected) < 1e-6 for t in found if t > 0.001), found
+
+
+def test_events_at_known_instants_are_no_corners_of_our_own_runs():
+    """Guards find them there: their records are for hosts alone."""
+    model = cart("0") | {"events": {"tap": {"when": "t > 0.25", "set": {"der(x)": "0.5"}}}}
+    compiled = load(model).compile().compiled
+    fields = model_fields(compiled.ints, compiled.floats)
+    assert [record[-1] for record in fields.knots.reshape(-1, KNOT.size)] == [ANNOUNCED]
+    result = load(model).compile().simulate(1.0, output_step=0.5)
+    assert [event.time for event in result.events] == pytest.approx([0.25], abs=1e-12) and result["x"][-1] == pytest.approx(0.375, abs=1e-12)
 
 
 def test_asking_early_changes_nothing():

@@ -73,6 +73,20 @@ def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
     assert np.array([found[k] for k in range(150)]) == pytest.approx(columns, rel=1e-12)
 
 
+def test_cases_run_in_lanes_by_fixed_steps(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A mass that is thrown back where it passes zero, with other springs and masses: the same rows whether cases share vector registers or not."""
+    d = {**MASS, "events": {"back": {"when": "x < -0.02", "set": {"der(x)": "-1.5*der(x)"}}}}
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    text = STUDY.replace('rest = ["frequency"]\n', "").replace("output_step = 0.1", 'output_step = 0.02\nintegrator = "rk4"\nstep = 0.005')
+    study.write_text(text.replace('x = ["peak"]', 'x = ["peak", "end", "rms"]'))
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "lanes.csv")]) == 0
+    monkeypatch.setattr(rows, "rows_in_lanes", None)
+    monkeypatch.setattr(rows, "together", lambda *given: 7)
+    assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "single.csv")]) == 0
+    lanes, single = (np.loadtxt(tmp_path / name, delimiter=",", skiprows=1) for name in ("lanes.csv", "single.csv"))
+    assert len(lanes) == 150 and lanes == pytest.approx(single, rel=1e-9, abs=1e-12) and (single[:, 2] > 0.1).any()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers see what is patched only where they are forks")
 def test_workers_that_die_lose_no_row(study: Path, monkeypatch: pytest.MonkeyPatch):
     """A worker is killed over its case: what was under way and what was left is run here, every case once, though cases travel together."""

@@ -1,0 +1,81 @@
+"""The experiment that tells most: numbers of its laws, such as amplitude and frequency, between bounds, for the largest det F (D-optimal).
+
+Differential evolution over the score of `models/analysis/experiments.py`, the mean of log₁₀ of the information; columns that move further than they
+may are paid for. Laws of inputs name the numbers that are searched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.analysis.experiments import Experiment, informed
+from kinetree.models.analysis.identification import checked_parameters
+from kinetree.models.run.status import EvaluationError
+from kinetree.scripts.terminal.failure import BadInput
+
+if TYPE_CHECKING:
+    from kinetree.models.system.mechanism import Mechanism
+
+GENERATIONS, PEOPLE = 10, 6  # of the search; people per number
+SEED = 1
+WORST = 1e3  # score of what cannot be run
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is searched: parameters to be told, noise and length of a run, bounds of the numbers, how far columns may move."""
+
+    parameters: list[str]
+    noise: Mapping[str, float]
+    stop_time: float
+    output_step: float
+    bounds: Mapping[str, tuple[float, float]]
+    most: Mapping[str, float]
+
+
+def best_excitation(mechanism: Mechanism, wanted: Wanted, made: Callable[[dict[str, float]], Experiment]) -> dict[str, float]:
+    """The numbers of the experiment with the largest information."""
+    from scipy.optimize import differential_evolution
+
+    names, sizes = list(wanted.bounds), list(checked_parameters(mechanism, wanted.parameters).values())
+
+    def price(x: np.ndarray) -> float:
+        numbers = dict(zip(names, map(float, x), strict=True))
+        each = made(numbers)
+        try:
+            beyond = excess(mechanism, wanted, each)
+            if beyond > 0.0:
+                return WORST * (1.0 + beyond)
+            found = informed(mechanism, wanted.parameters, {"one": each}, wanted.noise, wanted.stop_time, wanted.output_step)["one"]
+        except EvaluationError:
+            return WORST * 10.0
+        score = found.score(sizes)
+        return -score if math.isfinite(score) else WORST
+
+    found = differential_evolution(
+        price, list(wanted.bounds.values()), maxiter=GENERATIONS, popsize=PEOPLE, rng=SEED, tol=1e-6, polish=False, init="sobol"
+    )
+    if found.fun >= WORST:
+        limits = ", ".join(f"{name} within {value:g}" for name, value in wanted.most.items())
+        raise BadInput(f"no experiment between the bounds of {', '.join(names)} tells the parameters" + (f" and keeps {limits}" if limits else ""))
+    return dict(zip(names, map(float, found.x), strict=True))
+
+
+def excess(mechanism: Mechanism, wanted: Wanted, each: Experiment) -> float:
+    """How much further than it may a column moves from where it began, part of what it may; 0 where all keep within."""
+    if not wanted.most:
+        return 0.0
+    result = mechanism.compile(**each.settings).simulate(stop_time=wanted.stop_time, output_step=wanted.output_step, inputs=dict(each.inputs))
+    worst = 0.0
+    for name, most in wanted.most.items():
+        if name not in result:
+            from kinetree.models.description.errors import suggestion
+
+            raise BadInput(f"most: no column '{name}'; {suggestion(name, result.names)}")
+        worst = max(worst, float(np.abs(result[name] - result[name][0]).max()) / most - 1.0)
+    return worst
