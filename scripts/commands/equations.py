@@ -67,7 +67,7 @@ def equations(
 
 def controllers(mechanism: "Mechanism", language: str, output: Path | None, quiet: bool) -> None:
     """The laws of [controllers] as C."""
-    from kinetree.models.controllers.in_c import controllers_in_c
+    from kinetree.models.equations.controllers import controllers_in_c
     from kinetree.scripts.terminal.failure import BadInput
 
     if language != "c":
