@@ -10,11 +10,13 @@ import numpy as np
 from kinetree.fmu.variables import Access
 from kinetree.scripts.fmi.in_process import InProcess
 from kinetree.solvers.integrate.kinds import FIXED
+from kinetree.solvers.loops.projection import CLOSED
 
 SAME = 1e-12  # same code on the same numbers: nothing but the compiler's rounding may differ
 HOST_SOLVER = 1e-4  # the host's own integrator at its tolerance 1e-6, errors growing along the motion
 STEPS_ADD_UP = 10.0  # error after many steps over that of one
 ROUNDINGS = 16.0  # of one step, in units of the last place
+OPEN = 10.0 * CLOSED  # of a loop after a step
 GROWTH = 100.0  # of a small change of the start
 DRAWS = 8  # starts that differ by one rounding
 TAIL = 8.0  # the largest of all possible roundings over the largest of those drawn
@@ -63,10 +65,13 @@ def horizon(twin: InProcess, grid: Sequence[float], names: Sequence[str], expect
 
 
 def own_bound(twin: InProcess, end: float, response: float, motion: Callable[[InProcess], np.ndarray]) -> float:
-    """What other operations may change: roundings in every step of a fixed step; where errors choose the steps, what these let pass."""
+    """What other operations may change: in every step of a fixed step roundings, or what may stay open of loops, which a rounding decides;
+    where errors choose the steps, what these let pass."""
     run = twin.unit.run
     if run.integrator in FIXED:
-        return max(SAME, ROUNDINGS * np.finfo(float).eps * response * end / run.step, TAIL * rounded(twin, motion))
+        loops = any(compiled.loops for compiled in twin.unit.compiled)
+        of_step = OPEN if loops else ROUNDINGS * np.finfo(float).eps
+        return max(SAME, of_step * response * end / run.step, TAIL * rounded(twin, motion))
     return max(HOST_SOLVER, STEPS_ADD_UP * run.relative * response)
 
 
