@@ -342,7 +342,11 @@ int handle_event(Instance *in, int *changed) {
     int level = settle(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
     double turned = in->work[V_TURNED], time = in->work[V_TIME];
-    int located = call(in, in->engine->event, LOCATE, time) == STATUS_EVENT;
+    /* only what the host has located: what follows at the same instant comes true by itself, and margins of nothing but noise would take turns without end */
+    int located = in->located && call(in, in->engine->event, LOCATE, time) == STATUS_EVENT;
+    double *fired = in->work + in->model.ints[U_AT_FIRED];
+    for (int64_t k = 0; !in->located && k < in->model.header[P_GUARDS]; k++) fired[k] = 0;
+    in->located = 0;
     int failed = call(in, in->engine->corner, 0, time);
     if (failed) {
         in->mode = FAILED;
@@ -353,7 +357,7 @@ int handle_event(Instance *in, int *changed) {
     forget_fresh(in);
     double before = in->work[V_EVENTS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0) || in->work[in->model.ints[U_AT_FIRED] + k] != 0;
+        in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0) || fired[k] != 0;
     int status = located || happens(in) ? call(in, in->engine->event, ARMED, time) : 0;
     if (status && status != STATUS_EVENT) {
         in->mode = FAILED;

@@ -71,6 +71,7 @@ struct Instance {
     int stale;
     double start_time;
     double fresh_at; /* instant of the last step that the host accepted */
+    int located;     /* the host has entered event mode, and nothing has happened there yet: what it has located may happen */
     volatile int stepping; /* a step is under way: another thread may cancel it */
     int warned;            /* the host was told that it leaves the loops wide open */
     int (*pause)(Instance *in); /* called between two steps of the integrator; not 0: return early */

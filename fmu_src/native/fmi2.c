@@ -165,6 +165,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReferenc
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
     BEGIN("fmi2EnterEventMode", CONTINUOUS)
     in->mode = EVENT;
+    in->located = 1;
     return fmi2OK;
 }
 

@@ -78,6 +78,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
     BEGIN("fmi3EnterEventMode", STEP | CONTINUOUS)
     if (!in->exchange && !in->event_mode_used) RETURN(say(in, LEVEL_ERROR, "event mode was not agreed on at instantiation"));
     in->mode = EVENT;
+    in->located = 1;
     return fmi3OK;
 }
 

@@ -124,7 +124,7 @@ def why_not(system: System, cases: Cases, options: Options) -> str:
     fixed = options.integrator == "rk4"
     structures = (system.compiled, *(later(system) if fixed else ()))
     fields = [model_fields(c.ints, c.floats) for c in structures]
-    cornered = any(one.knots.size > 0 if not fixed else any(knot.motion for knot in KNOT.rows(one.knots)) for one in fields)
+    cornered = any(knot.motion > 0 if fixed else knot.motion != L.ANNOUNCED for one in fields for knot in KNOT.rows(one.knots))
     parts = (
         (any(c.loops for c in structures), "closed loops are solved one by one"),
         (any(c.contacts for c in structures), "contacts are solved one by one"),

@@ -156,6 +156,13 @@ def host_time(W, t):
 
 
 @kernel
+def behind(W, t):
+    """t, or the far side of a corner that lies there: what comes true at a corner has come true behind it."""
+    knot = W.next if abs(t - W.next) <= near(W.next) else W.turned
+    return side(knot, 1.0) if abs(t - knot) <= near(knot) else t
+
+
+@kernel
 def pass_corner(I, F, W, t):
     """Model exchange: carry out the corner that was announced in `next` once t has reached it, and announce the next one."""
     model, ws = structure(I, F, W)

