@@ -53,12 +53,9 @@ def conditions(
 
 def rows(host: Host, grid: Sequence[float], names: Sequence[str]) -> np.ndarray:
     """Values at the times of a grid; the instance is freed."""
-    found = [host.get(names)]
-    for t in grid[1:]:
-        host.step(t)
-        found.append(host.get(names))
+    found = run(host, grid, names)
     host.close()
-    return np.array(found)
+    return found
 
 
 def reset(report: Report, archive: Archive, grid: Sequence[float], names: list[str], first: np.ndarray) -> None:

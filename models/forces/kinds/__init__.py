@@ -6,26 +6,15 @@ from the registry. A new law is one file with a FORCE.
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from pydantic import Discriminator, Tag
 
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.table import ForceTable
+from kinetree.models.registry import registered
 
-
-def found() -> dict[str, ForceKind]:
-    """All kinds by name, in the order of docs."""
-    kinds: list[ForceKind] = [import_module(f"{__name__}.{module.name}").FORCE for module in iter_modules(__path__)]
-    names = [kind.name for kind in kinds]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two kinds of force elements have one name: {sorted(names)}")
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
-
-
-KINDS = found()
+KINDS: dict[str, ForceKind] = registered(__name__, __path__, "FORCE", "kinds of force elements")
 
 
 def force_kind(value: Any) -> str | None:

@@ -6,25 +6,14 @@ a HYDRAULIC. Places are sources and volumes; a `path` leads from one place to an
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from pydantic import Discriminator, Tag
 
 from kinetree.models.hydraulics.kind import HydraulicKind
+from kinetree.models.registry import registered
 
-
-def found() -> dict[str, HydraulicKind]:
-    """All kinds by name, in the order of docs."""
-    kinds: list[HydraulicKind] = [import_module(f"{__name__}.{module.name}").HYDRAULIC for module in iter_modules(__path__)]
-    names = [kind.name for kind in kinds]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two kinds of hydraulic parts have one name: {sorted(names)}")
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
-
-
-KINDS = found()
+KINDS: dict[str, HydraulicKind] = registered(__name__, __path__, "HYDRAULIC", "kinds of hydraulic parts")
 TELLING = {key: name for name, kind in reversed(KINDS.items()) for key in kind.told_by} | {"path": "orifice"}  # several kinds have a path
 
 

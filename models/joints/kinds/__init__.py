@@ -6,19 +6,7 @@ random mechanisms come from the registry. A new typed joint is one file with a J
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from kinetree.models.joints.kind import JointKind
+from kinetree.models.registry import registered
 
-
-def found() -> dict[str, JointKind]:
-    """All kinds by name, in the order of docs."""
-    kinds: list[JointKind] = [import_module(f"{__name__}.{module.name}").JOINT for module in iter_modules(__path__)]
-    names = [kind.name for kind in kinds]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two kinds of joints have one name: {sorted(names)}")
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
-
-
-KINDS = found()
+KINDS: dict[str, JointKind] = registered(__name__, __path__, "JOINT", "kinds of joints")

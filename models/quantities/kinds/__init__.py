@@ -6,19 +6,7 @@ sensors is an entry of a file here; one that needs a sensor of its own has that 
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 from kinetree.models.quantities.kind import QuantityKind
+from kinetree.models.registry import registered
 
-
-def found() -> dict[str, QuantityKind]:
-    """All quantities by name, in the order of docs."""
-    kinds: list[QuantityKind] = [kind for module in iter_modules(__path__) for kind in import_module(f"{__name__}.{module.name}").QUANTITIES]
-    names = [kind.name for kind in kinds]
-    if len(set(names)) < len(names):
-        raise ValueError(f"two quantities have one name: {sorted(names)}")
-    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
-
-
-QUANTITIES = found()
+QUANTITIES: dict[str, QuantityKind] = registered(__name__, __path__, "QUANTITIES", "quantities")
