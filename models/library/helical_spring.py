@@ -27,6 +27,7 @@ def describe(turns: int = 8) -> dict[str, Any]:
             "stiffness": stiffness.tolist(),
             "damping": damping.tolist(),
             "names": [f"{axis}{i}" for i in range(1, n + 1) for axis in AXES],
+            "look": "coil",
             "forces": {f"z{n}": "load*sin(pi/2*min(t/rise, 1))**2"},
         },
         "outputs": {"travel": {"value": f"z{n}", "unit": "m"}, "twist": {"value": f"rz{n}", "unit": "rad"}},

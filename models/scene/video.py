@@ -14,7 +14,7 @@ from kinetree.models.scene.ground import COLOUR
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
 from kinetree.models.scene.shapes import along, matrix
-from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles
+from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles, turn_of_wire
 
 SIZES = {".mp4": (1280, 720), ".gif": (720, 405), ".png": (1280, 720)}
 RATES = {".mp4": 30, ".gif": 15}  # frames per second
@@ -126,7 +126,9 @@ class Painter:
                 yield corners @ R.T + pose[:3], normals @ R.T, colours
         for line in self.data["lines"]:
             ends = [self.point(k, line[end]) for end in "ab"]
-            if all(np.isfinite(end).all() for end in ends):
+            if line["kind"] == "turn":
+                yield turn_of_wire(line, *(np.r_[at, self.turn(k, line[end])] for at, end in zip(ends, "ab", strict=True)))
+            elif all(np.isfinite(end).all() for end in ends):
                 R = along(ends[1] - ends[0])
                 corners, normals, colours = triangles(line_parts(line, float(np.linalg.norm(ends[1] - ends[0]))), line["colour"])
                 yield corners @ R.T + ends[0], normals @ R.T, colours
@@ -136,6 +138,9 @@ class Painter:
             return np.array(end["point"]) - self.origin[k]
         pose = self.poses[k, self.number[end["body"]]]
         return pose[:3] + matrix(pose[3:]) @ np.array(end["point"])
+
+    def turn(self, k: int, end: Mapping[str, Any]) -> np.ndarray:
+        return np.array([1.0, 0.0, 0.0, 0.0]) if end["body"] == "ground" else self.poses[k, self.number[end["body"]], 3:]
 
     def frame(self, k: int) -> np.ndarray:
         """The picture of frame k, height x width x 3 bytes."""
