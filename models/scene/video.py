@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.whole_file import whole_file
+from kinetree.models.scene.automatic import ROD
 from kinetree.models.scene.ground import COLOUR
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
-from kinetree.models.scene.shapes import along, matrix
+from kinetree.models.scene.shapes import along, matrix, part
 from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles, turn_of_wire
 
 SIZES = {".mp4": (1280, 720), ".gif": (720, 405), ".png": (1280, 720)}
@@ -24,6 +25,7 @@ FINE = 2  # pixels drawn per pixel of the picture, each way
 ANGLE = np.radians(32.0)
 MARGIN = 1.12  # of what is seen around the outline
 SKY, FLOOR, GRID = rgb_of("#e9edf2"), rgb_of("#d9dfe6"), rgb_of("#b9c3cd")
+FOOT = "#59636e"  # what holds springs and cylinders to the ground
 GAMMA = (255.0 * np.linspace(0.0, 1.0, 4096) ** (1 / 2.2)).astype(np.uint8)  # linear light to bytes
 AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
 
@@ -44,7 +46,11 @@ class Painter:
         self.carried = self._carry()
         self.bodies = [triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]]
         self.number = {body["name"]: k for k, body in enumerate(data["bodies"])}
-        self.ground = triangles([*data["scenery"], *data["bearings"]], "#9aa4ae")
+        feet = [
+            part("box", np.array([3.4, 3.4, 2.2]) * ROD * data["size"], np.array(line[end]["point"]), np.eye(3), FOOT)
+            for line in data["lines"] for end in "ab" if line[end]["body"] == "ground" and line["kind"] != "turn"
+        ]  # fmt: skip
+        self.ground = triangles([*data["scenery"], *data["bearings"], *feet], "#9aa4ae")
         self.up = np.array(data["up"])
         width = int(size[0] * (1.0 - PLOTS)) if any(plot["shown"] for plot in self.clip["plots"]) else size[0]
         self.size = size
