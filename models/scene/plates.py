@@ -88,7 +88,7 @@ def strip(draw: Any, plot: Mapping[str, Any], time: np.ndarray, k: int, box: tup
     y = y1 - (values - low) / (high - low) * (y1 - y0)
     unit = f" [{plot['unit']}]" if plot["unit"] not in ("", "1") else ""
     draw.text((x0, y0 - 6), plot["name"] + unit, fill=INK, font=font, anchor="ls")
-    draw.text((x1, y0 - 6), written(float(values[k]), 4), fill=INK, font=font, anchor="rs")
+    draw.text((x1, y0 - 6), written(0.0 if abs(values[k]) < plot["least"] else float(values[k]), 4), fill=INK, font=font, anchor="rs")
     for value in ticks(low, high):
         at = y1 - (value - low) / (high - low) * (y1 - y0)
         draw.line([(x0, at), (x1, at)], fill=LINE, width=1)

@@ -122,9 +122,9 @@ def row(parameter: Any) -> str:
     else:
         label = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
     default = parameter.default
-    shown = "" if default in (None, False, ()) or callable(default) else f"`{default}`"
+    shown = "" if default in (None, False, (), "") or callable(default) else f"`{default}`"
     text = (parameter.help or "").replace("|", "\\|")
-    return f"| {label.replace('|', chr(92) + '|')} | {'required' if parameter.required else shown} | {text} |"
+    return f"| {label} | {'required' if parameter.required else shown} | {text} |"
 
 
 def changes() -> str:
