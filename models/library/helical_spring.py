@@ -18,8 +18,8 @@ def describe(turns: int = 8) -> dict[str, Any]:
     mass, damping, stiffness = chains.helical_spring(n, damping=2e-6)
     return {
         "format": "kinetree/1",
-        "name": f"helical spring of {n} turns",
-        "text": f"steel spring of {n} turns as rings, clamped at one end, loaded along its axis at the other",
+        "name": f"Helical spring of {n} turns",
+        "text": f"Steel spring of {n} turns as rings, clamped at one end, loaded along its axis at the other",
         "parameters": {"rise": {"value": 0.02, "unit": "s", "min": 1e-6, "text": "time in which the load grows", "tunable": True}},
         "inputs": {"load": {"start": 10.0, "unit": "N"}},
         "chain": {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.models.description.chain_parts import MEMBER
-from kinetree.models.scene.automatic import DARK, METAL
+from kinetree.models.scene.automatic import CORNERS, DARK, METAL
 from kinetree.models.scene.curves import curves, marks, packed
 from kinetree.models.scene.elements import SPRING
 from kinetree.models.scene.motion import FRAMES, Motion, spread
@@ -90,8 +90,16 @@ def chain_data(system: ChainSystem, result: Result, limit: int = FRAMES) -> dict
     return {
         "name": system.name, "text": f"{system.description.text} ({note})", "size": 0.25 * count + 1.0, "middle": middle.tolist(), "reach": reach,
         "up": [0.0, 0.0, 1.0], "normal": None, "ground": None, "bodies": bodies,
-        "scenery": [plate(along, -1.0)] if coil else [], "bearings": [], "outline": [], "lines": lines, "arrows": [], "traces": [], "clips": [clip],
+        "scenery": [plate(along, -1.0)] if coil else [], "bearings": [],
+        "outline": outline(middle, count, along), "lines": lines, "arrows": [], "traces": [], "clips": [clip],
     }  # fmt: skip
+
+
+def outline(middle: np.ndarray, count: int, along: int) -> list[list[float]]:
+    """Corners of the box about the row, which fill the first view."""
+    half = np.full(3, COIL + 2.0 * WIRE)
+    half[along] += 0.5 * count
+    return [(middle + half * np.array(signs)).tolist() for signs in CORNERS]
 
 
 def springs(names: list[str], along: int, way: float) -> list[dict[str, Any]]:
