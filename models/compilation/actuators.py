@@ -17,8 +17,8 @@ from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
-from kinetree.models.description.joint_units import drive_units
 from kinetree.models.description.schema import Actuator, Chambers
+from kinetree.models.description.units.joint_units import drive_units
 from kinetree.models.expressions import registers as phases
 from kinetree.models.forces.along import end_stops, push, rubbing, speed_of
 from kinetree.models.hydraulics.terms import CAVITATION, LEAST_VOLUME, bulk_modulus

@@ -6,7 +6,7 @@ import pytest
 from tree import ROOT
 
 from kinetree.models import load
-from kinetree.models.description.controller_parts import CONTROLLERS
+from kinetree.models.description.parts.controller_parts import CONTROLLERS
 from kinetree.models.description.reference import TABLES
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
 from kinetree.models.expressions.meanings import MEANINGS as EXPLAINED
