@@ -8,11 +8,11 @@ from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts.coupling_parts import bodies_of
+from kinetree.models.description.parts.value_parts import Output, Parameter
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
-from kinetree.models.description.value_parts import Output, Parameter
 from kinetree.models.expressions.text import names, parse
 from kinetree.models.forces.table import ForceTable
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
@@ -113,7 +113,9 @@ def without(description: Description, stage: Stage, fixed: Mapping[str, float | 
     for name in stage.free:
         joint = joints.pop(name, None)
         if joint is None:
-            raise ModelError(Problem(f"{key}.free", repr(name), "a joint that is still there", file=description.file))
+            gone = name in description.joints and dropped & {description.joints[name].parent, description.joints[name].child}
+            expected = f"a joint whose bodies stay; {', '.join(sorted(gone))} leaves by drop" if gone else "a joint that is still there"
+            raise ModelError(Problem(f"{key}.free", repr(name), expected, file=description.file))
         if joint.child not in grounded(joints):
             free = joint.child if joint.child not in joints else f"{joint.child} free"
             joints[free] = JointSpec(parent=GROUND, child=joint.child, type="free")

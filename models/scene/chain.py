@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.description.chain_parts import MEMBER
+from kinetree.models.description.parts.chain_parts import MEMBER
 from kinetree.models.scene.automatic import CORNERS, DARK, METAL
 from kinetree.models.scene.curves import curves, marks, packed
 from kinetree.models.scene.elements import SPRING

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
-from kinetree.models.description.controller_parts import ObserverController
+from kinetree.models.description.parts.controller_parts import ObserverController
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.nodes import ExpressionError, Leaf, postorder
 from kinetree.models.expressions.text import parse
@@ -35,8 +36,8 @@ def laws(table: Any) -> Iterator[str]:
     """Texts of a table in which a law may stand, those of tables inside of it too."""
     if isinstance(table, str):
         yield table
-    elif isinstance(table, dict):
-        for key, value in table.items():
+    elif isinstance(table, (dict, BaseModel)):
+        for key, value in table.items() if isinstance(table, dict) else table:
             if key not in WORDS:
                 yield from laws(value)
     elif isinstance(table, (list, tuple)):
@@ -57,7 +58,7 @@ def commanded(description: Description) -> set[str]:
     reads = set(description.controllers)
 
     def heard(table: Any) -> bool:
-        return any(name.partition(".")[0] in reads for law in laws(table.model_dump()) for name in names_in(law))
+        return any(name.partition(".")[0] in reads for law in laws(table) for name in names_in(law))
 
     if not reads:
         return set()

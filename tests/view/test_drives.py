@@ -121,14 +121,14 @@ def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
 
 
 def test_a_valve_tells_its_own_cylinder_alone():
+    from kinetree.models.description.parts.controller_parts import PidController
     from kinetree.models.scene.commanded import commanded
 
     described = load(str(ROOT / "examples" / "excavator" / "excavator.toml")).description
     assert commanded(described) == set()
-    controllers = {"hold": {"kind": "pid", "measure": "0", "kp": 1.0}}
-    tables = described.model_dump(exclude_unset=True)
-    tables["hydraulics"]["boom_valve"]["command"] = "hold"
-    heard = commanded(type(described).model_validate(tables | {"controllers": controllers}))
+    valve = described.hydraulics["boom_valve"].model_copy(update={"command": "hold"})
+    controllers = {"hold": PidController(measure="0", kp=1.0)}
+    heard = commanded(described.model_copy(update={"controllers": controllers, "hydraulics": described.hydraulics | {"boom_valve": valve}}))
     assert "boom_cylinder" in heard and "stick_cylinder" not in heard
 
 
