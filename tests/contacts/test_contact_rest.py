@@ -194,7 +194,8 @@ def test_paradox_of_painleve():
 @pytest.mark.parametrize("integrator", ["rk45", "tsit5", "adams"])
 def test_what_is_far_away_does_not_stop_a_run(integrator: str):
     """Right after an event the rate of its guard is looked for ever further along the motion; where the far state is one without contact forces
-    (Painlevé's paradox) the run had ended, though it never comes there. A cubic guard has no rate; the event changes nothing, so neither does the motion."""
+    (Painlevé's paradox) the run had ended, though it never comes there. A cubic guard has no rate; the event changes nothing, the motion neither.
+    """
     rod = sliding_rod(2.0, 6.0)
     transforms = rod["joints"]["move"]["transforms"]
     transforms[1]["start"], transforms[2]["start"] = math.sin(1.5), 1.5
