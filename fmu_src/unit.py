@@ -14,8 +14,8 @@ from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column, Compiled
+from kinetree.models.description.checks.run_check import STEP_OF_FMUS
 from kinetree.models.description.frozen import frozen
-from kinetree.models.description.run_check import STEP_OF_FMUS
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance

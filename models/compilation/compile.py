@@ -20,8 +20,8 @@ from kinetree.models.compilation.loops import add_groups, live_groups, loop_arra
 from kinetree.models.compilation.outputs import add_deferred, add_integrals, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem, shown
 from kinetree.models.description.names import expressions
-from kinetree.models.description.origin import key_path
 from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.reading.origin import key_path
 from kinetree.models.description.schema import Description, Ends
 from kinetree.models.expressions.nodes import Name, UnknownName, names
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant, parse
