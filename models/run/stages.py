@@ -74,8 +74,8 @@ def structures(description: Description) -> list[Structure]:
         present, freed = without(present, stage, fixed, f"stages[{k}]")
         for joint in stage.lock:
             if joint not in present.joints or joint in locked:
-                found = f"'{joint}', which is locked already" if joint in locked else repr(joint)
-                raise ModelError(Problem(f"stages[{k}].lock", found, "a joint that is still there", file=description.file))
+                what = f"'{joint}', which is locked already" if joint in locked else repr(joint)
+                raise ModelError(Problem(f"stages[{k}].lock", what, "a joint that is still there", file=description.file))
         locked = (locked | set(stage.lock)) & set(present.joints)
         present = without_work(present, locked)
         name = following.name if following else f"after {stage.name}".strip()
