@@ -118,7 +118,9 @@ def without(description: Description, stage: Stage, fixed: Mapping[str, float | 
     for name in stage.free:
         joint = joints.pop(name, None)
         if joint is None:
-            raise ModelError(Problem(f"{key}.free", repr(name), "a joint that is still there", file=description.file))
+            gone = name in description.joints and dropped & {description.joints[name].parent, description.joints[name].child}
+            expected = f"a joint whose bodies stay; {', '.join(sorted(gone))} leaves by drop" if gone else "a joint that is still there"
+            raise ModelError(Problem(f"{key}.free", repr(name), expected, file=description.file))
         if joint.child not in grounded(joints):
             free = joint.child if joint.child not in joints else f"{joint.child} free"
             joints[free] = JointSpec(parent=GROUND, child=joint.child, type="free")
