@@ -10,6 +10,7 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.advice import advice
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.inner_words import choices, example, inside, values
 
 
 def explain(
@@ -18,7 +19,7 @@ def explain(
 ) -> None:
     """Tell what a key of a description, a function or an error message is about."""
     asked = " ".join(words).strip()
-    found = [*meanings(asked), *advice(asked)]
+    found = [*meanings(asked), *(values(asked) if " " not in asked else []), *advice(asked)]
     if not found:
         from difflib import get_close_matches
 
@@ -30,66 +31,98 @@ def explain(
     width = max(len(place) for place, _ in found)
     for place, what in found:
         typer.echo(f"{place:<{width}}  {what}")
+    shown = [example(place) for place, _ in found if not place.startswith("  ")] if sum(not place.startswith("  ") for place, _ in found) < 3 else []
+    for text in dict.fromkeys(filter(None, shown)):
+        typer.echo(f"\n{text}")
 
 
-def tables() -> dict[str, type]:
-    """Every table of the format by the words that name it."""
+def tables() -> list[tuple[str, type]]:
+    """(label, model) of every table of the format; a label's words name the table, its sections first."""
+    from kinetree.models.description.parts.controller_parts import CONTROLLERS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
     from kinetree.models.forces.kinds import KINDS
     from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
-    found: dict[str, type] = {"description": Description}
+    found: list[tuple[str, type]] = [("description", Description)]
     for title, model in TABLES.items():
-        names = re.findall(r"[a-z_]+", title)[-1:] if title.startswith("[") else [part.split()[0] for part in title.split(", ") if " " not in part]
-        found |= dict.fromkeys(names, model)
-    found |= {f"forces {name}": kind.table for name, kind in KINDS.items()}
-    return found | {f"hydraulics {name}": kind.table for name, kind in HYDRAULICS.items()}
+        found += [
+            (name.replace(".NAME", ""), model) for name in (part.split(" as in ")[0] for part in title.split(", ")) if not name.startswith("as ")
+        ]
+    found += [(f"[forces] kind = {name}", kind.table) for name, kind in KINDS.items()]
+    found += [(f"[hydraulics] kind = {name}", kind.table) for name, kind in HYDRAULICS.items()]
+    return found + [(f"[controllers] kind = {name}", model) for name, model in CONTROLLERS.items()]
+
+
+def path_of(label: str) -> list[str]:
+    """The words of a label: [report.tables] is 'report', 'tables', and a kind stands behind its section."""
+    return [word for word in re.findall(r"[a-z_]+(?:-[a-z]+)*", label) if word != "kind"]
 
 
 def known() -> list[str]:
     """Every word that has a meaning."""
     every = tables()
-    keys = {key for model in every.values() for key in model.model_fields}  # type: ignore[attr-defined]
-    return sorted({*MEANINGS, *keys, *(word for name in every for word in name.split())})
+    keys = {key for _, model in every for key in model.model_fields}  # type: ignore[attr-defined]
+    return sorted({*MEANINGS, *keys, *(word for label, _ in every for word in path_of(label))})
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:
     """(place, meaning) of everything that is asked for: the last word of a path first of all."""
     paths = [path for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked) if not path.endswith((".toml", ".json"))]
     text = re.sub(r"\[\d+\]", "", paths[0] if paths else asked)
-    parts = [part for part in re.split(r"[.\s]+", text.strip("[]")) if part]
+    parts = [part for part in re.split(r"[.\s]+", text.strip("[]").lower()) if part]
     if not parts:
         return []
-    last, section = parts[-1].lower(), parts[0].lower()
-    every = tables()
-    found: list[tuple[str, str]] = []
-    for name, model in every.items():
-        words = name.split()
-        if last in words and (len(parts) == 1 or section in words or section == last):
-            found.append((f"[{words[0]}]" + (f" kind = {words[1]}" if len(words) > 1 else ""), first_line(model)))
-            found += [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
-    if found:
-        kinds = [each for each in found if " kind = " in each[0]]
-        return kinds if len(kinds) > 1 and last == kinds[0][0].partition("]")[0][1:] else found  # a section of many kinds: a line for each
-    for name, model in every.items():
-        if last in model.model_fields and (len(parts) == 1 or section in name.split()):  # type: ignore[attr-defined]
-            found.append((f"{name.replace(' ', ' kind = ')}: {last}", described(model, last)))
+    last, section = parts[-1], parts[0]
+    named = [(label, model) for label, model in tables() if last in path_of(label) and (len(parts) == 1 or section in path_of(label))]
+    exact = [(label, model) for label, model in named if path_of(label) in (parts, [last])] or named
+    if len(exact) == 1:  # one table, and a line for each that stands inside or is called the same
+        ((label, model),) = exact
+        keys = [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
+        return [(label, first_line(model)), *keys, *((other, first_line(each)) for other, each in named if other != label)]
+    if exact:
+        return [(label, first_line(model)) for label, model in exact]
+    if last == "kind":
+        return [
+            (
+                "kind",
+                "which kind of a table it is; `kinetree explain forces`, `hydraulics` and `controllers` list them",
+            )
+        ]
+    exactly = {(name, key) for label, model in tables() for name in [" ".join(path_of(label))] for key in model.model_fields}  # type: ignore[attr-defined]
+    found = [
+        (f"{' '.join(label.replace('[', '').replace(']', '').split())}: {last}", described(model, last))
+        for label, model in tables()
+        if last in model.model_fields and (len(parts) == 1 or section in path_of(label))  # type: ignore[attr-defined]
+        if [section] == path_of(label) or (section, last) not in exactly
+    ]
     if len(parts) > 1 and not found:
-        return meanings(last) or nearest(section, last)
+        return nearest(section, last) or meanings(last) or (meanings(section) if len(parts) == 2 else [])  # NAME of a section is the user's
+    near = [each for label, model in tables() if section in path_of(label) or len(parts) == 1 for each in held(model, last)]
+    inner = {table: name for name, table in sorted(near, key=lambda each: each[0] == last)}  # the label that is the key itself, if there is one
+    if len(inner) == 1:
+        ((model, label),) = inner.items()
+        found += [(label, first_line(model)), *((f"  {key}", described(model, key)) for key in model.model_fields)]  # type: ignore[attr-defined]
     return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
+
+
+def held(model: type, key: str) -> list[tuple[str, type]]:
+    """Tables with labels of their own that a key of a table holds."""
+    fields = model.model_fields  # type: ignore[attr-defined]
+    inner = inside(model, key) if key in fields else []
+    return [(label, each) for label, each in tables() if each in inner]
 
 
 def nearest(section: str, key: str) -> list[tuple[str, str]]:
     """Keys of a section that are written nearly like one it does not have."""
     from difflib import get_close_matches
 
-    found = []
-    for name, model in tables().items():
-        if section in name.split():
-            for near in get_close_matches(key, list(model.model_fields), 1, 0.7):  # type: ignore[attr-defined]
-                found.append((f"{name.replace(' ', ' kind = ')}: {near}", described(model, near)))
-    return found
+    return [
+        (f"{label.replace('[', '').replace(']', '')}: {near}", described(model, near))
+        for label, model in tables()
+        if section in path_of(label)
+        for near in get_close_matches(key, list(model.model_fields), 1, 0.7)  # type: ignore[attr-defined]
+    ]
 
 
 def first_line(model: type) -> str:
@@ -102,6 +135,8 @@ def described(model: type, key: str) -> str:
 
     field = model.model_fields[key]  # type: ignore[attr-defined]
     without = default(field)
+    if key in choices() and field.annotation is not None:
+        return f"{field.description or ''}: {choices()[key]}" + (f" (default {without})" if without else "")
     return (field.description or "") + (f" ({without})" if without == "required" else f" (default {without})" if without else "")
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Law, Number
+from kinetree.models.description.tagged import OneOf
 
 
 class Controlled(Named):
@@ -145,14 +146,4 @@ def controller_kind(value: Any) -> str | None:
     return next((kind for key, kind in TELLING.items() if key in value), None)
 
 
-Controller = Annotated[
-    Annotated[PidController, Tag("pid")]
-    | Annotated[LeadLagController, Tag("lead-lag")]
-    | Annotated[NotchController, Tag("notch")]
-    | Annotated[StateFeedback, Tag("state-feedback")]
-    | Annotated[ObserverController, Tag("observer")]
-    | Annotated[Saturation, Tag("saturation")]
-    | Annotated[RateLimit, Tag("rate-limit")]
-    | Annotated[Sensor, Tag("sensor")],
-    Discriminator(controller_kind),
-]
+Controller = Annotated[Any, OneOf(CONTROLLERS, controller_kind)]
