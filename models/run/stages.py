@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.merging import attached, merged
 from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
@@ -30,6 +31,7 @@ class Structure:
     newly_locked: tuple[str, ...] = ()  # joints that became rigid at its beginning
     set: tuple[str, ...] = ()  # parameters that changed at its beginning
     at_end: Mapping[str, float | str] = field(default_factory=dict)  # what its end sets by laws of the state, before the structure changes
+    parts: frozenset[str] = frozenset()  # bodies that are parts of others in every structure
 
 
 def numbering(description: Description, locked: frozenset[str] = frozenset()) -> Topology:
@@ -42,7 +44,12 @@ def numbering(description: Description, locked: frozenset[str] = frozenset()) ->
 def compile_stage(stage: Structure, later: bool = True, starts: Mapping[str, float] | None = None) -> Compiled:
     """Flat blocks of one structure."""
     tree = numbering(stage.description, stage.locked)
-    return compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+    whole = compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+    found = merged(stage.description, tree, stage.parts) if stage.parts else None
+    if found is None:
+        return whole
+    few = compile_structure(found.description, found.topology, stage.locked, stage.end, later, starts, stage.at_end, found.around)
+    return replace(whole, fewer=replace(few, carriers=found.carriers))
 
 
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
@@ -53,8 +60,9 @@ def flat(stages: tuple[Stage, ...]) -> list[Stage]:
 def structures(description: Description) -> list[Structure]:
     """All structures in order; a mechanism without stages has one that never ends. The end of a last stage that changes nothing is no event."""
     stages = flat(description.stages)
+    parts = attached(description, numbering(description))
     if not stages:
-        return [Structure("", description, frozenset(), None)]
+        return [Structure("", description, frozenset(), None, parts=parts)]
     present, locked = description, frozenset[str]()
     found: list[Structure] = []
     name = stages[0].name
@@ -64,7 +72,7 @@ def structures(description: Description) -> list[Structure]:
         changes = bool(stage.free or stage.drop or stage.lock or stage.set)
         ends = stage.ends if following or changes else None
         fixed, at_end = split(stage, present)
-        found.append(Structure(name, present, locked, ends, at_end=at_end if ends else {}, **entered))
+        found.append(Structure(name, present, locked, ends, at_end=at_end if ends else {}, parts=parts, **entered))
         if ends is None:
             break
         present, freed = without(present, stage, fixed, f"stages[{k}]")
@@ -76,7 +84,7 @@ def structures(description: Description) -> list[Structure]:
         name = following.name if following else f"after {stage.name}".strip()
         entered = {"freed": freed, "newly_locked": stage.lock, "set": tuple(fixed)}
         if following is None:
-            found.append(Structure(name, present, locked, None, **entered))
+            found.append(Structure(name, present, locked, None, parts=parts, **entered))
     return found
 
 
