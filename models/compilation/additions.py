@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
-from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts.following_parts import filter_states, followings
+from kinetree.models.description.parts.value_parts import Input, State
 from kinetree.models.description.schema import Actuator, Description
-from kinetree.models.description.value_parts import Input, State
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
-from kinetree.models.description.controller_parts import Controlled, ObserverController, Tracking
-from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.parts.controller_parts import Controlled, ObserverController, Tracking
+from kinetree.models.description.parts.value_parts import Input, Output, State
 from kinetree.models.description.schema import Description, Event
-from kinetree.models.description.value_parts import Input, Output, State
+from kinetree.models.description.units.joint_units import joint_units
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 

@@ -12,8 +12,8 @@ from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.si import Measured
-from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.description.units.si import Measured
+from kinetree.models.description.units.unit import UnitError, parse_unit
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 LONGEST_EXPRESSION = 20_000  # characters

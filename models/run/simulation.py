@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.elements_check import MOST_ROWS
+from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.description.controller_parts import ObserverController
+from kinetree.models.description.parts.controller_parts import ObserverController
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.nodes import ExpressionError, Leaf, postorder
 from kinetree.models.expressions.text import parse

@@ -87,11 +87,9 @@ def paragraphs(thing: Any) -> str:
 
 def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
-    from typer.main import get_command
+    from kinetree.scripts.cli import command_line
 
-    from kinetree.scripts.cli import app
-
-    root: Any = get_command(app)
+    root: Any = command_line([])
     parts = [
         "# Command line",
         "",

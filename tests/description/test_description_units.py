@@ -9,9 +9,9 @@ from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import ModelError, load
-from kinetree.models.description.dimensions import dimension_of
-from kinetree.models.description.source import library_names
-from kinetree.models.description.units import PREFIXED, PREFIXES, UNITS, coherent, fits, parse_unit
+from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.units.dimensions import dimension_of
+from kinetree.models.description.units.unit import PREFIXED, PREFIXES, UNITS, coherent, fits, parse_unit
 
 
 def pendulum(**more) -> dict:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.source import library_names
+from kinetree.models.description.reading.source import library_names
 from kinetree.models.scene.motion import of_columns, of_result
 from kinetree.models.scene.scene import Scene
 from kinetree.models.scene.shapes import along, distance_outside, extruded, matrix, part, quaternion

@@ -19,7 +19,7 @@ from kinetree.fmu.native import shell
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
-from kinetree.models.description.source import read
+from kinetree.models.description.reading.source import read
 from kinetree.solvers.library.build import objects_for
 from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import levels_for, this_platform
