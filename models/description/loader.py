@@ -44,6 +44,7 @@ def describe(source: Source, **overrides: float | str) -> Description:
     description, found, incomplete = validate(raw, origin)
     problems += found
     if description is not None:
+        description._counted = tuple(origin.counted)
         description = expanded(description)
         problems += check(description, origin, incomplete | lost)
     if problems or description is None:

@@ -217,6 +217,7 @@ class Description(Part):
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _written: Description | None = PrivateAttr(None)
     _rests: bool = PrivateAttr(False)
+    _counted: tuple[str, ...] = PrivateAttr(())
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -227,6 +228,11 @@ class Description(Part):
     def made(self) -> dict[tuple[str, str], str]:
         """Sections and names of the tables that stand for a controller, and its name."""
         return self._made
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Expressions that were numbers of copies."""
+        return self._counted
 
     @property
     def written(self) -> Description:

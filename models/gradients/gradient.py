@@ -30,6 +30,7 @@ REPEATED = 1e-6  # relative deviation of a repeated piece at its end
 HELD = "the run depends on what actuators hold from one output to the next (stiffness, damping, means), which has no adjoint here"
 METHODS = ("rk4", "semi-implicit")
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
+NOTHING = 1e-10  # part of the largest slope that differences through events make out of nothing
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
 
 
@@ -178,8 +179,9 @@ class Way:
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
         held = latched(self.stages.systems[piece.stage])
-        if held and np.any(slopes.given[-held:] != 0.0):
+        if held and np.abs(slopes.given[-held:]).max() > NOTHING * max(np.abs(slopes.state).max(initial=0.0), np.abs(slopes.given).max()):
             raise ValueError(HELD)
+        slopes.given[slopes.given.size - held :] = 0.0
 
     def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""

@@ -8,6 +8,7 @@ from typing import Any
 from kinetree.models.description.checks import (
     bodies_check,
     chain_check,
+    conditions_check,
     contacts_check,
     controllers_check,
     couplings_check,
@@ -24,6 +25,7 @@ from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, su
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
 from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.parts.value_parts import Input, Parameter
 from kinetree.models.description.reading.origin import Origin, key_path
 from kinetree.models.description.schema import Description
 from kinetree.models.description.units.unit import UnitError, parse_unit
@@ -122,6 +124,7 @@ def check(description: Description, origin: Origin, incomplete: set[tuple[str, s
     if not checker.problems:
         given_check.check_given(checker)
         meaning_check.check_meaning(checker)
+        conditions_check.check_conditions(checker)
         run_check.check_run(checker)
     description._warnings = tuple(checker.warnings)
     return told_once(checker.problems, description)
@@ -163,11 +166,18 @@ def check_parameters(checker: Checker) -> None:
             continue
         checker.complain(("parameters", name), shown(given[name]), hint=error.message, column=error.column)
     for name, parameter in checker.description.parameters.items():
-        value, low, high = checker.values.get(name), checker.number(parameter.min), checker.number(parameter.max)
-        if low is not None and high is not None and low > high:
-            checker.complain(("parameters", name), f"min {low:g} above max {high:g}")
-        else:
-            check_bounds(checker, ("parameters", name), name, value)
+        check_range(checker, ("parameters", name), parameter, checker.values.get(name))
+    for name, given_outside in checker.description.inputs.items():
+        check_range(checker, ("inputs", name), given_outside, checker.number(given_outside.start))
+
+
+def check_range(checker: Checker, path: Path, bounded: Parameter | Input, value: float | None) -> None:
+    """Bounds in order, and a value within them."""
+    low, high = checker.number(bounded.min), checker.number(bounded.max)
+    if low is not None and high is not None and low > high:
+        checker.complain(path, f"min {low:g} above max {high:g}")
+    else:
+        check_bounds(checker, path, bounded, value)
 
 
 def check_joints(checker: Checker) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from kinetree.models.description.checks.number_checks import check_order, check_set, check_signs
 from kinetree.models.description.errors import shown
+from kinetree.models.description.frozen import frozen
 from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts.part import Part, Point
 from kinetree.models.description.parts.value_parts import Output
@@ -255,6 +256,8 @@ def check_stages(checker: Checker) -> None:
         for name in stage.set:
             checker.known((*path, "set", name), name, settable(checker), "parameter")
         check_set(checker, path, stage.set)
+        known = description.parameters.keys()
+        check_frozen(checker, path, [name for name, value in stage.set.items() if not named(value) <= known or name in named(value)])
 
 
 def check_events(checker: Checker) -> None:
@@ -262,6 +265,23 @@ def check_events(checker: Checker) -> None:
         for name in event.set:
             checker.known(("events", label, "set", name), name, settable(checker), "parameter")
         check_set(checker, ("events", label), event.set)
+        check_frozen(checker, ("events", label), event.set)
+
+
+def named(value: float | str) -> frozenset[str]:
+    try:
+        return names(parse(value))
+    except ExpressionError:
+        return frozenset()
+
+
+def check_frozen(checker: Checker, path: Path, targets: Iterable[str]) -> None:
+    """Parameters that decide how the mechanism is built cannot be set while it runs; the end of a stage builds the next one with its numbers."""
+    deciding = frozen(checker.description) if any(name in checker.description.parameters for name in targets) else {}
+    for name in targets:
+        if name in deciding:
+            expected = "a parameter that may change during a run"
+            checker.complain((*path, "set", name), f"'{name}', on which {deciding[name]} depends", expected, "the end of a stage may set a number")
 
 
 def settable(checker: Checker) -> dict[str, str]:

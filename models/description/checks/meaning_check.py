@@ -39,6 +39,9 @@ def warn_unused(checker: Checker) -> None:
     for name in d.parameters:
         if name not in used | set_names and not copied(name, checker):
             checker.warn(("parameters", name), hint="nothing uses this parameter")
+    for name in d.inputs:
+        if name not in used and ("inputs", name) not in d.made and not followed(name, checker):
+            checker.warn(("inputs", name), hint="nothing uses this input")
     looked_into = " ".join(texts) + " ".join(told(d.forces))
     for name in d.tables:
         if name not in looked_into:
@@ -48,6 +51,12 @@ def warn_unused(checker: Checker) -> None:
 def copied(name: str, checker: Checker) -> bool:
     """Whether a parameter counts copies, which are made before this check."""
     return bool(checker.origin.templates) or "copies" in checker.origin.text and name in checker.origin.text.partition("copies")[2][:10_000]
+
+
+def followed(name: str, checker: Checker) -> bool:
+    """Whether a motion is given by an input."""
+    given = [each.follow for joint in checker.description.joints.values() for each in joint.transforms or () if each.follow is not None]
+    return any(name in (each.input, each.rate, each.acceleration) for each in given)
 
 
 def told(forces: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 if TYPE_CHECKING:
     from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.parts.value_parts import Input, Parameter
 
 Path = tuple[str | int, ...]
 
@@ -36,13 +37,12 @@ def check_order(checker: Checker, path: Path, part: Part, lower: str, upper: str
         checker.complain((*path, upper), f"{high:g}", f"a number above {lower}, {low:g}")
 
 
-def check_bounds(checker: Checker, path: Path, name: str, value: float | None) -> None:
-    """A value of a parameter within its bounds."""
-    parameter = checker.description.parameters[name]
-    low, high = checker.number(parameter.min), checker.number(parameter.max)
+def check_bounds(checker: Checker, path: Path, bounded: Parameter | Input, value: float | None) -> None:
+    """A value of a parameter or an input within its bounds."""
+    low, high = checker.number(bounded.min), checker.number(bounded.max)
     if value is None or not ((low is not None and value < low) or (high is not None and value > high)):
         return
-    bounds = ((">=", low, parameter.min), ("<=", high, parameter.max))
+    bounds = ((">=", low, bounded.min), ("<=", high, bounded.max))
     named = ((sign, limit, f" ({text})" if isinstance(text, str) else "") for sign, limit, text in bounds if limit is not None)
     checker.complain(path, f"{value:g}", "a number " + " and ".join(f"{sign} {limit:g}{text}" for sign, limit, text in named))
 
@@ -55,4 +55,4 @@ def check_set(checker: Checker, path: Path, values: Mapping[str, float | str]) -
                 number = value if isinstance(value, float) else evaluate_constant(value, {})
             except ExpressionError:
                 continue
-            check_bounds(checker, (*path, "set", name), name, number)
+            check_bounds(checker, (*path, "set", name), checker.description.parameters[name], number)

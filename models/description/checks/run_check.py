@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks.checker import Checker
 
 UNIT = 1e-3  # how far a quaternion of few digits may be from length 1
+STEP_OF_FMUS = 1e-3  # [s] of fixed-step methods where nothing gives one: hosts take larger steps than that
+ROWS = 500  # of a run that does not say how many it has
 LEAST_TOLERANCE = 1e-14  # what integrators take for less, as roundings would decide about their steps
 
 
@@ -34,18 +36,33 @@ def warn_quaternions(checker: Checker) -> None:
 
 
 def warn_tolerance(checker: Checker) -> None:
-    """Tolerances below rounding."""
-    given = checker.description.run.tolerances
+    """Tolerances below rounding, and of methods that have none."""
+    run = checker.description.run
+    given = run.tolerances
     relative = checker.number(given.relative) if given is not None else None
     if relative is not None and 0.0 < relative < LEAST_TOLERANCE:
         checker.warn(
             ("run", "tolerances"), f"{relative:g}", f"at least {LEAST_TOLERANCE:g}", f"below that rounding decides: {LEAST_TOLERANCE:g} is taken"
         )
+    if given is not None and run.integrator in FIXED:
+        checker.warn(("run", "tolerances"), f"a tolerance of '{run.integrator}'", "step", "its steps are fixed, and so is its error")
 
 
 def warn_step(checker: Checker) -> None:
-    """A fixed step that does not fit between two rows."""
+    """A fixed step that does not fit between two rows, or that no method takes."""
     run = checker.description.run
     step, row = checker.number(run.step), checker.number(run.output_step)
-    if run.integrator in FIXED and step is not None and row is not None and step > row * (1.0 + 1e-9):
-        checker.warn(("run", "step"), f"{step:g}", f"at most output_step, {row:g}", f"steps end at rows: they are {row:g}")
+    if run.integrator not in FIXED:
+        if step is not None and run.integrator != "auto":
+            checker.warn(("run", "step"), f"a step of '{run.integrator}'", "tolerances or largest_step", "it finds its own steps")
+    elif step is None:
+        hint = f"runs take output_step, FMUs {STEP_OF_FMUS:g} s"
+        checker.warn(("run", "integrator"), f"'{run.integrator}' without a step", "[run] step", hint)
+    elif row is None:
+        begin, end = checker.number(run.start_time) or 0.0, checker.number(run.stop_time)
+        if end is not None and 0.0 < (end - begin) / ROWS < step * (1.0 - 1e-9):
+            hint = f"runs without output_step have {ROWS} rows, and steps end at rows"
+            checker.warn(("run", "step"), f"{step:g}", f"at most {(end - begin) / ROWS:g}", hint)
+    elif abs(row / step - round(row / step)) > 1e-6 * row / step:
+        hint = f"steps end at rows: they are {row:g}" if step > row else "steps end at rows: the last one before each is shorter"
+        checker.warn(("run", "step"), f"{step:g}", f"output_step, {row:g}, or a whole part of it", hint)

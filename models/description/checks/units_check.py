@@ -16,7 +16,7 @@ from kinetree.models.description.errors import shown
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.units.dimensions import Clash, Dimension, alike, dimension_of, infer
-from kinetree.models.description.units.joint_units import form_units, rate_unit
+from kinetree.models.description.units.joint_units import driving, form_units, rate_unit
 from kinetree.models.description.units.si import Measured
 from kinetree.models.description.units.unit import UnitError, fits, parse_unit
 from kinetree.models.expressions.nodes import Leaf, leaves
@@ -36,6 +36,9 @@ def field_units(table: type[BaseModel], key: str) -> tuple[str, ...]:
     """SI units a number of a table may have, () where none are declared."""
     found = BRACKETS.search(table.model_fields[key].description or "")
     return tuple(found[1].partition(" for ")[0].split(" or ")) if found else ()
+
+
+SETTING = ("events", "stages", "run")  # sections with tables that set names
 
 
 class Units:
@@ -59,6 +62,17 @@ class Units:
             for name, unit in offered(label, force).items():
                 if name not in checker.names.own:
                     self.known[name] = unit
+
+        for label, actuator in d.actuators.items():
+            force, way, mass = driving("m" if actuator.coordinate is None else coordinate_units(checker).get(actuator.coordinate, ""))
+            told = {"force": force, "length": way, "speed": f"{way}/s", "mean_speed": f"{way}/s", "acceleration": f"{way}/s2", "effective_mass": mass}
+            self.known |= {f"{label}.{key}": unit for key, unit in told.items() if way}
+
+    def of_target(self, name: str) -> tuple[str, ...]:
+        """The unit of what an event or the end of a stage sets."""
+        inner = name[4:-1] if name.startswith("der(") else name
+        known = self.known.get(inner, "")
+        return tuple(filter(None, (rate_unit(known) if inner != name else known,)))
 
     def dimension(self, key: str) -> Dimension | None:
         """Of a name, or of its time derivative."""
@@ -85,7 +99,7 @@ def check_units(checker: Checker) -> None:
     for path, value, expected in numbers_of(checker.description, (), ()):
         if checker.full:
             return
-        expected = expected_at(checker, path, expected)
+        expected = units.of_target(str(path[-1])) if path[0] in SETTING and path[-2] == "set" else expected_at(checker, path, expected)
         if isinstance(value, Measured):
             if expected and not any(fits(value.unit, each) for each in expected):
                 checker.complain(path, f"the unit {shown(value.unit)}", f"a unit of {' or '.join(expected)}")

@@ -44,6 +44,7 @@ class Copier:
             if isinstance(copies, bool) or not isinstance(copies, (int, float, str)):
                 raise ExpressionError("a whole number")
             number = evaluate_constant(copies, dict(self.values))
+            self.origin.counted += [copies] if isinstance(copies, str) else []
             if number != int(number) or number < 0:
                 raise ExpressionError("a whole number, 0 or more")
             if number <= MOST_COPIES:

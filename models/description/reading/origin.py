@@ -20,6 +20,7 @@ class Origin:
     file: str = ""
     text: str = ""  # TOML text, where lines can be found
     templates: dict[tuple[str, str | int], str | int] = field(default_factory=dict)
+    counted: list[str] = field(default_factory=list)  # expressions that are numbers of copies
     left_out: tuple[str, ...] = ()  # what a foreign file has that the description has not
     _lines: dict[tuple[str | int, ...], int] | None = None
 

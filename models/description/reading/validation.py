@@ -76,6 +76,7 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
         model = model_at(error["loc"][:-1])
         found, expected = f"the unknown key {shown(path[-1])}", ""
         hint = suggestion(path[-1], [key for key in model.model_fields if key != "copies"] if model else [])
+        hint = hint or keys_told(path, error["loc"])
     elif kind in ("union_tag_not_found", "union_tag_invalid"):
         given = error["input"].get("kind") if isinstance(error["input"], dict) else error["input"]
         whose = {"forces": "force", "controllers": "controller"}.get(str(path[0]), "element")
@@ -89,6 +90,13 @@ def as_problem(path: tuple[str | int, ...], error: Any, origin: Origin) -> Probl
     elif not expected:
         expected = error["msg"]
     return Problem(key=key_path(path), found=found, expected=expected, hint=hint, file=origin.file, line=origin.line(path))
+
+
+def keys_told(path: tuple[str | int, ...], location: tuple[str | int, ...]) -> str:
+    """Where the keys of a table stand that has too many for a message."""
+    kind = [str(part) for part in location[2:3] if part in TAGGED.get(str(path[0]), ())]
+    table = "description" if len(path) == 1 else " ".join([str(path[0]), *kind])
+    return f"`kinetree explain {table}` lists those there are" if len(path) <= 3 else ""
 
 
 def model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:

@@ -39,6 +39,19 @@ def form_units(form: JointForm) -> dict[str, str]:
     return {name: found[name] for name in (*form.coordinates, *form.speeds)}
 
 
+def drive_units(joints: Mapping[str, JointSpec], coordinate: str | None) -> tuple[str, str, str]:
+    """Units of what drives a coordinate, or a length (None): of the force, of its way, and of the force per acceleration."""
+    way = "m"
+    if coordinate is not None:
+        way = next((units[coordinate] for name, joint in joints.items() if coordinate in (units := form_units(joint_elements(joint, name)))), "rad")
+    return driving(way)
+
+
+def driving(way: str) -> tuple[str, str, str]:
+    """Units of force, way and force per acceleration where the way has a unit."""
+    return {"m": ("N", "m", "kg"), "rad": ("N.m", "rad", "kg.m2")}.get(way, ("J", way, "kg.m2"))
+
+
 def rate_unit(unit: str) -> str:
     """The unit of a time derivative; empty where the unit is unknown."""
     if not unit or unit in RATES:
