@@ -168,7 +168,8 @@ def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFix
     assert value == pytest.approx(best.fun, rel=1e-2)
     assert worst([0.0, 0.0]) == pytest.approx(0.288e-3, rel=5e-3)  # what the page says of no feed-forward
     (row,) = page.rows("lift_control.speed_forward", "lift_control.acceleration_forward", "objective")
-    assert numbers(row) == pytest.approx([*gains, 1e3 * value], rel=1e-4)
+    *ended, there = numbers(row)  # the search's last point, a bit beside the best one that it has seen
+    assert there == pytest.approx(1e3 * worst(ended), rel=5e-3) and 1e3 * value * (1 - 1e-5) <= there < 1e3 * value * 1.01
     sentence = next(text for text in page.texts if text.startswith("objective"))
     objective, evaluations = (float(sentence.split()[k]) for k in (1, 3))
     lines = Path("follow.jsonl").read_text().splitlines()
