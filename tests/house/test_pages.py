@@ -107,5 +107,5 @@ def test_pages_from_the_code_say_something():
     api, commands = generated.api(), generated.commands()
     assert all(f"## `kinetree {name}`" in commands for name in COMMANDS)
     assert "`--table`" in commands and ".simulate(" in api and "### `identify`" in api
-    undocumented = re.findall(r"\*\*`\.(\w+)[^`]*`\*\*\n\n:  *\n", api)
+    undocumented = re.findall(r"\*\*`\.(\w+)[^`]*`\*\*\n\n: *\n", api)
     assert not undocumented, undocumented

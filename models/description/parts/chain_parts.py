@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import NUMBER_SCHEMA, Expression, InputNumber, Number, as_number, problem
 
+MEMBER = re.compile(r"(r?[xyz])(\d+)")  # coordinates of one member of six: x3, ry3
 COUPLINGS = "a number, a list of numbers, or a matrix as a list of rows"
 ROW_SCHEMA = {"type": "array", "items": NUMBER_SCHEMA, "minItems": 1}
 
@@ -56,6 +58,10 @@ class Chain(Part):
     forces: dict[str, InputNumber] = Field(default_factory=dict, description="Force on a coordinate by its name; may depend on t and on inputs [N]")
     supports: dict[str, Support] = Field(default_factory=dict, description="Moving support of a coordinate by its name")
 
+    look: Literal["masses", "coil"] = Field(
+        default="masses", description="How scenes draw the members: masses with springs between them, or each as one turn of a wire"
+    )
+
     @property
     def size(self) -> int:
         """The number of masses."""
@@ -79,6 +85,8 @@ class Chain(Part):
             raise fault(f"{key}: {len(value)} values", f"{wanted} for {n} masses")
         if self.count not in (None, n):
             raise fault(f"count = {self.count}", f"{n}, the number of masses")
+        if self.look == "coil" and not all(MEMBER.fullmatch(name) for name in self.coordinates):
+            raise fault("look = 'coil'", "coordinates of members, named x1, y1, z1, rx1, ry1, rz1, x2, ...")
         if len(set(self.coordinates)) < n:
             raise fault("names", "every name once")
         for key, table in (("forces", self.forces), ("supports", self.supports)):

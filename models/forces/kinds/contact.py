@@ -38,7 +38,7 @@ class ContactForce(Standing):
     shape: Outline | None = Field(default=None, description="Outline that touches")
     against: Opposite | None = Field(default=None, description="What it touches, instead of the ground surface")
     stiffness: Law = Field(default=0.0, description="Normal force per penetration**exponent [N/m for exponent 1]")
-    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E*, 1/E* = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
+    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E, 1/E = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
     dissipation: Law = Field(default=0.0, description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]")
     positive: ClassVar = (*Standing.positive, "modulus")
 
