@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.description.frozen import COPIES, frozen
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
@@ -55,6 +56,10 @@ def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequen
     unknown = [name for name in chosen if name not in known]
     if unknown:
         raise KeyError(f"unknown parameters: {', '.join(unknown)}; there are {', '.join(known)}")
+    deciding = frozen(unit.description)
+    for name in chosen:
+        if name in deciding and (parameters is not None or deciding[name] != COPIES):
+            raise ValueError(f"'{name}' decides {deciding[name]}: runs with other numbers of it tell its slope; name the parameters that are wanted")
     for name in () if parameters is None else chosen:
         if name in follow:
             raise ValueError(f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these")

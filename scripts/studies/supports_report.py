@@ -107,8 +107,7 @@ def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
             place.set_xlabel(TEXTS.get(aspect, aspect), fontsize="small")
             place.set_ylabel(text)
             place.grid(alpha=0.4)
-            place.margins(y=0.15)
-            place.set_ylim(bottom=0.0)
+            place.set_ylim(0.0, 1.25 * max(place.dataLim.y1, 1e-12))
             if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
                 place.set_xscale("log")
     for place in axes[0]:
