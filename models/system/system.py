@@ -163,8 +163,10 @@ class System(Analyses, Choice, Closure, Traced):
             raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
         instance = self._fast if method == "DEC" else self._with(GROUPS[method])
         instance.set_state(q, u, inputs, loads, tau)
+        if fast != "outputs":
+            instance.refuse_told(inputs)
         if method == "DEC":
-            instance.call(fast, 0, t)
+            instance.outputs(t) if fast == "outputs" else instance.call(fast, 0, t)
             return instance.ws
         instance.call("literal_state", 0, t)
         instance.call(entry_name(method), 0, t)
