@@ -14,6 +14,8 @@ from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs, inputs_of
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column, Compiled
+from kinetree.models.description.checks.run_check import STEP_OF_FMUS
+from kinetree.models.description.frozen import frozen
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.instance import Instance
@@ -25,8 +27,6 @@ from kinetree.models.system.system import System
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.records import Named
-
-STEP = 1e-3  # of fixed-step integrators where neither the description nor the caller gives one
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Parameter:
     min: float | None
     max: float | None
     display_unit: str = ""
+    frozen: bool = False  # it decides how the mechanism is built
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def fmu_unit(
     given = step is not None or system.description.run.step is not None
     soft = not unit.compiled[0].inputs and run.integrator not in FIXED
     values = {
-        "relative": run.relative, "absolute": run.absolute, "step": run.step if given else STEP, "largest_step": run.largest_step,
+        "relative": run.relative, "absolute": run.absolute, "step": run.step if given else STEP_OF_FMUS, "largest_step": run.largest_step,
         "soft": float(soft), "budget": run.step_limit,
     }  # fmt: skip
     options = {U.UNIT_HEAD.at(name): value for name, value in values.items()}
@@ -141,13 +142,15 @@ def chain_unit(mechanism: Mechanism, integrator: str, step: float | None, tolera
 def parameters(unit: Unit) -> list[Parameter]:
     """Parameters in the order of their registers."""
     given, registers = unit.description.parameters, unit.compiled[0].registers
-    values = parameter_values(unit.description)
+    values, deciding = parameter_values(unit.description), frozen(unit.description)
 
     def bound(value: float | str | None) -> float | None:
         return None if value is None else evaluate_constant(value, values)
 
     return [
-        Parameter(n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max), p.display_unit)
+        Parameter(
+            n, registers[n], values[n], isinstance(p.value, str), p.tunable, p.unit, p.text, bound(p.min), bound(p.max), p.display_unit, n in deciding
+        )
         for n, p in given.items()
     ]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from kinetree.fmu.dependencies import feedthrough
 from kinetree.models.analysis.scales import NOMINAL
-from kinetree.models.description.joint_units import rate_unit
+from kinetree.models.description.units.joint_units import rate_unit
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
 
@@ -142,13 +142,15 @@ def limit(value: float | None, otherwise: float) -> float:
 
 
 def add_parameters(table: Table, unit: Any, registers: int) -> None:
-    """Given parameters are fixed or tunable; those computed from others are calculated parameters."""
+    """Given parameters are fixed or tunable; those computed from others are calculated parameters, those that decide how it is built constants."""
     tunable = any(p.tunable for p in unit.parameters)
     for p in unit.parameters:
         place = registers + p.register
         facts: dict[str, Any] = {"minimum": limit(p.min, -math.inf), "maximum": limit(p.max, math.inf)}
         facts |= {"unit": p.unit, "display_unit": p.display_unit, "text": p.text}
-        if p.computed:
+        if p.frozen:
+            table.variables.append(Variable(p.name, "local", "constant", "exact", place, start=p.value, **facts))
+        elif p.computed:
             variability = "tunable" if tunable else "fixed"
             table.variables.append(Variable(p.name, "calculatedParameter", variability, "calculated", place, **facts))
         else:

@@ -3,22 +3,17 @@
 Exit codes: 0 done, 1 failed while running, 2 bad input. Errors are readable lines on the standard error output; --debug shows the traceback.
 """
 
+import os
 import sys
 from typing import Annotated, Any
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.commands import asked_for
 from kinetree.scripts.terminal.failure import exit_code, report
 
-app = typer.Typer(
-    name="kinetree",
-    help="Mechanisms as co-simulation units: describe, derive, integrate, pack as FMU.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for plugins is to read what every installed package tells of itself
 
 
 def show_version(wanted: bool) -> None:
@@ -29,7 +24,6 @@ def show_version(wanted: bool) -> None:
         raise Exit(0)
 
 
-@app.callback()
 def everything(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error (anywhere on the line).")] = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True)] = False,
@@ -37,14 +31,20 @@ def everything(
     pass
 
 
-for name, function in COMMANDS.items():
-    app.command(name)(function)
-
-
-def command_line(help_is_asked: bool) -> Any:
-    """The commands; in helps that are printed, tables such as [report.plots] are no markup, which the printer would take away."""
+def command_line(arguments: list[str]) -> Any:
+    """The command that is asked for, else all; in helps that are printed, tables such as [report.plots] are no markup, which would be taken away."""
+    app = typer.Typer(
+        name="kinetree",
+        help="Mechanisms as co-simulation units: describe, derive, integrate, pack as FMU.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        callback=everything,
+    )
+    for name, function in asked_for(arguments[0] if arguments else "").items():
+        app.command(name)(function)
     made = typer.main.get_command(app)
-    if help_is_asked:
+    if {"--help", "-h"} & {*arguments}:
         from rich.markup import escape
 
         for command in (made, *getattr(made, "commands", {}).values()):
@@ -62,8 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        line = command_line(bool({"--help", "-h"} & {*arguments}))
-        return line.main(arguments, prog_name="kinetree", standalone_mode=False, obj=arguments) or 0
+        return command_line(arguments).main(arguments, prog_name="kinetree", standalone_mode=False, obj=arguments) or 0
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:

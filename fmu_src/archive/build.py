@@ -21,7 +21,7 @@ from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.variables import FmuError, Table, variable_table
 from kinetree.models.description.errors import ModelError
 from kinetree.models.description.loader import generated, is_generated, read
-from kinetree.models.description.table_files import fill_tables, names_files
+from kinetree.models.description.reading.table_files import fill_tables, names_files
 from kinetree.solvers.integrate.kinds import FIXED
 from kinetree.solvers.library.platforms import this_platform
 

@@ -17,7 +17,7 @@ from kinetree.models.analysis.frequency import Margins, StateSpace, margins
 from kinetree.models.analysis.sampled import Sampled, held
 from kinetree.models.controllers.expansion import commands_of, values_of
 from kinetree.models.controllers.laws import Law, law_of
-from kinetree.models.description.controller_parts import Controlled
+from kinetree.models.description.parts.controller_parts import Controlled
 from kinetree.models.expressions.text import evaluate_constant
 
 if TYPE_CHECKING:

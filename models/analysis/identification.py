@@ -175,6 +175,7 @@ class Fitting:
         self.spreads = {name: max(each.get(name, 0.0) for each in spreads) for each in spreads for name in each}
         self.sigma = dict(self.spreads)
         self.runs = 0
+        self.units: dict[str, str] = {}  # of the columns
 
     @staticmethod
     def size(bounds: tuple[float, float]) -> float:
@@ -204,6 +205,7 @@ class Fitting:
         options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
         system = built(self.mechanism, **settings, **self.values(x))
         result = system.simulate(**span) if isinstance(system, ChainSystem) else system.simulate(**span, **options)
+        self.units = {name: result.unit(name) for name in data.columns}
         if even and result.time.size == t.size:
             return {name: result[name] for name in data.columns}
         from scipy.interpolate import CubicSpline
@@ -276,7 +278,7 @@ class Fitting:
             for name, values in data.columns.items()
         ]
         name, d = self.mechanism.description.name, self.data[0]
-        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted[0], self.runs, found.status > 0)
+        return Identification(name, tuple(estimates), covariance, tuple(fits), d.time, d.columns, fitted[0], self.runs, found.status > 0, self.units)
 
     def noise(self, name: str, fitted: list[dict[str, np.ndarray]]) -> float:
         """Root mean square of what a fit leaves of a column in all records that have it."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.readable import fitting, written
 from kinetree.models.result.whole_file import whole_file
 
 
@@ -22,7 +26,17 @@ class Estimate:
     unit: str = ""
     note: str = ""
 
+    def told(self) -> str:
+        """Value and deviation as they are written, to the second digit of the deviation."""
+        factor, unit = fitting(self.unit, self.value)
+        value, deviation = factor * self.value, factor * self.deviation
+        known = deviation > 0.0 and math.isfinite(deviation)
+        places = 1 - math.floor(math.log10(deviation)) if known else 12
+        unit = f" {unit}" if unit not in ("", "1") else ""
+        return f"{self.name} = {written(round(value, places), 12 if known else 5)} ± {written(deviation, 2)}{unit}"
+
     def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
         return {"start": self.start, "value": self.value, "standard_deviation": self.deviation, "unit": self.unit, "note": self.note}
 
 
@@ -38,6 +52,7 @@ class Fit:
 
     @classmethod
     def of(cls, name: str, measured: np.ndarray, fitted: np.ndarray) -> Fit:
+        """Of a column over the rows in which it was measured."""
         there = np.isfinite(measured)
         y, m = measured[there], fitted[there]
         excursion = float(np.abs(y - y.mean()).max()) or 1.0
@@ -59,6 +74,7 @@ class Identification:
     fitted: dict[str, np.ndarray]
     runs: int
     converged: bool
+    units: dict[str, str] = field(default_factory=dict)  # of the columns
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -99,12 +115,18 @@ class Identification:
 
     def plot(self, path: str | Path | None = None):
         """Measured points and fitted lines, a panel per column; returns the figure."""
-        title = ", ".join(f"{e.name} = {e.value:.5g} ± {e.deviation:.1g}" for e in self.estimates)
-        return draw(self.time, self.measured, self.fitted, title, path)
+        return draw(self.time, self.measured, self.fitted, ", ".join(each.told() for each in self.estimates), path, self.units)
 
 
-def draw(time: np.ndarray, measured: dict[str, np.ndarray], fitted: dict[str, np.ndarray], title: str, path: str | Path | None):
-    """Measured points and fitted lines, a panel per column."""
+def draw(
+    time: np.ndarray,
+    measured: dict[str, np.ndarray],
+    fitted: dict[str, np.ndarray],
+    title: str,
+    path: str | Path | None,
+    units: Mapping[str, str] | None = None,
+):
+    """Measured points and fitted lines, a panel per column in a unit that fits."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -112,14 +134,15 @@ def draw(time: np.ndarray, measured: dict[str, np.ndarray], fitted: dict[str, np
     figure = Figure(figsize=(9.0, 0.8 + 2.2 * len(measured)), layout="constrained")
     panels = np.atleast_1d(np.array(figure.subplots(len(measured), 1, sharex=True)))
     for panel, name in zip(panels, measured, strict=True):
-        panel.plot(time, measured[name], ".", markersize=3, color="#9a9a9a", label="measured")
-        panel.plot(time, fitted[name], linewidth=1.3, color="#1f5f8b", label="fitted")
-        panel.set_ylabel(name)
+        factor, unit = fitting((units or {}).get(name, ""), measured[name])
+        panel.plot(time, factor * measured[name], ".", markersize=3, color="#9a9a9a", label="measured")
+        panel.plot(time, factor * fitted[name], linewidth=1.3, color="#1f5f8b", label="fitted")
+        panel.set_ylabel(name + (f"\n[{unit}]" if unit not in ("", "1") else ""))
         panel.grid(True, linewidth=0.4, alpha=0.6)
         panel.margins(x=0.0)
     panels[0].legend(frameon=False, ncol=2, loc="best")
     panels[-1].set_xlabel("time [s]")
-    figure.suptitle(title)
+    figure.suptitle(fill(title, 78), fontsize="medium")
     if path is not None:
         with whole_file(path) as draft:
             figure.savefig(draft, dpi=130)

@@ -13,8 +13,8 @@ from kinetree.models.analysis.statics import Search, search_rest
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compile import compile_structure, parameter_values
 from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.schema import Preparation
-from kinetree.models.description.value_parts import Output
 from kinetree.models.expressions.text import evaluate_constant, names, parse
 from kinetree.models.run.stages import Structure, numbering
 from kinetree.models.run.status import EvaluationError

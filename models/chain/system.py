@@ -12,14 +12,14 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.description.elements_check import MOST_ROWS
+from kinetree.models.description.checks.elements_check import MOST_ROWS
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.library.chains import springs
 from kinetree.models.result.result import Result
 
 if TYPE_CHECKING:
-    from kinetree.models.description.chain_parts import Chain
+    from kinetree.models.description.parts.chain_parts import Chain
     from kinetree.models.description.schema import Description
 
 STEPS = 500  # of a run without an output step

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kinetree.models.compilation.hidden import free_name, hidden
-from kinetree.models.description.following_parts import filter_states, followings
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts.following_parts import filter_states, followings
+from kinetree.models.description.parts.value_parts import Input, State
 from kinetree.models.description.schema import Actuator, Description
-from kinetree.models.description.value_parts import Input, State
+from kinetree.models.description.units.joint_units import drive_units
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic
@@ -19,7 +20,7 @@ def inputs_of(description: Description) -> dict[str, Input]:
     """All inputs: of the description, of its actuators, and last those that hosts do not see; all structures of a mechanism have the same ones."""
     found = dict(description.inputs)
     for label, actuator in description.actuators.items():
-        force, way = ("N.m", "rad") if actuator.coordinate is not None else ("N", "m")
+        force, way, _ = drive_units(description.joints, actuator.coordinate)
         found[f"{label}.force"] = Input(start=actuator.force, unit=force, text="Force at the beginning of the step")
         found[f"{label}.stiffness"] = Input(unit=f"{force}/{way}", text="dF/ds: change of the force with the length within the step")
         found[f"{label}.damping"] = Input(unit=f"{force}.s/{way}", text="dF/dv: change of the force with the speed within the step")

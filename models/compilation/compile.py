@@ -18,11 +18,13 @@ from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
 from kinetree.models.compilation.outputs import add_deferred, add_integrals, add_magnitudes, add_outputs, add_rates
-from kinetree.models.description.errors import ModelError, Problem
+from kinetree.models.description.errors import ModelError, Problem, shown
+from kinetree.models.description.names import expressions
 from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.reading.origin import key_path
 from kinetree.models.description.schema import Description, Ends
-from kinetree.models.expressions.nodes import Name
-from kinetree.models.expressions.text import ExpressionError, evaluate_constant
+from kinetree.models.expressions.nodes import Name, UnknownName, names
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant, parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.graph.tree import Topology
 from kinetree.models.hydraulics.circuit import add_hydraulics
@@ -54,8 +56,18 @@ def compile_structure(
     builder.contacts = Contacts()
     try:
         return assemble(builder)
+    except UnknownName as error:
+        key, text = user_of(error.name, description, end)
+        raise ModelError(Problem(key, shown(text) if key else "", hint=error.message, file=description.file)) from None
     except ExpressionError as error:
         raise ModelError(Problem("", hint=error.message, column=error.column, file=description.file)) from None
+
+
+def user_of(name: str, description: Description, end: Ends | None) -> tuple[str, str]:
+    """Key and text of the first law that uses a name and does not fall away with it."""
+    laws = [*expressions(end, ("ends",)), *expressions(description)]
+    users = ((key_path(path), text) for path, text in laws if path[0] not in ("stages", "events", "outputs") and name in names(parse(text)))
+    return next(users, ("", ""))
 
 
 def assemble(builder: Builder) -> Compiled:

@@ -11,7 +11,7 @@ from kinetree.models.compilation.builder import NONE, Builder
 from kinetree.models.compilation.couplings import Arm, constraint_row, direction_of, place_of, slip, velocity_of
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.description.contact_parts import OFFERED, Contact, contact_bodies
+from kinetree.models.description.parts.contact_parts import OFFERED, Contact, contact_bodies
 from kinetree.models.expressions.registers import STATE
 from kinetree.models.forces.outlines import plane_axes
 from kinetree.solvers import layout as L

@@ -10,7 +10,7 @@ from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.coupling_rates import ALLOWED, Leaves, problem
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
-from kinetree.models.description.coupling_parts import Blade, Coupling, Rolling, rows_of
+from kinetree.models.description.parts.coupling_parts import Blade, Coupling, Rolling, rows_of
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Node, leaves
 from kinetree.models.expressions.registers import STATE

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.hidden import hidden, rate_of_state
-from kinetree.models.description.following_parts import Following, amount_name, filter_states, followings
+from kinetree.models.description.parts.following_parts import Following, amount_name, filter_states, followings
 from kinetree.models.expressions.registers import TIME
 
 

@@ -9,7 +9,7 @@ from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.description.names import output_names
-from kinetree.models.description.value_parts import Output
+from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.quantities.kind import plain
 from kinetree.models.quantities.kinds import QUANTITIES
 from kinetree.solvers.sensors.kinds.forces import MULTIPLIER, REACTION_FORCE

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinetree.models.controllers.laws import Law, Limit, brace, error_of, law_of
-from kinetree.models.description.controller_parts import Controlled, ObserverController, Tracking
-from kinetree.models.description.joint_units import joint_units
 from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.description.parts.controller_parts import Controlled, ObserverController, Tracking
+from kinetree.models.description.parts.value_parts import Input, Output, State
 from kinetree.models.description.schema import Description, Event
-from kinetree.models.description.value_parts import Input, Output, State
+from kinetree.models.description.units.joint_units import joint_units
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS
 
@@ -162,7 +162,7 @@ class Expansion:
         """Continuous, or a sampled one as it rests."""
         name, law, made = self.name, self.law, self.made
         for key, text in (law.samples | law.given).items():
-            made.output(f"{name}.{key}", text)
+            made.output(f"{name}.{key}", text, self.measured_unit() if key in ("measured", "wanted") else "")
         for command, limited in zip(self.commands, self.commanded(), strict=True):
             limited = self.from_start(limited)
             if not self.broken:
@@ -217,7 +217,7 @@ class Expansion:
         made.state(f"{name}.first", f"{self.start} + {FIRST}*{T}")
         made.state(k)
         for key in (*law.samples, *law.given, *law.memory):
-            made.state(f"{name}.{key}")
+            made.state(f"{name}.{key}", unit=self.measured_unit() if key in ("measured", "wanted") else "")
         made.event(f"{name}.wake", f"{k} < 0.5 and t > {name}.first + {T} and sin(pi*t/{T}) > 0", {f"{name}.first": f"t + {T}"})
         new, late = self.chain()
         when = f"t >= {name}.first + {k}*{T}"

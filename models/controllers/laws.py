@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.models.description import controller_parts as parts
+from kinetree.models.description.parts import controller_parts as parts
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.text import ExpressionError, parse
 from kinetree.models.expressions.written import written

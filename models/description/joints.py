@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.following_parts import amount_of
+from kinetree.models.description.parts.following_parts import amount_of
 from kinetree.models.description.schema import JointSpec, Transform
 from kinetree.models.expressions.text import ExpressionError, names, parse
 from kinetree.models.joints.elements import Amount, Direction, ElementForm, JointForm, JointProblem, direction, nonzero, scaled

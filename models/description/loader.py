@@ -12,17 +12,17 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.controllers.expansion import expanded
-from kinetree.models.description.checks import check
-from kinetree.models.description.copies import Copier, expand_copies
+from kinetree.models.description.checks.checker import check
 from kinetree.models.description.errors import MOST_PROBLEMS, ModelError, Problem, shown, suggestion
-from kinetree.models.description.origin import Origin
 from kinetree.models.description.parameters import as_parameter_value, evaluate_parameters
+from kinetree.models.description.parts.value_parts import PARAMETER_NUMBERS
+from kinetree.models.description.reading.copies import Copier, expand_copies
+from kinetree.models.description.reading.origin import Origin
+from kinetree.models.description.reading.source import Source, foreign_reader, is_foreign, library_entry, plain, read
+from kinetree.models.description.reading.table_files import fill_tables
+from kinetree.models.description.reading.validation import validate
 from kinetree.models.description.schema import Description
-from kinetree.models.description.si import in_si
-from kinetree.models.description.source import Source, foreign_reader, is_foreign, library_entry, plain, read
-from kinetree.models.description.table_files import fill_tables
-from kinetree.models.description.validation import validate
-from kinetree.models.description.value_parts import PARAMETER_NUMBERS
+from kinetree.models.description.units.si import in_si
 
 __all__ = ["Source", "describe", "read"]
 
@@ -44,6 +44,7 @@ def describe(source: Source, **overrides: float | str) -> Description:
     description, found, incomplete = validate(raw, origin)
     problems += found
     if description is not None:
+        description._counted = tuple(origin.counted)
         description = expanded(description)
         problems += check(description, origin, incomplete | lost)
     if problems or description is None:

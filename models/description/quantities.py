@@ -12,8 +12,8 @@ from pydantic import PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.errors import shown
-from kinetree.models.description.si import Measured
-from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.description.units.si import Measured
+from kinetree.models.description.units.unit import UnitError, parse_unit
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 
 LONGEST_EXPRESSION = 20_000  # characters
@@ -92,11 +92,11 @@ def measured(table: dict[str, Any], kind: type[Expression]) -> Measured:
     return Measured(float(as_number(unit.to_si(number), kind)), text)
 
 
-def as_vector(value: Any, kind: type[Expression], length: int) -> tuple[float | Expression, ...]:
+def as_vector(value: Any, kind: type[Expression], length: int, parts: str = "") -> tuple[float | Expression, ...]:
     if isinstance(value, dict) and isinstance(value.get("value"), (list, tuple)) and set(value) == {"value", "unit"}:
         value = [{"value": each, "unit": value["unit"]} for each in value["value"]]
     if not isinstance(value, (list, tuple)) or len(value) != length:
-        raise problem(value, f"a list of {length} numbers")
+        raise problem(value, f"a list of {length} numbers" + parts)
     return tuple(as_number(item, kind) for item in value)
 
 
@@ -152,7 +152,9 @@ LawVector = Annotated[
     PlainValidator(lambda value: as_vector(value, LawExpression, 3)),
     WithJsonSchema(vector_schema(3)),
 ]
-Tensor = Annotated[tuple[float | str, ...], PlainValidator(lambda value: as_vector(value, Expression, 6)), WithJsonSchema(vector_schema(6))]
+Tensor = Annotated[
+    tuple[float | str, ...], PlainValidator(lambda value: as_vector(value, Expression, 6, ": xx yy zz xy xz yz")), WithJsonSchema(vector_schema(6))
+]
 Axis = Annotated[tuple[float | str, ...], PlainValidator(as_axis), WithJsonSchema(AXIS_SCHEMA)]
 Axes = Annotated[
     tuple[tuple[float | str, ...], ...],

@@ -10,14 +10,16 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from kinetree.models.description import copies, quantities, schema, source, value_parts
-from kinetree.models.description.chain_parts import Chain, Couplings, Support
-from kinetree.models.description.contact_parts import Sphere
-from kinetree.models.description.controller_parts import CONTROLLERS, Rows
-from kinetree.models.description.coupling_parts import Blade, Rolling
-from kinetree.models.description.following_parts import Following
-from kinetree.models.description.parts import Named, Point
-from kinetree.models.description.report_parts import ReportPlot, ReportTable, Texts
+from kinetree.models.description import quantities, schema
+from kinetree.models.description.parts import value_parts
+from kinetree.models.description.parts.chain_parts import Chain, Couplings, Support
+from kinetree.models.description.parts.contact_parts import Sphere
+from kinetree.models.description.parts.controller_parts import CONTROLLERS, Rows
+from kinetree.models.description.parts.coupling_parts import Blade, Rolling
+from kinetree.models.description.parts.following_parts import Following
+from kinetree.models.description.parts.part import Named, Point
+from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable, Texts
+from kinetree.models.description.reading import copies, source
 from kinetree.models.expressions.meanings import MEANINGS, NAMES
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.kinds.bushing import Six

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from kinetree.models.description.body_parts import Body, Shape, Transform
-from kinetree.models.description.chain_parts import Chain
-from kinetree.models.description.contact_parts import Contact
-from kinetree.models.description.controller_parts import Controller
-from kinetree.models.description.coupling_parts import Coupling
 from kinetree.models.description.errors import Problem
-from kinetree.models.description.parts import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts.body_parts import Body, Shape, Transform
+from kinetree.models.description.parts.chain_parts import Chain
+from kinetree.models.description.parts.contact_parts import Contact
+from kinetree.models.description.parts.controller_parts import Controller
+from kinetree.models.description.parts.coupling_parts import Coupling
+from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
+from kinetree.models.description.parts.report_parts import Report
+from kinetree.models.description.parts.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.models.description.quantities import Axes, Law, Number, Vector
-from kinetree.models.description.report_parts import Report
-from kinetree.models.description.value_parts import InputTable, OrBare, OutputTable, ParameterTable, StateTable, table_or
 from kinetree.models.forces.kinds import Force
 from kinetree.models.hydraulics.kinds import Hydraulic
 from kinetree.models.joints.kinds import KINDS as JOINT_KINDS
@@ -216,6 +216,7 @@ class Description(Part):
     _made: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
     _written: Description | None = PrivateAttr(None)
     _rests: bool = PrivateAttr(False)
+    _counted: tuple[str, ...] = PrivateAttr(())
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -226,6 +227,11 @@ class Description(Part):
     def made(self) -> dict[tuple[str, str], str]:
         """Sections and names of the tables that stand for a controller, and its name."""
         return self._made
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Expressions that were numbers of copies."""
+        return self._counted
 
     @property
     def written(self) -> Description:

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.models.description.quantities import Expression, problem
 
 if TYPE_CHECKING:
-    from kinetree.models.description.body_parts import Transform
+    from kinetree.models.description.parts.body_parts import Transform
 
 PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # xx yy zz xy xz yz
 

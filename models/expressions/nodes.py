@@ -17,6 +17,14 @@ class ExpressionError(ValueError):
         self.message, self.column = message, column
 
 
+class UnknownName(ExpressionError):
+    """A name that stands for nothing where the expression is evaluated."""
+
+    def __init__(self, name: str, hint: str):
+        super().__init__(f"unknown name '{name}'{hint}")
+        self.name = name
+
+
 _known: WeakValueDictionary = WeakValueDictionary()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinetree.models.description.tables import Tables
 from kinetree.models.expressions.fused import fused, two_steps
 from kinetree.models.expressions.knots import corners, instants
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, names, postorder
+from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, UnknownName, names, postorder
 from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import suggestion
 from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
@@ -159,7 +159,7 @@ class Registers:
 
     def _check_known(self, key: str) -> None:
         if key not in self.names:
-            raise ExpressionError(f"unknown name '{key}'" + suggestion(key, (*self.names, *self._definitions)))
+            raise UnknownName(key, suggestion(key, (*self.names, *self._definitions)))
 
     def finish(self) -> Program:
         """Resolve all definitions and emit the instructions."""

@@ -10,8 +10,8 @@ from kinetree.models.compilation.books import Book, one_way
 from kinetree.models.compilation.frames import Place
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import Point
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import Point
 from kinetree.models.expressions.nodes import Lookup, Node
 from kinetree.models.expressions.text import parse
 from kinetree.models.forces.table import Elastic
@@ -20,7 +20,7 @@ from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 def speed_of(builder: Builder, coordinate: str) -> tuple[int, E]:

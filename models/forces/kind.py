@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetree.models.description.value_parts import State
+from kinetree.models.description.parts.value_parts import State
 from kinetree.models.forces.table import ForceTable
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 PLACES = ("coordinate", "between", "body")  # keys that tell where a force acts
 

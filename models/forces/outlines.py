@@ -10,14 +10,14 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E, choose, const, cos, sin
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, direction, position, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN, Part
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Number
 from kinetree.models.description.quantities import Vector as Numbers
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 SHAPES = ("sphere", "capsule", "box", "cylinder", "plane")
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, choose, const, exp, larger, log, name
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.description.parts import Part
+from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import Number
 
 if TYPE_CHECKING:

@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Any
 from kinetree.models.compilation.algebra import E, absolute, choose, const, larger, name, root, smaller
 from kinetree.models.compilation.hidden import rate_of_state
 from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.description.number_checks import Path
+from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.forces.kind import OwnState
 from kinetree.models.forces.soil_parts import Soil, Track
 from kinetree.models.forces.table import Standing
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 SMALLEST_SINKAGE = 1e-6  # below it Bekker's power is a straight line, so that slopes stay finite [m]
 ROLLING = 1e-3  # speed from which a wheel counts as rolling [m/s]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.parts import ORIGIN, Part
+from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Number, Vector
 
 MOST_CELLS = 500

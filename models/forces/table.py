@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from kinetree.models.description.parts import ORIGIN, Named, Point
+from kinetree.models.description.parts.part import ORIGIN, Named, Point
 from kinetree.models.description.quantities import Axis, GroundNumber, Law, Number, Vector
 from kinetree.models.forces.soil_parts import Soil
 

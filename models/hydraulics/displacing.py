@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.compilation.hidden import rate_of_state
-from kinetree.models.description.parts import Named
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.forces.along import rubbing
 from kinetree.models.hydraulics.terms import pressure, total

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, root
-from kinetree.models.description.parts import Named
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Number
 
 if TYPE_CHECKING:

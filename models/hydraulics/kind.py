@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kinetree.models.description.parts import Named
-from kinetree.models.description.value_parts import State
+from kinetree.models.description.parts.part import Named
+from kinetree.models.description.parts.value_parts import State
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -16,7 +16,7 @@ RING = [-0.5, 0, 0.8]  # slewing ring, where the platform's frame stands
 HINGE = carrier_drives.HINGE
 BALANCE = ([0.6, 0.5, 0.2], [1.2, 0.5, -0.1])  # eyes of the balancing cylinder
 WHEELS = {"front_left": (2.4, 1.1), "front_right": (2.4, -1.1), "rear_left": (-2.4, 1.1), "rear_right": (-2.4, -1.1)}
-JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}
+JACKS = {"front_left": (2.9, 1.9), "front_right": (2.9, -1.9), "rear_left": (-2.9, 1.9), "rear_right": (-2.9, -1.9)}  # where parameters leave them
 STANDING = "max(jack_extension + 0.4 - jack_travel, tyre_radius + 0.7 - tyre_travel)"  # height in which jacks or tyres hold the base, nearly [m]
 DRAWN_IN = 0.5  # extension at which the jacks hang free [m]
 SWITCHES = ("full", "hydraulic", "soil", "contacts", "outside", "drives", "cylinders", "forward")
@@ -73,8 +73,9 @@ def ground_forces(front: str, rear: str, on: Settings) -> Table:
             "damping": "tyre_damping", **({"side_stiffness": "tyre_side"} if on.full else {}), **friction,
         }  # fmt: skip
     for name, (x, y) in JACKS.items():
+        at = ["jack_front" if x > 0 else "-jack_rear", "jack_width" if y > 0 else "-jack_width", -0.4]
         forces[f"jack_{name}"] = {
-            "kind": "jack", "body": front if x > 0 else rear, "point": [x, y, -0.4], "extension": f"jack_extension - jack_short_{name}",
+            "kind": "jack", "body": front if x > 0 else rear, "point": at, "extension": f"jack_extension - jack_short_{name}",
             **leg(on.hydraulic), **({"side_stiffness": "jack_side"} if on.full else {}), **friction,
             **(soil() if on.soil else {}),
         }  # fmt: skip

@@ -6,6 +6,8 @@ the formulations on such chains and on stars.
 
 from typing import Any
 
+from kinetree.models.library.checks import several
+
 MOST_BODIES = 2000
 AXES = ("x", "y")
 
@@ -16,7 +18,7 @@ def describe(n: int = 5, freedoms: int = 1) -> dict[str, Any]:
     kind = count("freedoms", freedoms, 3)
     bodies = {f"b{i}": rod() for i in range(1, links + 1)}
     joints = {f"j{i}": joint(i, kind, "ground" if i == 1 else f"b{i - 1}", [0, 0, 0 if i == 1 else "-length"]) for i in range(1, links + 1)}
-    return frame(f"Chain of {links} rods", f"{links} rods one on another, {kind} freedoms per joint") | {
+    return frame(f"Chain of {links} rods", f"{links} rods one on another, {several(kind, 'freedom')} per joint") | {
         "bodies": bodies,
         "joints": joints,
         "outputs": {"tip": {"quantity": "position", "body": f"b{links}", "point": [0, 0, "-length"]}, "energy": {"quantity": "energy"}},

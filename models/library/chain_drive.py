@@ -23,8 +23,8 @@ def describe(links: int = 12) -> dict[str, Any]:
     middle = (n + 1) // 2
     return {
         "format": "kinetree/1",
-        "name": f"chain drive of {n} links",
-        "text": f"span of {n} links between sprockets, six coordinates per link, shaken across",
+        "name": f"Chain drive of {n} links",
+        "text": f"Span of {n} links between sprockets, six coordinates per link, shaken across",
         "parameters": {
             "amplitude": {"value": 2e-4, "unit": "m", "text": "motion of the first sprocket across the span", "tunable": True},
             "omega": {"value": 90.0, "unit": "rad/s", "text": "its angular frequency", "tunable": True},

@@ -6,3 +6,8 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
         raise ValueError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
     return int(value)
+
+
+def several(number: int, what: str) -> str:
+    """A number of things as one says it."""
+    return f"{number} {what}" + "s" * (number != 1)

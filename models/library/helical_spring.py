@@ -18,8 +18,8 @@ def describe(turns: int = 8) -> dict[str, Any]:
     mass, damping, stiffness = chains.helical_spring(n, damping=2e-6)
     return {
         "format": "kinetree/1",
-        "name": f"helical spring of {n} turns",
-        "text": f"steel spring of {n} turns as rings, clamped at one end, loaded along its axis at the other",
+        "name": f"Helical spring of {n} turns",
+        "text": f"Steel spring of {n} turns as rings, clamped at one end, loaded along its axis at the other",
         "parameters": {"rise": {"value": 0.02, "unit": "s", "min": 1e-6, "text": "time in which the load grows", "tunable": True}},
         "inputs": {"load": {"start": 10.0, "unit": "N"}},
         "chain": {
@@ -27,6 +27,7 @@ def describe(turns: int = 8) -> dict[str, Any]:
             "stiffness": stiffness.tolist(),
             "damping": damping.tolist(),
             "names": [f"{axis}{i}" for i in range(1, n + 1) for axis in AXES],
+            "look": "coil",
             "forces": {f"z{n}": "load*sin(pi/2*min(t/rise, 1))**2"},
         },
         "outputs": {"travel": {"value": f"z{n}", "unit": "m"}, "twist": {"value": f"rz{n}", "unit": "rad"}},

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from kinetree.models.library.chain import MOST_BODIES, count, frame, joint, rod
+from kinetree.models.library.checks import several
 
 
 def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
@@ -24,7 +25,10 @@ def describe(n: int = 7, freedoms: int = 1, branch: int = 1) -> dict[str, Any]:
         first = place == 0
         at = [f"length*{math.cos(angle)!r}", f"length*{math.sin(angle)!r}", "-length/2"] if first else [0, 0, "-length"]
         joints[f"j{i}"] = joint(i, kind, "b1" if first else f"b{i - branches}", at)
-    return frame(f"Star of {total} bodies", f"a base with {branches} branches of {long} rods, {kind} freedoms per joint") | {
+    return frame(
+        f"Star of {total} bodies",
+        f"A base with {branches} branches of {several(long, 'rod')}, {several(kind, 'freedom')} per joint",
+    ) | {
         "bodies": bodies,
         "joints": joints,
         "outputs": {"base": {"quantity": "position", "body": "b1", "point": [0, 0, "-length"]}, "energy": {"quantity": "energy"}},

@@ -15,7 +15,7 @@ def describe(cars: int = 20) -> dict[str, Any]:
     n = whole("cars", cars, 2, MOST_CARS)
     return {
         "format": "kinetree/1",
-        "name": f"train of {n} cars",
+        "name": f"Train of {n} cars",
         "text": f"{n} cars on elastic couplings, pulled by the first one",
         "parameters": {
             "mass": {"value": 20e3, "unit": "kg", "min": 1, "text": "mass of a car"},

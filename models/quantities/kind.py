@@ -10,7 +10,7 @@ from kinetree.solvers.sensors.kinds import Kind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.value_parts import Output
 
 Wanted = Sequence[tuple[str, int]]  # names of columns with the components they tell; 3 is the length of a vector
 PLACED = ("point", "frame", "reference")

@@ -9,7 +9,7 @@ from kinetree.models.compilation.space import Vector, vector_of
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.value_parts import Output
 
 
 def reference(builder: Builder, label: str, output: Output) -> Place:

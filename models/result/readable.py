@@ -55,7 +55,7 @@ def as_read(result: Any, name: str, values: np.ndarray, difference: bool = False
     """Values of a column, or differences of them, in the unit that its description asks for, else in one that fits; and that unit."""
     asked = result.display_unit(name) if hasattr(result, "display_unit") else ""
     if asked:
-        from kinetree.models.description.units import parse_unit
+        from kinetree.models.description.units.unit import parse_unit
 
         unit = parse_unit(asked)
         return unit.from_si(values) - (unit.from_si(0.0) if difference else 0.0), asked

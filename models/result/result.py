@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.units import parse_unit
+from kinetree.models.description.units.unit import parse_unit
 from kinetree.models.result.orientations import quaternion_columns, turn_continuously
 from kinetree.solvers import unit_layout as U
 

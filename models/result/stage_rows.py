@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.report_parts import ReportTable
+from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.models.result.readable import DUST, as_read, written, written_column
 from kinetree.models.result.tables import lasting, stage_samples
 

@@ -81,6 +81,11 @@ class Cases:
             self.check_bounds()
         self.quick = self.count == 0 or self.told_by_registers()
 
+    def ends(self) -> Iterator[dict[str, float]]:
+        """Parameters of the runs in which one of them is smallest or largest."""
+        rows = {int(row) for column in self.parameters.values() for row in (column.argmin(), column.argmax())} if self.count else set()
+        yield from (self.parameters_of(row) for row in sorted(rows))
+
     def check_bounds(self) -> None:
         """Values within min and max of the description."""
         d = self._system.description

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.cases import Cases
 from kinetree.models.run.engine import pointer_entry
 from kinetree.models.run.instance import Instance, aligned
+from kinetree.models.run.retuned import retuned
 from kinetree.models.run.simulation import Options, check, set_options
 from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.through_events import in_lanes_through_events
@@ -35,6 +36,7 @@ TABLES = {method.name: method.tableau for method in INTEGRATORS if method.tablea
 LANES = ("auto", "rk45", "rk4", *TABLES)
 MOST_STEPS = 200_000  # of a group of lanes; a stiff mechanism is better run one by one by an implicit method
 LARGEST = 4e9  # bytes of a table
+SAME = 1e-12  # relative: roundings of expressions
 FIRST = 0.1  # of an output interval: first step of the variable method
 CLASSICAL = (  # nodes, weights, no error, coefficients
     np.array([0.0, 0.5, 0.5, 1.0]),
@@ -80,6 +82,7 @@ def simulate_many(
     """See `System.simulate_many`."""
     options = Options.of(system, stop_time, None, output_step, integrator, "auto", tolerance, step, None)
     cases = Cases(system, parameters, inputs)
+    check_times(system, cases, options, (stop_time, None, output_step, integrator, "auto", tolerance, step, None))
     times = options.times()
     known = {column.name: column.register for column in system.compiled.outputs}
     c = system.compiled
@@ -112,6 +115,23 @@ def simulate_many(
         why = reason or "their lanes failed"
         found.engine = ", ".join(part for part in (found.engine, f"{len(left)} runs one by one on {workers} threads ({why})") if part)
     return found
+
+
+def check_times(system: System, cases: Cases, options: Options, given: tuple[Any, ...]) -> None:
+    """All runs share their rows: times that [run] takes from parameters which vary are refused, not cut off."""
+    run = system.description.run
+    told = {"start_time": run.start_time, "stop_time": run.stop_time, "output_step": run.output_step, "step": run.step}
+    if not any(isinstance(value, str) for value in told.values()):
+        return
+    for numbers in cases.ends():
+        own = Options.of(retuned(system, numbers), *given)
+        for name in told:
+            a, b = getattr(options, name), getattr(own, name)
+            if abs(a - b) > SAME * max(abs(a), abs(b)):
+                which = ", ".join(f"{key} = {value:g}" for key, value in numbers.items())
+                raise ValueError(
+                    f"{name} of the runs follows from what varies ({a:g} as described, {b:g} with {which}): give {name}, the same for all"
+                )
 
 
 def happens(system: System) -> bool:

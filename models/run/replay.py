@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import AT_WORK
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.description.joint_units import Units, joint_units, rate_unit
+from kinetree.models.description.units.joint_units import Units, joint_units, rate_unit
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
 from kinetree.solvers.fields import REGISTERS, WORK

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
-from kinetree.models.description.elements_check import MOST_ROWS
+from kinetree.models.description.checks.elements_check import MOST_ROWS
+from kinetree.models.description.checks.run_check import ROWS
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
@@ -28,7 +29,6 @@ from kinetree.solvers.layout import CURVE, Status
 
 ABSOLUTE = 1e-2  # the absolute tolerance that is not given, in units of the relative one
 STEP_LIMIT = 1e6  # steps of the integrator in one output interval
-SAMPLES = 500  # output intervals when no output step is given
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Options:
         relative = number(tolerance, given.relative if given else None, 1e-8, "tolerance")
         absolute = number(None if tolerance is None else ABSOLUTE * relative, given.absolute if given else None, ABSOLUTE * relative, "tolerance")
         limit = number(step_limit, run.step_limit, STEP_LIMIT, "step_limit")
-        interval = number(output_step, run.output_step, (end - begin) / SAMPLES or 1.0, "output_step")
+        interval = number(output_step, run.output_step, (end - begin) / ROWS or 1.0, "output_step")
         fixed = number(step, run.step, interval, "step")
         for name, value in (
             ("output_step", interval),

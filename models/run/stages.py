@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
-from kinetree.models.description.coupling_parts import bodies_of
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
+from kinetree.models.description.parts.coupling_parts import bodies_of
+from kinetree.models.description.parts.value_parts import Output, Parameter
 from kinetree.models.description.schema import Description, Ends, JointSpec, Stage
-from kinetree.models.description.value_parts import Output, Parameter
 from kinetree.models.expressions.text import names, parse
 from kinetree.models.forces.table import ForceTable
 from kinetree.models.graph.tree import GROUND, Topology, regular_numbering
@@ -42,7 +42,11 @@ def numbering(description: Description, locked: frozenset[str] = frozenset()) ->
 def compile_stage(stage: Structure, later: bool = True, starts: Mapping[str, float] | None = None) -> Compiled:
     """Flat blocks of one structure."""
     tree = numbering(stage.description, stage.locked)
-    return compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+    try:
+        return compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+    except ModelError as error:
+        where = f"in stage '{stage.name}'" if stage.name else ""
+        raise ModelError([replace(each, hint=f"{each.hint} {where}".strip()) for each in error.problems] if later else error.problems) from None
 
 
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
@@ -69,8 +73,9 @@ def structures(description: Description) -> list[Structure]:
             break
         present, freed = without(present, stage, fixed, f"stages[{k}]")
         for joint in stage.lock:
-            if joint not in present.joints:
-                raise ModelError(Problem(f"stages[{k}].lock", repr(joint), "a joint that is still there", file=description.file))
+            if joint not in present.joints or joint in locked:
+                what = f"'{joint}', which is locked already" if joint in locked else repr(joint)
+                raise ModelError(Problem(f"stages[{k}].lock", what, "a joint that is still there", file=description.file))
         locked = (locked | set(stage.lock)) & set(present.joints)
         present = without_work(present, locked)
         name = following.name if following else f"after {stage.name}".strip()
@@ -113,7 +118,9 @@ def without(description: Description, stage: Stage, fixed: Mapping[str, float | 
     for name in stage.free:
         joint = joints.pop(name, None)
         if joint is None:
-            raise ModelError(Problem(f"{key}.free", repr(name), "a joint that is still there", file=description.file))
+            gone = name in description.joints and dropped & {description.joints[name].parent, description.joints[name].child}
+            expected = f"a joint whose bodies stay; {', '.join(sorted(gone))} leaves by drop" if gone else "a joint that is still there"
+            raise ModelError(Problem(f"{key}.free", repr(name), expected, file=description.file))
         if joint.child not in grounded(joints):
             free = joint.child if joint.child not in joints else f"{joint.child} free"
             joints[free] = JointSpec(parent=GROUND, child=joint.child, type="free")

@@ -11,8 +11,8 @@ from kinetree.models.compilation.additions import states_of
 from kinetree.models.compilation.blocks import with_groups
 from kinetree.models.compilation.collector import uncollected
 from kinetree.models.compilation.compiled import Column, Compiled
-from kinetree.models.description.joint_units import Units, joint_units
 from kinetree.models.description.schema import Description
+from kinetree.models.description.units.joint_units import Units, joint_units
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.engine import bind, connect
 from kinetree.models.run.stages import Structure, compile_stage

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.models.description.controller_parts import ObserverController
 from kinetree.models.description.schema import Description
-from kinetree.models.expressions.nodes import ExpressionError, Leaf, postorder
-from kinetree.models.expressions.text import parse
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.scene.automatic import DARK, METAL, ROD
+from kinetree.models.scene.commanded import CONTROLLED, boxes, names_in, told
 from kinetree.models.scene.places import Move, Place
 from kinetree.models.scene.shapes import Part, along, matrix, part
 from kinetree.models.scene.toothed import rack_teeth, ring, teeth_of, toothed
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from kinetree.models.scene.scene import Scene
 
 Parts = dict[str, list[Part]]
-CALLIPER, MOTOR, CONTROLLED = "#b5473c", "#46607c", "#3c9a55"
+CALLIPER, MOTOR = "#b5473c", "#46607c"
 BEVEL = 0.05  # radius of the smaller of two wheels whose axes do not tell one, by the size of the scene
 LARGEST = 5.0  # ratio that is drawn, where the axes do not tell the radii
 DISC = 0.06  # radius of a brake disc by the size of the scene
@@ -86,6 +84,9 @@ def dress(scene: Scene, axes: Mapping[str, Axis], parts: Parts, joints: Parts) -
         if coordinate in axes:
             body, pieces = motor(axes[coordinate], controlled, scene.size)
             joints[body] += pieces
+    for body, pieces in boxes(d, scene.numbers, scene.size, parts).items():
+        if body in joints:
+            joints[body] += pieces
 
 
 def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence[Part]) -> bool:
@@ -96,13 +97,11 @@ def toothed_alone(pieces: Sequence[Part], given: Sequence[Part], there: Sequence
 def driven(description: Description) -> Iterator[tuple[str, bool]]:
     """Coordinates with a drive, and whether a controller commands it."""
     commands = {name.partition(".")[0] for name in description.controllers}
-    told = {controller.drives for controller in description.controllers.values()}
-    for controller in description.controllers.values():
-        told |= set(controller.commands) if isinstance(controller, ObserverController) else set()
+    actuators = told(description)
     seen: dict[str, bool] = {}
     for name, actuator in description.actuators.items():
         if actuator.coordinate is not None:
-            seen[actuator.coordinate] = seen.get(actuator.coordinate, False) or name in told
+            seen[actuator.coordinate] = seen.get(actuator.coordinate, False) or name in actuators
     force: Any  # kinds differ in their keys
     for force in description.forces.values():
         if force.kind != "coordinate":
@@ -111,16 +110,6 @@ def driven(description: Description) -> Iterator[tuple[str, bool]]:
         if keys & (commands | set(description.inputs)):
             seen[force.coordinate] = seen.get(force.coordinate, False) or bool(keys & commands)
     yield from seen.items()
-
-
-def names_in(law: Any) -> set[str]:
-    """Names that a law reads."""
-    if not isinstance(law, str):
-        return set()
-    try:
-        return {node.key for node in postorder((parse(law),)) if isinstance(node, Leaf)}
-    except ExpressionError:
-        return set()
 
 
 def motor(axis: Axis, controlled: bool, size: float) -> tuple[str, list[Part]]:

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.models.description.schema import Description
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.scene.automatic import DARK, METAL, ROD
+from kinetree.models.scene.commanded import CONTROLLED, commanded
 from kinetree.models.scene.motion import Motion
 from kinetree.models.scene.places import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, matrix, part
@@ -29,7 +30,7 @@ def world(motion: Motion, body: str, point: np.ndarray) -> np.ndarray:
 
 def stretched(description: Description, numbers: Numbers, motion: Motion, size: float) -> list[dict[str, Any]]:
     """Springs, struts, ropes and cylinders between two points."""
-    found = []
+    found, told = [], commanded(description)
     parts = {**description.forces, **description.actuators, **description.hydraulics}
     for label, force in parts.items():
         ends = getattr(force, "between", None)
@@ -44,7 +45,8 @@ def stretched(description: Description, numbers: Numbers, motion: Motion, size: 
             known = lengths[np.isfinite(lengths)]
             low = float(known.min()) if known.size else 0.0
             rest = float(known.mean()) if known.size else 0.0
-            found.append({"name": label, "a": a, "b": b, "rest": rest, **look(force, numbers, size, low)})
+            box = {"commanded": CONTROLLED} if label in told and a is places[0] else {}
+            found.append({"name": label, "a": a, "b": b, "rest": rest, **look(force, numbers, size, low), **box})
     return found
 
 

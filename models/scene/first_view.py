@@ -67,7 +67,7 @@ def carried(scene: Scene) -> np.ndarray:
 
 
 def view_of(scene: Scene) -> View:
-    """What is seen over the run, as far as it stays near."""
+    """What is seen over the run, as far as it stays near, with what holds it on the ground."""
     frames = np.unique(np.linspace(0, scene.motion.time.size - 1, min(LOOKED, scene.motion.time.size)).astype(int))
     seen, gone = [], []
     way = carried(scene)
@@ -81,7 +81,8 @@ def view_of(scene: Scene) -> View:
         return View(np.zeros(3), scene.size, np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
     first = np.vstack([scene.at_start(name, [*automatic.shape_points(scene.parts[name])]) for name in scene.bodies]) - way[0]
     cloud = np.vstack(seen)
-    middle, reach, outline = first_view(cloud, 0.5 * (first.min(axis=0) + first.max(axis=0)), scene.size)
+    fixed = [*scene.points["ground"], *automatic.shape_points(scene.joints["ground"])] if scene.follow is None and scene.host is None else []
+    middle, reach, outline = first_view(np.vstack([cloud, *fixed]), 0.5 * (first.min(axis=0) + first.max(axis=0)), scene.size)
     if scene.follow is not None:  # room to see where it goes
         reach, outline = ROOM * reach, middle + ROOM * (outline - middle)
     places = cloud + np.array(gone)

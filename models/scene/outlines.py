@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.coupling_parts import Rolling
+from kinetree.models.description.parts.coupling_parts import Rolling
 from kinetree.models.description.schema import Description
 from kinetree.models.scene.places import Numbers, turned
 from kinetree.models.scene.shapes import Part, along, part

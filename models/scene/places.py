@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.models.compilation.compile import parameter_values
 from kinetree.models.description.joints import joint_elements
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.schema import Description, JointSpec
 from kinetree.models.expressions.text import ExpressionError, evaluate_constant
 from kinetree.models.forces.kinds import KINDS

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from kinetree.models.result.readable import written
 INK, SOFT, LINE, PAPER = "#1c2430", "#5c6876", "#d7dde4", "#ffffff"
 COLOURS = ("#1f6fb5", "#c9712b", "#3c9a55")
 TICKS = 4
+FACES = ("DejaVuSans.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "arial.ttf", "Helvetica.ttc")  # with accents, Greek letters and signs
 
 
 def tools() -> Any:
@@ -22,6 +26,21 @@ def tools() -> Any:
     except ImportError:
         raise ValueError("films and pictures need Pillow: pip install kinetree[view]") from None
     return Image
+
+
+@cache
+def face(points: int) -> Any:
+    """Letters of a size: those that matplotlib carries, the machine's, or Pillow's own few."""
+    from PIL import ImageFont
+
+    found = find_spec("matplotlib")
+    folders = [Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"] if found is not None and found.origin else []
+    for name in (*(str(folder / FACES[0]) for folder in folders), *FACES):
+        try:
+            return ImageFont.truetype(name, points)
+        except OSError:
+            continue
+    return ImageFont.load_default(points)
 
 
 def ticks(low: float, high: float, count: int = TICKS) -> list[float]:
@@ -34,14 +53,14 @@ def ticks(low: float, high: float, count: int = TICKS) -> list[float]:
 
 def beside(scene: np.ndarray, data: Mapping[str, Any], clip: Mapping[str, Any], time: np.ndarray, k: int, size: tuple[int, int]) -> np.ndarray:
     """Scene to the left, plots to the right, name and time above."""
-    from PIL import ImageDraw, ImageFont
+    from PIL import ImageDraw
 
     Image = tools()
     sheet = Image.new("RGB", size, PAPER)
     sheet.paste(Image.fromarray(scene), (0, 0))
     draw = ImageDraw.Draw(sheet)
     scale = size[1] / 720.0
-    large, small = (ImageFont.load_default(round(points * scale)) for points in (20, 13))
+    large, small = (face(round(points * scale)) for points in (19, 12))
     margin = 14 * scale
     draw.text((margin, margin), str(data["name"]), fill=INK, font=large)
     stage = next((each["name"] for each in reversed(clip["marks"]["stages"]) if each["time"] <= time[k]), "")
@@ -69,7 +88,7 @@ def strip(draw: Any, plot: Mapping[str, Any], time: np.ndarray, k: int, box: tup
     y = y1 - (values - low) / (high - low) * (y1 - y0)
     unit = f" [{plot['unit']}]" if plot["unit"] not in ("", "1") else ""
     draw.text((x0, y0 - 6), plot["name"] + unit, fill=INK, font=font, anchor="ls")
-    draw.text((x1, y0 - 6), written(float(values[k]), 4), fill=INK, font=font, anchor="rs")
+    draw.text((x1, y0 - 6), written(0.0 if abs(values[k]) < plot["least"] else float(values[k]), 4), fill=INK, font=font, anchor="rs")
     for value in ticks(low, high):
         at = y1 - (value - low) / (high - low) * (y1 - y0)
         draw.line([(x0, at), (x1, at)], fill=LINE, width=1)

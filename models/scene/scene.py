@@ -184,7 +184,8 @@ class Scene:
         if standing:  # scenery stands on it
             return float((np.array(standing) @ self.up).min())
         lowest = float(self.view.heights[np.linalg.norm(self.view.cloud - self.middle, axis=1) < FAR * self.size].min(initial=0.0))
-        feet = min((float(np.array(piece["at"]) @ self.up) for piece in self.joints["ground"]), default=lowest)
+        held = (*self.points["ground"], *(np.array(piece["at"]) for piece in self.joints["ground"]))
+        feet = min((float(at @ self.up) for at in held), default=lowest)
         return min(lowest, feet) - 0.03 * self.size
 
     # -- what moves -------------------------------------------------------------------------------------------------------------------------

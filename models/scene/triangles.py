@@ -99,13 +99,39 @@ def line_parts(line: dict[str, Any], length: float) -> list[Part]:
         return {"kind": "cylinder", "size": [radius, end - begin], "at": [0, 0, 0.5 * (begin + end)], "turn": [1, 0, 0, 0], "colour": colour}
 
     radius, colour = line["radius"], line["colour"]
+    size, at = [2.6 * radius, 2.6 * radius, 2.0 * radius], [0.0, 0.0, 4.0 * radius]
+    box: list[Part] = [{"kind": "box", "size": size, "at": at, "turn": [1, 0, 0, 0], "colour": line["commanded"]}] if "commanded" in line else []
     if line["kind"] == "rope":
-        return [bar(radius, 0.0, length, colour)]
+        return [*box, bar(radius, 0.0, length, colour)]
     if line["kind"] == "spring":
-        return [coil(radius, length, line["rest"], colour)]
+        return [*box, coil(radius, length, line["rest"], colour)]
     barrel = line["barrel"]
     eyes: list[Part] = [{"kind": "sphere", "size": [0.9 * radius], "at": [0, 0, z], "turn": [1, 0, 0, 0], "colour": "#66717d"} for z in (0.0, length)]
-    return [*eyes, bar(radius, 0.0, barrel, colour), bar(0.55 * radius, 0.5 * barrel, max(length, 0.6 * barrel), "#c3c9d0")]
+    return [*box, *eyes, bar(radius, 0.0, barrel, colour), bar(0.55 * radius, 0.5 * barrel, max(length, 0.6 * barrel), "#c3c9d0")]
+
+
+def turn_of_wire(line: dict[str, Any], a: np.ndarray, b: np.ndarray) -> Triangles:
+    """One turn of a wire between two poses (place, w, x, y, z): its ends go with them, between them it bends from one to the other."""
+    s = np.linspace(0.0, 1.0, 33)[:, np.newaxis]
+    axes = np.roll(np.eye(3), -line["axis"] - 1, axis=0)
+    spokes = np.cos(2 * np.pi * s) * axes[0] + np.sin(2 * np.pi * s) * axes[1]
+    first, second = spokes @ matrix(a[3:]).T, spokes @ matrix(b[3:]).T
+    middle = (1.0 - s) * (a[:3] + line["radius"] * first) + s * (b[:3] + line["radius"] * second)
+    away, tangent = (1.0 - s) * first + s * second, np.gradient(middle, axis=0)
+    up = np.cross(tangent, away)
+    up /= np.linalg.norm(up, axis=1, keepdims=True)
+    away = np.cross(up, tangent)
+    away /= np.linalg.norm(away, axis=1, keepdims=True)
+    angles = np.linspace(0.0, 2 * np.pi, 11)[:, np.newaxis, np.newaxis]
+    ways = np.cos(angles) * away + np.sin(angles) * up
+    points = middle + line["wire"] * ways
+
+    def faces(p: np.ndarray) -> np.ndarray:
+        low, high, beside, across = p[:-1, :-1], p[:-1, 1:], p[1:, :-1], p[1:, 1:]
+        return np.concatenate([np.stack(each, axis=2).reshape(-1, 3, 3) for each in ((low, beside, high), (high, beside, across))])
+
+    corners = faces(points)
+    return corners, faces(ways), np.tile(rgb_of(line["colour"]), (len(corners), 1))
 
 
 def coil(radius: float, length: float, rest: float, colour: str) -> Part:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.result.whole_file import whole_file
+from kinetree.models.scene.automatic import ROD
 from kinetree.models.scene.ground import COLOUR
 from kinetree.models.scene.plates import beside, tools
 from kinetree.models.scene.raster import Eye, fill, stencil
-from kinetree.models.scene.shapes import along, matrix
-from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles
+from kinetree.models.scene.shapes import along, matrix, part
+from kinetree.models.scene.triangles import Triangles, line_parts, rgb_of, triangles, turn_of_wire
 
 SIZES = {".mp4": (1280, 720), ".gif": (720, 405), ".png": (1280, 720)}
 RATES = {".mp4": 30, ".gif": 15}  # frames per second
@@ -24,6 +25,7 @@ FINE = 2  # pixels drawn per pixel of the picture, each way
 ANGLE = np.radians(32.0)
 MARGIN = 1.12  # of what is seen around the outline
 SKY, FLOOR, GRID = rgb_of("#e9edf2"), rgb_of("#d9dfe6"), rgb_of("#b9c3cd")
+FOOT = "#59636e"  # what holds springs and cylinders to the ground
 GAMMA = (255.0 * np.linspace(0.0, 1.0, 4096) ** (1 / 2.2)).astype(np.uint8)  # linear light to bytes
 AMBIENT, SUN, SHADE = 0.62, 0.52, 0.72
 
@@ -44,7 +46,11 @@ class Painter:
         self.carried = self._carry()
         self.bodies = [triangles([*body["parts"], *body["joints"]], body["colour"]) for body in data["bodies"]]
         self.number = {body["name"]: k for k, body in enumerate(data["bodies"])}
-        self.ground = triangles([*data["scenery"], *data["bearings"]], "#9aa4ae")
+        feet = [
+            part("box", np.array([3.4, 3.4, 2.2]) * ROD * data["size"], np.array(line[end]["point"]), np.eye(3), FOOT)
+            for line in data["lines"] for end in "ab" if line[end]["body"] == "ground" and line["kind"] != "turn"
+        ]  # fmt: skip
+        self.ground = triangles([*data["scenery"], *data["bearings"], *feet], "#9aa4ae")
         self.up = np.array(data["up"])
         width = int(size[0] * (1.0 - PLOTS)) if any(plot["shown"] for plot in self.clip["plots"]) else size[0]
         self.size = size
@@ -126,7 +132,9 @@ class Painter:
                 yield corners @ R.T + pose[:3], normals @ R.T, colours
         for line in self.data["lines"]:
             ends = [self.point(k, line[end]) for end in "ab"]
-            if all(np.isfinite(end).all() for end in ends):
+            if line["kind"] == "turn":
+                yield turn_of_wire(line, *(np.r_[at, self.turn(k, line[end])] for at, end in zip(ends, "ab", strict=True)))
+            elif all(np.isfinite(end).all() for end in ends):
                 R = along(ends[1] - ends[0])
                 corners, normals, colours = triangles(line_parts(line, float(np.linalg.norm(ends[1] - ends[0]))), line["colour"])
                 yield corners @ R.T + ends[0], normals @ R.T, colours
@@ -136,6 +144,9 @@ class Painter:
             return np.array(end["point"]) - self.origin[k]
         pose = self.poses[k, self.number[end["body"]]]
         return pose[:3] + matrix(pose[3:]) @ np.array(end["point"])
+
+    def turn(self, k: int, end: Mapping[str, Any]) -> np.ndarray:
+        return np.array([1.0, 0.0, 0.0, 0.0]) if end["body"] == "ground" else self.poses[k, self.number[end["body"]], 3:]
 
     def frame(self, k: int) -> np.ndarray:
         """The picture of frame k, height x width x 3 bytes."""

@@ -8,8 +8,8 @@ from typing import Any
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.collector import uncollected
 from kinetree.models.description.loader import describe
+from kinetree.models.description.reading.source import Text
 from kinetree.models.description.schema import Description
-from kinetree.models.description.source import Text
 from kinetree.models.system.system import System
 from kinetree.models.system.variants import system_of
 

@@ -16,7 +16,7 @@ import numpy as np
 import typer
 
 from kinetree.models import load
-from kinetree.models.description.source import library_names
+from kinetree.models.description.reading.source import library_names
 from kinetree.models.specialised.compiler import compiled
 from kinetree.models.specialised.functions import llvm_text
 from kinetree.models.specialised.system import REPEATS, Specialised

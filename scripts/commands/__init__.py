@@ -24,5 +24,13 @@ def found() -> dict[str, Callable]:
     return {command.name: command.function for command in sorted(commands, key=lambda command: (command.place, command.name))}
 
 
+def asked_for(name: str) -> dict[str, Callable]:
+    """The command of this name alone where a module has the name, for reading all of them takes longer than most need to begin; else all."""
+    if name.isidentifier() and name in {module.name for module in iter_modules(__path__)}:
+        command: Command = import_module(f"{__name__}.{name}").COMMAND
+        if command.name == name:
+            return {name: command.function}
+    return found()
+
+
 gc.set_threshold(100_000)  # what commands make while they start stays: to look through it for garbage takes a tenth of the time
-COMMANDS = found()

@@ -45,7 +45,7 @@ def counted(number: int, one: str, many: str) -> str:
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """Counts and warnings of a good description."""
     from kinetree.models import load
-    from kinetree.models.run.unit import later
+    from kinetree.models.run.foreseen import foreseen
 
     mechanism = load(file, **settings)
     told: dict[str, Any] = {"warnings": [str(warning) for warning in mechanism.description.warnings]}
@@ -53,8 +53,7 @@ def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}
     system = mechanism.compile()
-    later(system)  # mistakes of later stages show here, not in the middle of a run
-    told["warnings"] += [*map(str, system.warnings)]
+    told["warnings"] += [*map(str, system.warnings), *foreseen(system)]  # mistakes of later stages show here, not in the middle of a run
     controllers = {name: each.kind for name, each in mechanism.description.controllers.items()}
     return told | {"bodies": len(system.bodies), "freedoms": system.freedoms} | ({"controllers": controllers} if controllers else {})
 

@@ -32,49 +32,66 @@ def explain(
         typer.echo(f"{place:<{width}}  {what}")
 
 
-def tables() -> dict[str, type]:
-    """Every table of the format by the words that name it."""
+def tables() -> list[tuple[str, type]]:
+    """(label, model) of every table of the format; a label's words name the table, its sections first."""
+    from kinetree.models.description.parts.controller_parts import CONTROLLERS
     from kinetree.models.description.reference import TABLES
     from kinetree.models.description.schema import Description
     from kinetree.models.forces.kinds import KINDS
     from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 
-    found: dict[str, type] = {"description": Description}
+    found: list[tuple[str, type]] = [("description", Description)]
     for title, model in TABLES.items():
-        names = re.findall(r"[a-z_]+", title)[-1:] if title.startswith("[") else [part.split()[0] for part in title.split(", ") if " " not in part]
-        found |= dict.fromkeys(names, model)
-    found |= {f"forces {name}": kind.table for name, kind in KINDS.items()}
-    return found | {f"hydraulics {name}": kind.table for name, kind in HYDRAULICS.items()}
+        found += [
+            (name.replace(".NAME", ""), model) for name in (part.split(" as in ")[0] for part in title.split(", ")) if not name.startswith("as ")
+        ]
+    found += [(f"[forces] kind = {name}", kind.table) for name, kind in KINDS.items()]
+    found += [(f"[hydraulics] kind = {name}", kind.table) for name, kind in HYDRAULICS.items()]
+    return found + [(f"[controllers] kind = {name}", model) for name, model in CONTROLLERS.items()]
+
+
+def path_of(label: str) -> list[str]:
+    """The words of a label: [report.tables] is 'report', 'tables', and a kind stands behind its section."""
+    return [word for word in re.findall(r"[a-z_]+(?:-[a-z]+)*", label) if word != "kind"]
 
 
 def known() -> list[str]:
     """Every word that has a meaning."""
     every = tables()
-    keys = {key for model in every.values() for key in model.model_fields}  # type: ignore[attr-defined]
-    return sorted({*MEANINGS, *keys, *(word for name in every for word in name.split())})
+    keys = {key for _, model in every for key in model.model_fields}  # type: ignore[attr-defined]
+    return sorted({*MEANINGS, *keys, *(word for label, _ in every for word in path_of(label))})
 
 
 def meanings(asked: str) -> list[tuple[str, str]]:
     """(place, meaning) of everything that is asked for: the last word of a path first of all."""
     paths = [path for path in re.findall(r"(?:^|\s)([a-z_]+(?:\.[\w-]+|\[\d+\])+)(?=[:\s]|$)", asked) if not path.endswith((".toml", ".json"))]
     text = re.sub(r"\[\d+\]", "", paths[0] if paths else asked)
-    parts = [part for part in re.split(r"[.\s]+", text.strip("[]")) if part]
+    parts = [part for part in re.split(r"[.\s]+", text.strip("[]").lower()) if part]
     if not parts:
         return []
-    last, section = parts[-1].lower(), parts[0].lower()
-    every = tables()
-    found: list[tuple[str, str]] = []
-    for name, model in every.items():
-        words = name.split()
-        if last in words and (len(parts) == 1 or section in words or section == last):
-            found.append((f"[{words[0]}]" + (f" kind = {words[1]}" if len(words) > 1 else ""), first_line(model)))
-            found += [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
-    if found:
-        kinds = [each for each in found if " kind = " in each[0]]
-        return kinds if len(kinds) > 1 and last == kinds[0][0].partition("]")[0][1:] else found  # a section of many kinds: a line for each
-    for name, model in every.items():
-        if last in model.model_fields and (len(parts) == 1 or section in name.split()):  # type: ignore[attr-defined]
-            found.append((f"{name.replace(' ', ' kind = ')}: {last}", described(model, last)))
+    last, section = parts[-1], parts[0]
+    named = [(label, model) for label, model in tables() if last in path_of(label) and (len(parts) == 1 or section in path_of(label))]
+    exact = [(label, model) for label, model in named if path_of(label) in (parts, [last])] or named
+    if len(exact) == 1:  # one table, and a line for each that stands inside or is called the same
+        ((label, model),) = exact
+        keys = [(f"  {key}", described(model, key)) for key in model.model_fields if key not in ("kind", "copies")]  # type: ignore[attr-defined]
+        return [(label, first_line(model)), *keys, *((other, first_line(each)) for other, each in named if other != label)]
+    if exact:
+        return [(label, first_line(model)) for label, model in exact]
+    if last == "kind":
+        return [
+            (
+                "kind",
+                "which kind of a table it is; `kinetree explain forces`, `hydraulics` and `controllers` list them",
+            )
+        ]
+    exactly = {(name, key) for label, model in tables() for name in [" ".join(path_of(label))] for key in model.model_fields}  # type: ignore[attr-defined]
+    found = [
+        (f"{' '.join(label.replace('[', '').replace(']', '').split())}: {last}", described(model, last))
+        for label, model in tables()
+        if last in model.model_fields and (len(parts) == 1 or section in path_of(label))  # type: ignore[attr-defined]
+        if [section] == path_of(label) or (section, last) not in exactly
+    ]
     if len(parts) > 1 and not found:
         return meanings(last) or nearest(section, last)
     return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
@@ -84,12 +101,12 @@ def nearest(section: str, key: str) -> list[tuple[str, str]]:
     """Keys of a section that are written nearly like one it does not have."""
     from difflib import get_close_matches
 
-    found = []
-    for name, model in tables().items():
-        if section in name.split():
-            for near in get_close_matches(key, list(model.model_fields), 1, 0.7):  # type: ignore[attr-defined]
-                found.append((f"{name.replace(' ', ' kind = ')}: {near}", described(model, near)))
-    return found
+    return [
+        (f"{label.replace('[', '').replace(']', '')}: {near}", described(model, near))
+        for label, model in tables()
+        if section in path_of(label)
+        for near in get_close_matches(key, list(model.model_fields), 1, 0.7)  # type: ignore[attr-defined]
+    ]
 
 
 def first_line(model: type) -> str:

@@ -27,7 +27,7 @@ def import_robot(
     from inspect import signature
 
     from kinetree.models import load
-    from kinetree.models.description.source import foreign_reader, is_foreign
+    from kinetree.models.description.reading.source import foreign_reader, is_foreign
     from kinetree.models.foreign.toml_text import toml_text
 
     if not is_foreign(file):

@@ -20,7 +20,7 @@ def library(
 
         rows = {name: (kind.table.__doc__ or "").splitlines()[0] for name, kind in KINDS.items()}
     else:
-        from kinetree.models.description.source import library_names
+        from kinetree.models.description.reading.source import library_names
 
         rows = {f"lib:{name}": title(name) for name in library_names()}
     if json:
@@ -32,7 +32,7 @@ def library(
 
 def title(name: str) -> str:
     """What a library entry is, without making it: text or name of a file, first line of the docstring of a generator."""
-    from kinetree.models.description.source import LIBRARY
+    from kinetree.models.description.reading.source import LIBRARY
 
     paths = (LIBRARY / f"{stem}{suffix}" for stem in (name, name.replace("-", "_")) for suffix in (".toml", ".py"))
     path = next(path for path in paths if path.exists())

@@ -82,7 +82,7 @@ def linearize(
     facts: dict[str, Any] = {**facts_of(linear, ins, outputs, pairs, delay), "loops": loops}
     facts["cycles"] = [found for part, width in parts for found in cycles_of(linear, facts, part, width, delay)]
     facts["sweep"] = measured_on_fmu(mechanism, system, at, ins, outputs, tones, given) if tones else None
-    units = known | {name: spec.unit for name, spec in inputs_known(system).items()}
+    units = units_of_motion(system) | known | {name: spec.unit for name, spec in inputs_known(system).items()}
     if bode:
         pictures.draw_bode(linear, units, ins, outputs, facts["margin_objects"], bode, facts["sweep"])
     if nyquist:
@@ -126,6 +126,13 @@ def inputs_known(system: System) -> dict[str, Any]:
     from kinetree.models.compilation.additions import inputs_of
 
     return inputs_of(system.description)
+
+
+def units_of_motion(system: System) -> dict[str, str]:
+    """Units of coordinates and speeds."""
+    from kinetree.models.description.joint_units import joint_units
+
+    return {name: unit for name, (unit, _) in joint_units(system.description.joints).items()}
 
 
 def place(system: System, at: str, given: dict[str, float] | None, outputs: list[str]) -> Linear:

@@ -46,7 +46,7 @@ def new(
 
 def content(template: str, title: str) -> str:
     """The text of a template under another name."""
-    from kinetree.models.description.source import LIBRARY
+    from kinetree.models.description.reading.source import LIBRARY
 
     source, _ = TEMPLATES[template]
     path = LIBRARY / f"{source}.toml" if source else STARTER.with_name("starter.toml" if template == "pendulum" else f"{template}.toml")

@@ -66,15 +66,39 @@ def show(title: str, task: "Task", found: "Found") -> None:
     from kinetree.scripts.commands.identify import table
 
     console = Console(highlight=False, soft_wrap=True)
-    rows = [(name, f"{v.start:.6g}", f"{found.values[name]:.8g}", at_bound(v, found.values[name])) for name, v in task.variables.items()]
+    rows = [
+        (name, *(value if isinstance(value, str) else f"{value:.8g}" for value in (start, end)), word)
+        for name, _, _, start, end, word in variables(task, found)
+    ]
     console.print(table(title, ("variable", "start", "found", ""), rows))
-    console.print(table("", ("measure", "value"), [(name, f"{value:.6g}") for name, value in found.measures.items()]))
+    values = [(name, *(f"{value:.6g}" for value in pair)) for name, *pair in measures(found)]
+    console.print(table("", ("measure", "value", "at the start"), values))
     if found.front:
         first, second = task.measures
         points = [tuple(f"{row['measures'][text]:.6g}" for text in (first, second)) for row in found.front]
         console.print(table("Pareto front", (first, second), points))
     for note in notes(task, found):
         console.print(note, markup=False)
+
+
+def variables(task: "Task", found: "Found") -> list[tuple[Any, ...]]:
+    """Name, bounds, start, what was found and which bound it touches; the places of an order in one row."""
+    from kinetree.scripts.studies.optimise_search import orders_of
+
+    rows: list[tuple[Any, ...]] = []
+    for name, places in orders_of(task).items():
+        start, end = (
+            " ".join(f"{value:.0f}" for value in each) for each in ([task.variables[p].start for p in places], [found.values[p] for p in places])
+        )
+        rows.append((name, 1.0, float(len(places)), start, end, ""))
+    inside = {place for places in orders_of(task).values() for place in places}
+    every = [(name, v, found.values[name]) for name, v in task.variables.items() if name not in inside]
+    return [*rows, *((name, v.low, v.high, v.start, value, at_bound(v, value)) for name, v, value in every)]
+
+
+def measures(found: "Found") -> list[tuple[Any, ...]]:
+    """Name, value at what was found and at the start."""
+    return [(name, value, found.begin.get(name, float("nan"))) for name, value in found.measures.items()]
 
 
 def at_bound(variable, value: float) -> str:
@@ -102,9 +126,8 @@ def tell(file: Path, task: "Task", found: "Found", path: Path) -> None:
     axes[0, 0].plot(range(1, len(found.history) + 1), found.history)
     axes[0, 0].set(xlabel="evaluation", ylabel="best objective so far")
     axes[0, 0].grid(alpha=0.3)
-    rows = [(name, v.low, v.high, v.start, found.values[name], at_bound(v, found.values[name])) for name, v in task.variables.items()]
-    answer = Section("Found").say(*notes(task, found)).table(("variable", "from", "to", "start", "found", ""), rows)
-    answer.table(("measure", "value"), list(found.measures.items()))
+    answer = Section("Found").say(*notes(task, found)).table(("variable", "from", "to", "start", "found", ""), variables(task, found))
+    answer.table(("measure", "value", "at the start"), measures(found))
     front = front_section(task, found) if found.front else None
     search = Section("Search").picture(figure, "Best objective over evaluations")
     search.table((*task.variables, "objective"), [(*values.values(), value) for values, value in found.starts], "Where every start ended")

@@ -2,7 +2,7 @@
 
 The process asks for SCHED_FIFO and locked memory and says what it got; the collector of garbage rests. It sleeps until shortly before a deadline and
 spins the rest. What is injected stands on top of what the network and the partner take: losses are drawn and delays held back here, both ways
-together.
+together. The loop is compiled (rhythm.c); the same in Python stands below for machines without a compiler.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from kinetree.scripts.hil.loop import Arrivals, Injected, Record, apply
 from kinetree.scripts.hil.mailbox import Mailbox
 from kinetree.scripts.hil.plant import Plant
 from kinetree.scripts.hil.prompt import prompt
+from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -116,11 +117,28 @@ def run(scenario: Scenario, told: Callable[[float], None] = lambda time: None) -
         connected(scenario) as door,
         prompt(PRIORITY, record.notes),
     ):
-        record.bare = bare_loop(scenario.step, min(BARE, scenario.steps))
-        exchange(record, plant, door, told)
-        for _ in range(3):  # datagrams may be lost
-            send(door, Frame(0, plant.time, (), True))
+        if plant.archive.needs_python:
+            record.notes.append("this FMU computes behind a Python interpreter: `kinetree fmu --backend native` packs a faster one")
+        try:
+            steps(record, plant, door, told)
+        finally:
+            for _ in range(3):  # datagrams may be lost
+                send(door, Frame(0, plant.time, (), True))
     return record
+
+
+def steps(record: Record, plant: Plant, door: Door, told: Callable[[float], None]) -> None:
+    """A loop that only waits, then the run: compiled, or in Python where that cannot be."""
+    s, loaded = record.scenario, library()
+    count = min(BARE, s.steps)
+    if not isinstance(loaded, str):
+        rhythm = Rhythm(loaded, record, plant, door, SPIN)
+        record.bare = rhythm.bare(count)
+        rhythm.go(told)
+        return
+    record.notes.append(f"the loop runs in Python, which is slower: {loaded}")
+    record.bare = bare_loop(s.step, count)
+    exchange(record, plant, door, told)
 
 
 def send(door: Door, frame: Frame) -> None:

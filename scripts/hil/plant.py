@@ -63,6 +63,9 @@ class Plant:
         self.time = target
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        from fmpy.fmi1 import FMICallException
+
+        said = self.host.messages[-1] if self.host.messages else ""
         try:
             self.host.fmu.terminate()
         except Exception:  # noqa: S110  # an FMU that has failed may refuse; what went wrong has been said
@@ -71,6 +74,8 @@ class Plant:
             self.host.fmu.freeInstance()
             self.archive.__exit__()
             self.folder.cleanup()
+        if isinstance(error, FMICallException) and said:
+            raise ArithmeticError(f"{error}: {said}") from error
 
 
 def array(references) -> ctypes.Array:

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.result.readable import as_read
 from kinetree.models.result.tables import lasting
 from kinetree.models.result.whole_file import whole_file
 
 PANELS = 16  # at most
 NAMED = 8  # lines of a panel that a legend names
 LABELS = 26  # stages named above the first panel
-PRESSURE, SPOOL, BAR = "pressure", "spool", 1e5
-SMALL = 0.1  # deviations below it are drawn in thousandths
+PRESSURE, SPOOL = "pressure", "spool"
 FLAT = 0.05  # part of a panel's height below which no line would show its motion
 
 
@@ -57,8 +57,8 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
     wanted = panels(result, system.coordinates, drawn(system, result))
     figure = Figure(figsize=(10.0, 1.2 + 1.9 * max(len(wanted), 1)), layout="constrained")
     rows = figure.subplots(max(len(wanted), 1), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (what, unit, names) in zip(rows, wanted):
-        draw_panel(axes, result, what, unit, names)
+    for axes, (what, _, names) in zip(rows, wanted):
+        draw_panel(axes, result, what, names)
         for event in result.events:
             if event.kind == "stage":
                 axes.axvline(event.time, color="#b03030", linewidth=0.6, linestyle="--")
@@ -73,16 +73,15 @@ def draw_stages(system: Any, result: Any, path: str | Path) -> None:
         figure.savefig(draft, dpi=110)
 
 
-def draw_panel(axes: Any, result: Any, what: str, unit: str, names: list[str]) -> None:
-    """Lines of one unit; small deviations in thousandths of it."""
+def draw_panel(axes: Any, result: Any, what: str, names: list[str]) -> None:
+    """Lines of one unit, that which fits all of them."""
     height = max(result[name].max() for name in names) - min(result[name].min() for name in names)
     if len(names) > 1 and max(np.ptp(result[name]) for name in names) < FLAT * height:
         what = "deviation"
     columns = {name: result[name] - (result[name][0] if what == "deviation" else 0.0) for name in names}
-    fine = what == "deviation" and unit in ("m", "rad") and max(np.abs(values).max() for values in columns.values()) < SMALL
-    scale, unit = (1e3, f"m{unit}") if fine else (1 / BAR, "bar") if unit == "Pa" else (1.0, unit)
-    for name, values in columns.items():
-        axes.plot(result.time, values * scale, linewidth=1.0, label=name)
+    shown, unit = as_read(result, names[0], np.stack(list(columns.values())), difference=what == "deviation")
+    for name, values in zip(names, shown, strict=True):
+        axes.plot(result.time, values, linewidth=1.0, label=name)
     together = names[0].partition(".")[2].partition("_")[0] or kind(names[0])
     label = "deviation" if what == "deviation" else names[0].replace("_", " ") if len(names) == 1 else together
     axes.set_ylabel(f"{label}\n[{unit}]" if unit and unit != "1" else label)

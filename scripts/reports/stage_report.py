@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kinetree.models.description.report_parts import ROWS, ReportTable
+from kinetree.models.description.parts.report_parts import ROWS, ReportTable
 from kinetree.models.result.stage_rows import StageTable, stage_table
 from kinetree.models.result.whole_file import opened, write_text
 from kinetree.scripts.terminal.arguments import one_of

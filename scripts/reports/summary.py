@@ -70,16 +70,17 @@ def summary(system: Any, result: Any, written: list[Path], chosen: Sequence[str]
     console = show_table(table)
     if len(names) > COLUMNS:
         console.print(f"... {len(names) - COLUMNS} more (--output writes all)")
-    sampling = tuple(f"event '{name}." for name in system.description.controllers)
-    told = [event for event in result.events if not (event.cause or "").startswith(sampling or "\n")]
+    inner = tuple(f"event '{name}." for name in system.description.controllers) or ("\n",)
+    told = [event for event in result.events if not (event.cause or "").startswith(inner)]
+    sampled = sum((event.cause or "").startswith(inner) and not (event.cause or "").partition(".")[2].startswith("begin") for event in result.events)
     for event in told[:EVENTS]:
         begins = f"; '{event.stage}' begins" if event.kind == "stage" else ""
         others = f" and {event.together - 1} more" if event.together > 1 else ""
         console.print(escape(f"t = {event.time:.9g} s: {event.cause or event.kind}{others}{begins}"))
     if len(told) > EVENTS:
         console.print(f"... {len(told) - EVENTS} more events")
-    if len(told) < len(result.events):
-        console.print(f"{len(result.events) - len(told)} instants of sampled controllers")
+    if sampled:
+        console.print(f"{sampled} instants of sampled controllers")
     for name in getattr(result, "unreached", ()):
         console.print(escape(f"stage '{name}' was not reached: the run ended in stage '{result.stage_names[int(result['stage'][-1])]}'"))
     if result.statistics:

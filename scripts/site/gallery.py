@@ -29,7 +29,7 @@ class Seen:
 
 def sources() -> dict[str, str]:
     """Name of a scene and what is loaded for it: the mechanisms of the tutorials, then those of the library."""
-    from kinetree.models.description.source import library_names
+    from kinetree.models.description.reading.source import library_names
 
     examples = {f"example-{Path(path).parent.name}": str(EXAMPLES / path) for path in SHOWN_EXAMPLES}
     return examples | {name: f"lib:{name}" for name in library_names() if name not in WITHOUT}

@@ -78,7 +78,7 @@ def signature(thing: Any) -> str:
 
 def described(thing: Any) -> str:
     """The docstring as one paragraph that may stand in a list of definitions."""
-    return (inspect.getdoc(thing) or "").replace("\n\n", "\n\n    ").replace("\n", "\n    ")
+    return (inspect.getdoc(thing) or "").replace("\n", "\n    ")
 
 
 def paragraphs(thing: Any) -> str:
@@ -87,11 +87,9 @@ def paragraphs(thing: Any) -> str:
 
 def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
-    from typer.main import get_command
+    from kinetree.scripts.cli import command_line
 
-    from kinetree.scripts.cli import app
-
-    root: Any = get_command(app)
+    root: Any = command_line([])
     parts = [
         "# Command line",
         "",
@@ -117,14 +115,14 @@ def help_text(text: str) -> Iterator[str]:
 def row(parameter: Any) -> str:
     """A line of the table of a command."""
     if parameter.param_type_name == "argument":
-        name = parameter.make_metavar(None) if False else (parameter.metavar or parameter.name.upper())
+        name = parameter.metavar or parameter.name.upper()
         label = f"`{name}`"
     else:
         label = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
     default = parameter.default
-    shown = "" if default in (None, False, ()) or callable(default) else f"`{default}`"
+    shown = "" if default in (None, False, (), "") or callable(default) else f"`{default}`"
     text = (parameter.help or "").replace("|", "\\|")
-    return f"| {label.replace('|', chr(92) + '|')} | {'required' if parameter.required else shown} | {text} |"
+    return f"| {label} | {'required' if parameter.required else shown} | {text} |"
 
 
 def changes() -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.scripts.studies.optimise_file import Task
 from kinetree.scripts.studies.optimise_search import BAD, KEPT, Search
+from kinetree.scripts.terminal.failure import BadInput
 
 Told = Callable[[float, float], None]
 
@@ -34,6 +35,7 @@ class Found:
     starts: list[tuple[dict[str, float], float]]  # where every search ended
     interrupted: bool = False
     front: list[dict[str, Any]] = field(default_factory=list)  # of a Pareto front: values, measures
+    begin: dict[str, float] = field(default_factory=dict)  # measures where the search began
 
 
 def optimise(task: Task, told: Told = lambda done, best: None, state: Path | None = None) -> Found:
@@ -48,7 +50,7 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
         starts += list(cube("sobol", len(task.variables), task.multistart, task.seed))
     try:
         for start in starts if task.method != "differential-evolution" else starts[:1]:
-            result = locally(search, start) if task.method != "differential-evolution" else globally(search)
+            result = locally(search, start) if task.method != "differential-evolution" else globally(search, start)
             message = str(result.message)
             end = search.snapped(np.clip(result.x, 0, 1)[None])
             ends.append((search.values(end[0]), search.objective(search.measures(end)[0])))
@@ -58,9 +60,11 @@ def optimise(task: Task, told: Told = lambda done, best: None, state: Path | Non
         raise ArithmeticError("no run of the search could be measured")
     values = search.known[search.best[2].tobytes()]
     measures = dict(zip(task.texts, map(float, values), strict=True))
+    first = search.known.get(search.snapped(starts[0][None])[0].tobytes())
+    begin = {} if first is None else dict(zip(task.texts, map(float, first), strict=True))
     seconds, feasible = search.seconds, search.broken(values) <= KEPT
     point, objective = search.values(search.best[2]), search.objective(values)
-    return Found(point, objective, measures, feasible, search.count, seconds, search.history, message, ends, interrupted)
+    return Found(point, objective, measures, feasible, search.count, seconds, search.history, message, ends, interrupted, begin=begin)
 
 
 def locally(search: Search, start: np.ndarray) -> Any:
@@ -94,15 +98,18 @@ def locally(search: Search, start: np.ndarray) -> Any:
     )  # fmt: skip
 
 
-def globally(search: Search) -> Any:
-    """Differential evolution, a generation at a time; broken constraints are paid for."""
+def globally(search: Search, start: np.ndarray) -> Any:
+    """Differential evolution, a generation at a time, the start among the first; broken constraints are paid for."""
     from scipy.optimize import differential_evolution
 
     def price(points: np.ndarray) -> np.ndarray:
-        values = search.measures(np.clip(points.T, 0.0, 1.0))
+        try:
+            values = search.measures(np.clip(points.T, 0.0, 1.0))
+        except ValueError as error:  # scipy takes it for one of its own and hides what it says
+            raise BadInput(str(error)) from error
         return np.array([search.objective(row) + BAD * min(search.broken(row), 1.0) for row in values])
 
-    how: dict[str, Any] = {"maxiter": search.task.iterations, "rng": search.task.seed, "polish": False, "tol": 1e-6}
+    how: dict[str, Any] = {"maxiter": search.task.iterations, "rng": search.task.seed, "polish": False, "tol": 1e-6, "x0": np.clip(start, 0.0, 1.0)}
     return differential_evolution(price, [(0.0, 1.0)] * search.low.size, vectorized=True, updating="deferred", **how)
 
 

@@ -193,7 +193,7 @@ def on_cluster(source: str, cases: Cases, options: dict, texts: Sequence[str], a
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BadInput("--cluster needs dask: pip install 'kinetree[cluster]'") from None
-    from kinetree.models.description.source import read
+    from kinetree.models.description.reading.source import read
 
     sent = source if source.startswith("lib:") else json.dumps(read(source)[0])
     try:

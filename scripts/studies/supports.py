@@ -42,6 +42,7 @@ class Case:
     largest: list[dict[str, float]] = field(default_factory=list)  # deviations of `hold`, a dict per disturbance
     left: list[dict[str, float]] = field(default_factory=list)  # deviations before the next one
     settled: list[dict[str, float]] = field(default_factory=list)  # times until they stay within the band
+    units: dict[str, str] = field(default_factory=dict)  # of what is told and held
     extension: float = math.nan
 
     @property
@@ -154,6 +155,7 @@ class Study:
         slow = sorted((mode for mode in rest.modes if mode.frequency > 1e-6 and mode.damping < 1.0), key=lambda mode: mode.frequency)
         case.modes = [(mode.frequency, mode.damping) for mode in slow[:MODES]]
         result = system.simulate(**self.wanted.run_table.model_dump(exclude_unset=True))
+        case.units = {name: result.unit(name) for name in (*self.wanted.angles, *self.wanted.hold)}
         case.least = {label: float(result[f"force('{label}')"].min()) for label in self.supports}
         for begin, end in self.spans(result):
             inside = (result.time >= begin) & (result.time <= end)

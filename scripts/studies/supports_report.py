@@ -31,14 +31,28 @@ def milli(value: float) -> str:
     return f"{1e3 * value:.4f}"
 
 
+def thousandth(names: list[str], cases: list[Case]) -> str:
+    """A thousandth of the unit of columns, mrad or mm, as far as they have one in common."""
+    units = {case.units[name] for case in cases if not case.failed for name in names}
+    return f"m{units.pop()}" if units in ({"rad"}, {"m"}) else "1e-3"
+
+
 def name_of(case: Case) -> str:
     return f"{case.aspect} {case.value:g}" if case.aspect else "as described"
 
 
 def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
     """Head and rows: modes, values at rest, margins, deviations over all disturbances."""
-    heads = ["case", *(f"mode {k + 1} [Hz] (ratio)" for k in range(MODES)), *(f"{name} at rest [1e-3]" for name in wanted.angles)]
-    heads += ["least load over mean", "kept in the run", *(f"{name}: {word}" for name in wanted.hold for word in ("largest [1e-3]", "left [1e-3]"))]
+    heads = [
+        "case",
+        *(f"mode {k + 1} [Hz] (ratio)" for k in range(MODES)),
+        *(f"{name} at rest [{thousandth([name], cases)}]" for name in wanted.angles),
+    ]
+    heads += [
+        "least load over mean",
+        "kept in the run",
+        *(f"{name}: {word} [{thousandth([name], cases)}]" for name in wanted.hold for word in ("largest", "left")),
+    ]
     rows = [heads]
     for case in cases:
         if case.failed:
@@ -55,8 +69,9 @@ def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
 
 def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
     """Head and rows: every disturbance of every case."""
-    words = ("largest [1e-3]", "left [1e-3]", "settled after [s]")
-    rows = [["case", "disturbance", *(f"{name}: {word}" for name in wanted.hold for word in words)]]
+    heads = [(name, thousandth([name], cases)) for name in wanted.hold]
+    words = [word for name, unit in heads for word in (f"{name}: largest [{unit}]", f"{name}: left [{unit}]", f"{name}: settled after [s]")]
+    rows = [["case", "disturbance", *words]]
     for case in cases:
         for k, (largest, left, settled) in enumerate(zip(case.largest, case.left, case.settled, strict=True), 1):
             cells = [text for name in wanted.hold for text in (milli(largest[name]), milli(left[name]), f"{settled[name]:.2f}")]
@@ -88,7 +103,7 @@ def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
             places[2].plot(x, y, "o-", color=colour, linewidth=1.1, markersize=3.5, label=f"{name}, largest")
             left = [1e3 * abs(case.left[-1][name]) for case in good]
             places[2].plot(x, left, "o--", color=colour, linewidth=0.9, markersize=2.5, label=f"{name}, left at the end")
-        for place, text in zip(places, ("frequency [Hz]", "load [1]", "deviation [1e-3]"), strict=True):
+        for place, text in zip(places, ("frequency [Hz]", "load [1]", f"deviation [{thousandth(wanted.hold, cases)}]"), strict=True):
             place.set_xlabel(TEXTS.get(aspect, aspect), fontsize="small")
             place.set_ylabel(text)
             place.grid(alpha=0.4)

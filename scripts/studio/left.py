@@ -7,8 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
+from kinetree.models.description.reading.source import library_names
 from kinetree.models.description.schema import INTEGRATORS
-from kinetree.models.description.source import library_names
 from kinetree.scripts.commands.new import TEMPLATES
 from kinetree.scripts.studio.panels import HEADING, number, parameter_rows, structure
 from kinetree.scripts.studio.session import Session

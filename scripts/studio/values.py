@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.units import fits, parse_unit
-from kinetree.models.description.value_parts import Parameter
+from kinetree.models.description.parts.value_parts import Parameter
+from kinetree.models.description.units.unit import fits, parse_unit
 
 HEAD = ("name", "value", "unit", "text")
 DIGITS = 12

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.description.errors import suggestion
-from kinetree.models.description.units import UnitError, fits, parse_unit
+from kinetree.models.description.units.unit import UnitError, fits, parse_unit
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.recorded import Recorded
 

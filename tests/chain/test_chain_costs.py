@@ -124,7 +124,7 @@ def test_benchmark_of_a_description(tmp_path, capsys):
     assert cli.main(["bench", "chain", "lib:helical-spring", "--quick", "--json", str(tmp_path / "b.json")]) == 0
     assert "kinetree chain" in capsys.readouterr().out
     report = json.loads((tmp_path / "b.json").read_text())
-    assert {row["chain"] for row in report["results"]} == {"helical spring of 8 turns"} and report["headline"] > 1.0
+    assert {row["chain"] for row in report["results"]} == {"Helical spring of 8 turns"} and report["headline"] > 1.0
 
 
 def test_a_file_is_for_chains_only():

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from kinetree.scripts import cli
-from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.commands import found
 from kinetree.scripts.terminal.recorded import Recorded
 
+COMMANDS = found()
 HEAVY = ("numpy", "scipy", "numba", "pydantic", "matplotlib", "fmpy", "pythonfmu", "h5py", "pyarrow")
 PENDULUM = """
 format = "kinetree/1"

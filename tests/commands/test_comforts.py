@@ -6,9 +6,12 @@ import pytest
 from tree import ROOT
 
 from kinetree.models import load
+from kinetree.models.description.parts.controller_parts import CONTROLLERS
 from kinetree.models.description.reference import TABLES
 from kinetree.models.expressions.functions import CONSTANTS, FUNCTIONS, RESERVED
 from kinetree.models.expressions.meanings import MEANINGS as EXPLAINED
+from kinetree.models.forces.kinds import KINDS as FORCES
+from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.scripts.cli import main
 from kinetree.scripts.commands.new import TEMPLATES, content
 from kinetree.scripts.terminal.advice import ADVICE
@@ -52,6 +55,19 @@ def test_keys_tables_functions_and_messages_are_explained(capsys):
     assert any("[parameters]" in each["what"] for each in told(capsys, message))
     assert main(["explain", "gibberish"]) == 2 and main(["explain", "inertai"]) == 2
     assert "inertia" in capsys.readouterr().err
+
+
+def test_every_table_of_the_format_is_explained_by_its_own_words(capsys):
+    """Sections of many kinds list them, two tables of one name are told apart."""
+    for section, kinds in (("forces", FORCES), ("hydraulics", HYDRAULICS), ("controllers", CONTROLLERS)):
+        assert {each["place"] for each in told(capsys, section)} >= {f"[{section}] kind = {name}" for name in kinds}
+        for name in kinds:
+            assert any(each["place"] == f"[{section}] kind = {name}" for each in told(capsys, section, name)), name
+    assert told(capsys, "tables")[0]["place"] == "[tables]" and told(capsys, "report.tables")[0]["place"] == "[report.tables]"
+    assert [each["place"] for each in told(capsys, "controllers.hold.kp")] == ["controllers kind = pid: kp"]
+    for title in TABLES:
+        name = title.strip("[]").split(",")[0].replace(".NAME", "")
+        assert told(capsys, name)[0]["what"] == (TABLES[title].__doc__ or "").strip().split("\n")[0], title
 
 
 def test_advice_is_about_messages_that_there_are():

@@ -191,6 +191,22 @@ def test_paradox_of_painleve():
     system(sliding_rod(1.001 * bound, -1.0)).simulate(stop_time=0.01, output_step=0.01)  # dragged, not pushed
 
 
+@pytest.mark.parametrize("integrator", ["rk45", "tsit5", "adams"])
+def test_what_is_far_away_does_not_stop_a_run(integrator: str):
+    """Right after an event the rate of its guard is looked for ever further along the motion; where the far state is one without contact forces
+    (Painlevé's paradox) the run had ended, though it never comes there. A cubic guard has no rate; the event changes nothing, the motion neither.
+    """
+    rod = sliding_rod(2.0, 6.0)
+    transforms = rod["joints"]["move"]["transforms"]
+    transforms[1]["start"], transforms[2]["start"] = math.sin(1.5), 1.5
+    alone = system(rod).simulate(stop_time=0.03, output_step=0.01)
+    event = {"events": {"passes": {"when": "(x - 0.05)**3 > 0", "set": {"passed": 1.0}}}, "parameters": {"passed": 0.0}}
+    result = system(rod, **event).simulate(stop_time=0.03, output_step=0.01, integrator=integrator)
+    assert len(result.events) == 1 and result.events[0].time == pytest.approx(0.05 / 6.0, rel=0.1)
+    for name in ("x", "phi", "der(x)", "der(phi)"):
+        assert result[name] == pytest.approx(alone[name], rel=1e-6, abs=1e-7), name
+
+
 def test_overlap_at_the_start_is_refused():
     with pytest.raises(EvaluationError, match="contact 'left'.*overlap"):
         system(plane_block(0.4, 0.2, (0, 0.05, 0)), contacts=feet(0.4, 0.2)).simulate(stop_time=0.1)

@@ -315,3 +315,13 @@ def test_a_controller_acts_under_every_integrator(name: str):
     found = load(slider(law)).compile().simulate(1.0, output_step=0.1, integrator=name, tolerance=1e-10)
     assert [event.cause for event in found.events] == [event.cause for event in expected.events] != []
     assert found["s"] == pytest.approx(expected["s"], abs=1e-7)
+
+
+def test_what_is_read_has_the_unit_of_what_is_measured_and_a_setpoint_of_another_is_refused():
+    law = {"kind": "pid", "measure": "s", "kp": 1.0, "setpoint": "0.1*t"}
+    for controller in (law, law | {"period": 0.01}):
+        result = load(slider(controller)).compile().simulate(0.02, output_step=0.01)
+        assert {result.unit(f"hold.{key}") for key in ("measured", "wanted", "error")} == {"m"}
+        with pytest.raises(ModelError, match="expected a value in m"):
+            load(slider(controller | {"setpoint": "way"}, parameters={"way": {"value": 0.1, "unit": "rad"}})).compile()
+        load(slider(controller | {"setpoint": "way"}, parameters={"way": {"value": 100, "unit": "mm"}})).compile()

@@ -106,6 +106,15 @@ def test_rotary_actuators_and_chambers_have_their_ports(tmp_path: Path):
     assert "Kinetree.Interfaces.OilPort lift_a" in text and "fmu.lift_flow_b = lift_b.q;" in text and "lift_b.p = fmu.lift_pressure_b;" in text
 
 
+def test_a_coordinate_that_slides_has_a_flange_that_slides(tmp_path: Path):
+    """The flange follows what the coordinate is, not that it is one."""
+    file = tmp_path / "slide.json"
+    joint = {"child": "b", "type": "prismatic", "axis": "x", "coordinates": ["x"]}
+    file.write_text(json.dumps({"bodies": {"b": {"mass": 2.0}}, "joints": {"j": joint}, "actuators": {"push": {"coordinate": "x"}}}))
+    text = wrapper(tmp_path, str(file), "Slide")
+    assert "Modelica.Mechanics.Translational.Interfaces.Flange_b push" in text and "Rotational" not in text
+
+
 def test_names_of_modelica_are_each_used_once():
     """Signs that Modelica has no room for become _; what would then be one name, or a word of the language, gets one more."""
     names, wanted = Names(), ["arm_position_1", "arm_position_1_", "when_", "fmu_", "a_b", "a_b_", "a_b"]

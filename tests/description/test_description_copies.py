@@ -8,9 +8,9 @@ import types
 import pytest
 
 from kinetree.models import ModelError
-from kinetree.models.description import source as reading
-from kinetree.models.description.copies import MOST_COPIES, fill
 from kinetree.models.description.loader import describe
+from kinetree.models.description.reading import source as reading
+from kinetree.models.description.reading.copies import MOST_COPIES, fill
 
 CARRIER = """
 name = "carrier with modules"

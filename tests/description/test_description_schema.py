@@ -3,20 +3,23 @@
 import json
 import math
 import tomllib
+from typing import Annotated, Any
 
 import jsonschema
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from regulator_description import REGULATOR
 from work_counted import calls
 
 from kinetree.models.description.errors import ModelError
 from kinetree.models.description.json_schema import FILE, json_schema, schema_text
 from kinetree.models.description.loader import describe
-from kinetree.models.description.origin import scan
+from kinetree.models.description.reading.origin import scan
 from kinetree.models.description.reference import FILE as FORMAT_PAGE
 from kinetree.models.description.reference import reference
 from kinetree.models.description.schema import Description
-from kinetree.models.description.units import UnitError, parse_unit
+from kinetree.models.description.tagged import OneOf
+from kinetree.models.description.units.unit import UnitError, parse_unit
 from kinetree.models.forces.kinds import KINDS, force_kind
 
 EVERYTHING = """
@@ -274,3 +277,21 @@ def test_temperature_has_an_offset_and_stands_alone():
     for wrong in ("degC/s", "q", "N..m", "m^x", "N/", "m99999", "x" * 200, "kkg", "(m"):
         with pytest.raises(UnitError):
             parse_unit(wrong)
+
+
+def test_readers_are_made_for_kinds_that_are_used():
+    """The reader of a kind is made for its first table; what it says and where does not differ from a union of all kinds."""
+    either = OneOf({name: kind.table for name, kind in KINDS.items()}, force_kind)
+    assert not either.reader.cache_info().currsize
+    places = {"coordinate": "x", "between": [{}, {"body": "a"}], "body": "a"}
+    given = [dict(kind.example) | {kind.place: places[kind.place], "kind": name} for name, kind in list(KINDS.items())[:5]]
+    for table in given:
+        assert either.read(table) == either.all_kinds.validate_python(table)
+    assert 0 < either.reader.cache_info().currsize < len(KINDS)
+    for table in (given[0] | {"nonsense": 1}, {"kind": "nonsense"}, {}, 3):
+        told = []
+        for read in (TypeAdapter(Annotated[Any, either]).validate_python, either.all_kinds.validate_python):
+            with pytest.raises(ValidationError) as error:
+                read(table)
+            told.append([(each["type"], each["loc"], each["input"]) for each in error.value.errors()])
+        assert told[0] == told[1], table

@@ -9,9 +9,9 @@ from kinetree.fmu.model_description import Facts, write_xml
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import ModelError, load
-from kinetree.models.description.dimensions import dimension_of
-from kinetree.models.description.source import library_names
-from kinetree.models.description.units import PREFIXED, PREFIXES, UNITS, coherent, fits, parse_unit
+from kinetree.models.description.reading.source import library_names
+from kinetree.models.description.units.dimensions import dimension_of
+from kinetree.models.description.units.unit import PREFIXED, PREFIXES, UNITS, coherent, fits, parse_unit
 
 
 def pendulum(**more) -> dict:
@@ -150,3 +150,32 @@ def test_a_display_unit_never_touches_the_value(tmp_path):
         text = write_xml(table, Facts("u", "u", "{0}"), fmi).decode()
         assert '<DisplayUnit name="mm" factor="1000.0" />' in text and 'displayUnit="mm"' in text
         assert '<DisplayUnit name="degC" factor="1.0" offset="-273.15" />' in text
+
+
+SLIDE = {
+    "bodies": {"b": {"mass": 2.0}},
+    "parameters": {"way": {"value": 1, "unit": "m"}, "angle": {"value": 1, "unit": "rad"}, "k": 3.0},
+    "joints": {"j": {"child": "b", "type": "prismatic", "coordinates": ["s"]}},
+    "actuators": {"push": {"coordinate": "s"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"events": {"e": {"when": "t > 1", "set": {"der(s)": "way"}}}}, "events.e.set.der(s): found 'way' in m, expected a value in m/s"),
+        ({"events": {"e": {"when": "t > 1", "set": {"s": {"value": 3, "unit": "kg"}}}}}, "events.e.set.s: found the unit 'kg', expected a unit of m"),
+        ({"stages": [{"ends": {"at": 1}, "set": {"way": "angle"}}, {}]}, "stages[0].set.way: found 'angle' in 1, expected a value in m"),
+        ({"run": {"prepare": [{"set": {"way": "angle"}}]}}, "run.prepare[0].set.way: found 'angle' in 1, expected a value in m"),
+        ({"outputs": {"o": {"value": "way + push.force"}}}, "outputs.o.value: found 'way + push.force', expected values of one dimension"),
+    ],
+)
+def test_what_is_set_and_what_actuators_tell_have_units(extra: dict, message: str):
+    with pytest.raises(ModelError) as error:
+        load(SLIDE | extra)
+    assert message in str(error.value)
+
+
+def test_numbers_without_a_unit_may_stand_for_any():
+    load(SLIDE | {"events": {"e": {"when": "t > 1", "set": {"der(s)": "-0.5*der(s)"}}}, "stages": [{"ends": {"at": 1}, "set": {"k": "angle"}}, {}]})
+    load(SLIDE | {"events": {"e": {"when": "t > 1", "set": {"der(s)": "way*k", "s": "way + push.length"}}}})

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.controller_parts import CONTROLLERS
-from kinetree.models.description.parts import Named
+from kinetree.models.description.parts.controller_parts import CONTROLLERS
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.reference import EXAMPLES, TABLES, slug
 from kinetree.models.description.schema import Description
 from kinetree.models.expressions.functions import RESERVED

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from kinetree.fmu.unit import fmu_unit
+from kinetree.fmu.variables import variable_table
 from kinetree.models import load
+from kinetree.models.description.units.unit import parse_unit
 
 FOOT = {"body": "ground"}
 
@@ -71,6 +74,35 @@ def test_rotary_actuator_on_a_coordinate():
     assert result["angle"] == pytest.approx(0.5 * 4.0 * result.time**2, rel=1e-9)
     assert result["lift.effective_mass"] == pytest.approx([0.1] * 3)
     assert result["lift.acceleration"] == pytest.approx([4.0] * 3)
+
+
+@pytest.mark.parametrize(
+    ("joint", "along", "units"),
+    [
+        ("prismatic", "coordinate", ("N", "m", "kg")),
+        ("revolute", "coordinate", ("N.m", "rad", "kg.m2")),
+        ("prismatic", "between", ("N", "m", "kg")),
+    ],
+)
+def test_units_are_those_of_what_is_driven(joint: str, along: str, units: tuple[str, str, str]):
+    """Power is force times speed in W whatever is driven; hosts tell flanges and power bonds by these units."""
+    description = slide({"coordinate": "z"} if along == "coordinate" else None)
+    description["joints"]["j"]["type"] = joint
+    if along == "coordinate":
+        del description["actuators"]["lift"]["between"]
+    table = {v.name: v.unit for v in variable_table(fmu_unit(load(description))).variables}
+    force, way, mass = units
+    wanted = {"force": force, "stiffness": f"{force}/{way}", "damping": f"{force}.s/{way}", "length": way, "speed": f"{way}/s",
+        "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}  # fmt: skip
+    assert {key: table[f"lift.{key}"] for key in wanted} == wanted
+    assert bases(force, f"{way}/s") == bases(mass, f"{way}/s2", f"{way}/s") == bases("W")
+
+
+def bases(*units: str) -> dict[str, int]:
+    """Base units of a product with their exponents; an angle counts as 1."""
+    parts = [parse_unit(unit).base for unit in units]
+    whole = {name: sum(part.get(name, 0) for part in parts) for name in {*parts[0], *parts[-1]} - {"rad"}}
+    return {name: power for name, power in whole.items() if power}
 
 
 def test_locked_coordinate_feels_nothing():

@@ -5,7 +5,7 @@ import pytest
 from random_forces import random_mechanism
 
 from kinetree.models import ModelError, load
-from kinetree.models.description.source import library_names
+from kinetree.models.description.reading.source import library_names
 from kinetree.models.forces.shut_oil import CAVITATION
 
 OIL = {"area_a": 0.002, "area_b": 0.001, "volume_a": 1e-3, "volume_b": 1e-3, "stroke": 1.2, "bulk_modulus": 1.2e9, "pressure_b": 1e7}

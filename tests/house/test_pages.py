@@ -10,9 +10,10 @@ import pytest
 from tree import ROOT
 
 from kinetree.models import load
-from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.commands import found
 from kinetree.scripts.site.blocks import EXAMPLES, blocks, folder_of, lay_out, pages, pictures, run_shell
 
+COMMANDS = found()
 SHOWN = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in pages()}
 GENERATED = {"gallery.md", "commands.md", "api.md", "changes.md"}
 SHELL = ("sh", "bash", "console")
@@ -106,5 +107,5 @@ def test_pages_from_the_code_say_something():
     api, commands = generated.api(), generated.commands()
     assert all(f"## `kinetree {name}`" in commands for name in COMMANDS)
     assert "`--table`" in commands and ".simulate(" in api and "### `identify`" in api
-    undocumented = re.findall(r"\*\*`\.(\w+)[^`]*`\*\*\n\n:  *\n", api)
+    undocumented = re.findall(r"\*\*`\.(\w+)[^`]*`\*\*\n\n: *\n", api)
     assert not undocumented, undocumented

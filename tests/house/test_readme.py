@@ -8,9 +8,10 @@ from pathlib import Path
 
 from tree import ROOT
 
-from kinetree.scripts.commands import COMMANDS
+from kinetree.scripts.commands import found
 from kinetree.scripts.dev import COMMANDS as DEV_COMMANDS
 
+COMMANDS = found()
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_SCREEN = 40  # lines
 

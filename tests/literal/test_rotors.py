@@ -130,7 +130,7 @@ def test_closed_loop():
 
 
 def both_of_four_bar():
-    from kinetree.models.description.source import read
+    from kinetree.models.description.reading.source import read
 
     plain, _ = read("lib:four-bar")
     name = next(name for name, joint in plain["joints"].items() if joint.get("parent", "ground") == "ground")

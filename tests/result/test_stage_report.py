@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.report_parts import ReportTable
+from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.models.result.stage_rows import stage_table
 from kinetree.scripts.cli import main
 

@@ -251,3 +251,16 @@ def test_ends_of_stages_that_set_speeds(name: str):
         assert np.abs(one["der(p)"] - load(arm()).compile(**{name: float(value)}).simulate(0.5, output_step=0.05)["der(p)"]).max() > 0.1
         for column in ("p", "der(p)", "height"):
             assert many[column][k] == pytest.approx(one[column], abs=1e-6)
+
+
+@compiled
+def test_times_that_follow_from_what_varies_are_not_cut_off():
+    """All runs share their rows: an end that one of the varied numbers moves is refused, and told; given, it is the same for all."""
+    d = arm(run={"stop_time": "0.5 + 0.1*l", "output_step": 0.05, "integrator": "rk4", "step": 0.01})
+    system = load(d).compile()
+    assert system.simulate_many({"k": VALUES["k"]})["p"].shape == (11, 13)  # 0.57 s for all
+    with pytest.raises(ValueError, match="stop_time of the runs follows from what varies .0.57 as described, 0.54 with l = 0.4.: give stop_time"):
+        system.simulate_many({"l": VALUES["l"]})
+    found = system.simulate_many({"l": VALUES["l"]}, stop_time=0.6)
+    for k, length in enumerate(VALUES["l"]):
+        assert found["p"][k] == pytest.approx(load(d).compile(l=length).simulate(stop_time=0.6)["p"], abs=1e-11)

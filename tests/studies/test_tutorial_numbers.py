@@ -158,7 +158,8 @@ def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFix
     low, high, start, found, _ = zip(*page.table("variable", "from").values(), strict=True)
     assert (numbers(low), numbers(high), numbers(start)) == ([-5000.0, 0.0], [5000.0, 3000.0], [0.0, 0.0])
     gains = numbers(found)
-    (value,) = numbers(page.table("measure", "value")["rms(lift_control.error)"])
+    value, begun = numbers(page.table("measure", "value")["rms(lift_control.error)"])
+    assert begun == pytest.approx(worst([0.0, 0.0]), rel=5e-3)
     assert value == pytest.approx(worst(gains), rel=5e-3)
     best = minimize(
         worst, gains, method="Nelder-Mead", options={"maxfev": 60, "initial_simplex": [gains, [gains[0] + 50, gains[1]], [gains[0], gains[1] + 50]]}

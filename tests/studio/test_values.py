@@ -3,7 +3,7 @@
 import pytest
 
 from kinetree.models import load
-from kinetree.models.description.source import Text
+from kinetree.models.description.reading.source import Text
 from kinetree.scripts.studio.session import Session
 from kinetree.scripts.studio.texts import with_plots, with_values
 from kinetree.scripts.studio.values import inside, shown, unit_of

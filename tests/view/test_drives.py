@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tree import ROOT
 
 from kinetree.models import load
-from kinetree.models.scene.drives import CALLIPER, CONTROLLED, MOTOR
+from kinetree.models.scene.commanded import CONTROLLED
+from kinetree.models.scene.drives import CALLIPER, MOTOR
 from kinetree.models.scene.shapes import matrix
 from kinetree.models.scene.show import run_data, start_scene
 from kinetree.models.scene.video import unpacked
@@ -101,3 +103,38 @@ def test_bearings_sit_on_both_bodies_along_their_softest_turn():
     assert np.allclose(matrix(sleeve["turn"])[:, 2], [0, 0, 1]) and np.allclose(matrix(pin["turn"])[:, 2], [0, 0, 1])
     mount["stiffness"] = [0, 0, 0, 10, 0, 0]
     assert not [p for p in pieces(start_scene(load(wheels(mount=mount)).compile()).data(), "first") if p["kind"] == "wheel"]
+
+
+def test_commands_that_act_along_no_coordinate_are_seen_where_they_arrive():
+    """A green box on the struts, at the loaded points and on the cylinders whose valves a controller commands; on nothing else."""
+    described = wheels(
+        push={"body": "bar", "force": ["go", 0, 0], "point": [0.1, 0, 0]},
+        free={"body": "bar", "force": [1.0, 0, 0], "point": [-0.1, 0, 0]},
+        strut={"between": [{"point": [0, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}], "value": "2*go"},
+        spring={"between": [{"point": [1, 0, 1]}, {"body": "first", "point": [0, 0, 0.1]}], "stiffness": 10.0, "length": 1.0},
+    )
+    described |= {"controllers": {"go": {"measure": "a", "kp": 1.0}}}
+    data = start_scene(load(described).compile()).data()
+    boxes = [piece for piece in next(each["joints"] for each in data["bodies"] if each["name"] == "bar") if piece["colour"] == CONTROLLED]
+    assert len(boxes) == 1 and boxes[0]["at"][0] == pytest.approx(0.1)
+    assert {line["name"] for line in data["lines"] if "commanded" in line} == {"strut"}
+
+
+def test_a_valve_tells_its_own_cylinder_alone():
+    from kinetree.models.description.parts.controller_parts import PidController
+    from kinetree.models.scene.commanded import commanded
+
+    described = load(str(ROOT / "examples" / "excavator" / "excavator.toml")).description
+    assert commanded(described) == set()
+    valve = described.hydraulics["boom_valve"].model_copy(update={"command": "hold"})
+    controllers = {"hold": PidController(measure="0", kp=1.0)}
+    heard = commanded(described.model_copy(update={"controllers": controllers, "hydraulics": described.hydraulics | {"boom_valve": valve}}))
+    assert "boom_cylinder" in heard and "stick_cylinder" not in heard
+
+
+def test_what_holds_from_the_ground_is_in_the_first_view_and_above_the_floor():
+    held = {"between": [{"point": [0, 0, 3]}, {"body": "bar"}], "stiffness": 10.0, "length": 1.0}
+    foot = {"between": [{"point": [0, 0, -2]}, {"body": "first", "point": [0.1, 0, 0]}], "stiffness": 10.0, "length": 1.0}
+    data = start_scene(load(wheels(held=held, foot=foot)).compile()).data()
+    heights = [point[2] for point in data["outline"]]
+    assert max(heights) >= 3.0 and min(heights) <= -2.0 and data["ground"] < -2.0

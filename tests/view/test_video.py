@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.scene.plates import ticks
+from kinetree.models.scene.plates import face, ticks
 from kinetree.models.scene.raster import Eye, fill, stencil
-from kinetree.models.scene.shapes import part
+from kinetree.models.scene.shapes import matrix, part
 from kinetree.models.scene.show import run_data
-from kinetree.models.scene.triangles import surface
+from kinetree.models.scene.triangles import surface, turn_of_wire
 from kinetree.models.scene.video import Painter, write_video
 
 VOLUMES = {
@@ -77,3 +77,22 @@ def test_a_film_for_every_player(tmp_path):
     write_video(run_data(load("lib:pendulum").compile().simulate(1.0)), tmp_path / "f.mp4")
     frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "f.mp4"))
     assert frames == 120 and seconds == pytest.approx(4.0, abs=0.1)
+
+
+def test_turns_of_a_wire_join_where_their_ends_go_and_are_as_thick_as_told():
+    line = {"radius": 1.1, "wire": 0.17, "axis": 2, "colour": "#2f8f8b"}
+    poses = [np.r_[0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0], np.r_[0.1, 0.0, 0.2, 0.99, 0.1, 0.0, 0.1], np.r_[0.3, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0]]
+    poses = [np.r_[pose[:3], pose[3:] / np.linalg.norm(pose[3:])] for pose in poses]
+    (lower, _, _), (upper, normals, _) = (turn_of_wire(line, *pair) for pair in (poses[:2], poses[1:]))
+    for pose in poses:  # what is at an end of the wire is on the ring that goes with the body
+        ring = pose[:3] + line["radius"] * matrix(pose[3:])[:, 0]
+        corners = np.concatenate([lower, upper]).reshape(-1, 3)
+        assert abs(np.linalg.norm(corners - ring, axis=1).min() - line["wire"]) < 0.01
+    faces = np.cross(upper[:, 1] - upper[:, 0], upper[:, 2] - upper[:, 0])
+    assert np.einsum("ni,ni->n", faces, normals[:, 0]).min() > 0.0, "it looks outwards"
+
+
+def test_names_are_written_with_their_accents_and_signs():
+    letters = face(24)
+    missing = bytes(letters.getmask("\ufffe"))
+    assert all(bytes(letters.getmask(letter)) != missing for letter in "äñµ²Ω°–")

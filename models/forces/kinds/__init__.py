@@ -6,10 +6,9 @@ from the registry. A new law is one file with a FORCE.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Discriminator, Tag
-
+from kinetree.models.description.tagged import OneOf
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.table import ForceTable
 from kinetree.models.registry import registered
@@ -36,4 +35,4 @@ def offered(label: str, force: ForceTable) -> dict[str, str]:
 if TYPE_CHECKING:
     Force = ForceTable
 else:
-    Force = Annotated[Union[tuple(Annotated[kind.table, Tag(name)] for name, kind in KINDS.items())], Discriminator(force_kind)]  # noqa: UP007
+    Force = Annotated[Any, OneOf({name: kind.table for name, kind in KINDS.items()}, force_kind)]

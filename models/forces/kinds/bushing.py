@@ -22,8 +22,8 @@ from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.frames import Place, Quaternion, columns, composed, relative_quaternion, resolved
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import Vector, registers, vector_of
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Number
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.along import define_force
@@ -34,7 +34,7 @@ from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 Six = tuple[Number, Number, Number, Number, Number, Number]
 NOTHING: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -9,8 +9,8 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, position, registers, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, sliding
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class ContactForce(Standing):
@@ -38,7 +38,7 @@ class ContactForce(Standing):
     shape: Outline | None = Field(default=None, description="Outline that touches")
     against: Opposite | None = Field(default=None, description="What it touches, instead of the ground surface")
     stiffness: Law = Field(default=0.0, description="Normal force per penetration**exponent [N/m for exponent 1]")
-    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E*, 1/E* = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
+    modulus: Number | None = Field(default=None, description="Hertz instead: effective modulus E, 1/E = (1 - nu1²)/E1 + (1 - nu2²)/E2 [Pa]")
     dissipation: Law = Field(default=0.0, description="Hunt and Crossley: elastic force times 1 + 1.5 dissipation * rate of the penetration [s/m]")
     positive: ClassVar = (*Standing.positive, "modulus")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from kinetree.models.compilation.algebra import E
-from kinetree.models.description.number_checks import Path, check_order
+from kinetree.models.description.checks.number_checks import Path, check_order
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.forces.along import define_force, end_stops, line_book, line_sensors, rubbing
 from kinetree.models.forces.kind import ForceKind
@@ -16,7 +16,7 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class CylinderForce(ForceTable):

@@ -15,7 +15,7 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E, choose, larger, name, smaller
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.description.number_checks import Path
+from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.quantities import Number
 from kinetree.models.forces.along import define_force, push, speed_of
 from kinetree.models.forces.kind import ForceKind
@@ -23,7 +23,7 @@ from kinetree.models.forces.table import ForceTable
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class GearForce(ForceTable):

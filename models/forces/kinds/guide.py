@@ -18,8 +18,8 @@ from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.frames import Place, composed, resolved
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, registers, vector_of
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import Part
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import Number
 from kinetree.models.expressions.nodes import Lookup
 from kinetree.models.forces.contacts import normal_force, sliding, slope_by
@@ -30,7 +30,7 @@ from kinetree.solvers.layout import Op
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 MOST_POINTS = 60
 STEPS = 3  # of Newton's, from the nearest known place

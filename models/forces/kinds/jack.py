@@ -10,8 +10,8 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, direction, position, rate_of, registers, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
@@ -24,7 +24,7 @@ from kinetree.models.forces.table import DOWN, Sided, TableName
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class JackForce(Sided):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, choose, larger, smaller
-from kinetree.models.description.number_checks import Path
+from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.forces.along import check_elastic, define_force, elastic, line_book, line_sensors
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.table import Between, Elastic
@@ -15,7 +15,7 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class LineForce(Elastic):

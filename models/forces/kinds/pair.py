@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import LawVector
 from kinetree.models.forces.along import define_force
 from kinetree.models.forces.kind import ForceKind

@@ -15,7 +15,7 @@ from kinetree.models.compilation.algebra import E, choose, larger, name, root
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path, check_order
+from kinetree.models.description.checks.number_checks import Path, check_order
 from kinetree.models.description.quantities import Axis, Number
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE
@@ -26,7 +26,7 @@ from kinetree.models.forces.table import Between, Rubbing
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 AXIS_LIMIT = 1e-12  # offset below which a pin is in the middle: no direction is told [m]
 

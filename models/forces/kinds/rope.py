@@ -20,7 +20,7 @@ from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.frames import Place
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, registers, vector_of
-from kinetree.models.description.parts import Part, Point
+from kinetree.models.description.parts.part import Part, Point
 from kinetree.models.description.quantities import InputNumber, Law, Number
 from kinetree.models.forces.along import define_force, push, speed_of
 from kinetree.models.forces.kind import ForceKind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, const, exp, larger, name
-from kinetree.models.description.number_checks import Path, check_order
+from kinetree.models.description.checks.number_checks import Path, check_order
 from kinetree.models.description.quantities import Number
 from kinetree.models.forces.along import along, define_force, push, speed_of
 from kinetree.models.forces.kind import ForceKind
@@ -15,7 +15,7 @@ from kinetree.models.forces.table import ForceTable
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class StopForce(ForceTable):

@@ -9,8 +9,8 @@ from pydantic import Field
 from kinetree.models.compilation.algebra import E, larger, name
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, direction, position, registers, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Number, Vector
 from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
 from kinetree.models.forces.ground import Ground
@@ -20,7 +20,7 @@ from kinetree.models.forces.table import Sided
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 
 class TyreForce(Sided):

@@ -21,8 +21,8 @@ from kinetree.models.compilation.algebra import E, absolute, const, cos, exp, la
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
-from kinetree.models.description.number_checks import Path
-from kinetree.models.description.parts import ORIGIN, Part
+from kinetree.models.description.checks.number_checks import Path
+from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Law, Number
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.bristle import Bristles
@@ -35,7 +35,7 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
 
 NEAR = (2.0, -0.61198788, -0.86384999, 2.26968522, -3.5522129, 1.75836555)  # powers of f in x (1 - f)/f; they add up to 1
 LEAST = 1e-6  # of the limit is left where the root of what is left would have no slope

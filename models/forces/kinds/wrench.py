@@ -10,7 +10,7 @@ from kinetree.models.compilation.algebra import E, const, root
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.frames import Place, composed
 from kinetree.models.compilation.space import Vector, vector_of
-from kinetree.models.description.parts import ORIGIN, Point
+from kinetree.models.description.parts.part import ORIGIN, Point
 from kinetree.models.description.quantities import LawVector
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.along import define_force

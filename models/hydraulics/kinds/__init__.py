@@ -6,10 +6,9 @@ a HYDRAULIC. Places are sources and volumes; a `path` leads from one place to an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Discriminator, Tag
-
+from kinetree.models.description.tagged import OneOf
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.registry import registered
 
@@ -29,4 +28,4 @@ def hydraulic_kind(value: Any) -> str | None:
 if TYPE_CHECKING:
     Hydraulic = Any
 else:
-    Hydraulic = Annotated[Union[tuple(Annotated[kind.table, Tag(name)] for name, kind in KINDS.items())], Discriminator(hydraulic_kind)]  # noqa: UP007
+    Hydraulic = Annotated[Any, OneOf({name: kind.table for name, kind in KINDS.items()}, hydraulic_kind)]

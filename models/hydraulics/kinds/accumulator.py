@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from kinetree.models.compilation.algebra import choose, larger
-from kinetree.models.description.elements_check import Path
-from kinetree.models.description.parts import Named
+from kinetree.models.description.checks.elements_check import Path
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Number
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.hydraulics.terms import pressure
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

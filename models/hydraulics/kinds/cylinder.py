@@ -8,8 +8,8 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import name
 from kinetree.models.compilation.compiled import Column
-from kinetree.models.description.elements_check import Path, check_between
-from kinetree.models.description.parts import Point
+from kinetree.models.description.checks.elements_check import Path, check_between
+from kinetree.models.description.parts.part import Point
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.forces.along import end_stops
 from kinetree.models.hydraulics.displacing import Displacing, displace
@@ -19,7 +19,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.elements_check import Path, check_coordinate
+from kinetree.models.description.checks.elements_check import Path, check_coordinate
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.forces.along import push, speed_of
 from kinetree.models.hydraulics.displacing import Displacing, displace
@@ -14,7 +14,7 @@ from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.hydraulics.terms import pressure
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.parts import Named
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.hydraulics.terms import between, pressure

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from kinetree.models.description.number_checks import Path, check_absolute
-from kinetree.models.description.parts import Named
+from kinetree.models.description.checks.number_checks import Path, check_absolute
+from kinetree.models.description.parts.part import Named
 from kinetree.models.description.quantities import Law
 from kinetree.models.hydraulics.kind import HydraulicKind
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

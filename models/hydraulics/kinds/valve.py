@@ -10,15 +10,15 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.compilation.hidden import rate_of_state
-from kinetree.models.description.elements_check import Path
+from kinetree.models.description.checks.elements_check import Path
+from kinetree.models.description.parts.value_parts import State
 from kinetree.models.description.quantities import Law, Number
-from kinetree.models.description.value_parts import State
 from kinetree.models.hydraulics.edge import Edge, through
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.hydraulics.terms import between, pressure
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

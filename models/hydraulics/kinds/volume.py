@@ -9,15 +9,15 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import larger, name, smaller
 from kinetree.models.compilation.hidden import rate_of_state
-from kinetree.models.description.number_checks import Path, check_absolute
-from kinetree.models.description.parts import Named
+from kinetree.models.description.checks.number_checks import Path, check_absolute
+from kinetree.models.description.parts.part import Named
+from kinetree.models.description.parts.value_parts import State
 from kinetree.models.description.quantities import Number
-from kinetree.models.description.value_parts import State
 from kinetree.models.hydraulics.kind import HydraulicKind
 from kinetree.models.hydraulics.terms import CAVITATION, LEAST_VOLUME, bulk_modulus, pressure, total
 
 if TYPE_CHECKING:
-    from kinetree.models.description.checks import Checker
+    from kinetree.models.description.checks.checker import Checker
     from kinetree.models.hydraulics.circuit import Circuit
 
 

@@ -14,7 +14,7 @@ from kinetree.models.quantities.places import in_axes
 if TYPE_CHECKING:
     from kinetree.models.compilation.books import Book
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.value_parts import Output
 
 
 def value(builder: Builder, label: str, output: Output) -> Vector | E:

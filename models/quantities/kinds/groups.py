@@ -13,8 +13,8 @@ from kinetree.models.quantities.places import in_axes, reference
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.body_parts import Body
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.body_parts import Body
+    from kinetree.models.description.parts.value_parts import Output
 
 
 class Group:

@@ -14,7 +14,7 @@ from kinetree.solvers.sensors.kinds.points import ACCELERATION, POSITION, VELOCI
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.value_parts import Output
 
 
 def moving(quantity: str, sensor: Kind, unit: str, says: str, takes: tuple[str, ...], rank: int) -> QuantityKind:

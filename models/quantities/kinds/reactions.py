@@ -14,7 +14,7 @@ from kinetree.solvers.sensors.kinds.forces import REACTION_FORCE, REACTION_MOMEN
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
-    from kinetree.models.description.value_parts import Output
+    from kinetree.models.description.parts.value_parts import Output
 
 
 def measure(builder: Builder, output: Output, wanted: Wanted, frame: int) -> None:

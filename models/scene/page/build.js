@@ -66,8 +66,37 @@ function coil(radius, rest, colour) {
   made.userData.length = length;
   return made;
 }
+function turn(line) { // one turn of a wire: its ends go with two bodies, between them it bends from one to the other
+  const steps = 32, round = 10, row = round + 1, at = new Float32Array(3 * row * (steps + 1)), out = new Float32Array(at.length), faces = [];
+  for (let k = 0; k < steps; k++) for (let j = 0; j < round; j++) { const p = k * row + j; faces.push(p, p + 1, p + row, p + row, p + 1, p + row + 1); }
+  const shape = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(at, 3)).setAttribute("normal", new THREE.BufferAttribute(out, 3));
+  shape.setIndex(faces);
+  const object = new THREE.Mesh(shape, material(line.colour, 1, 0.4, 0.3)), axes = [0, 1, 2].map((k) => new THREE.Vector3().setComponent((line.axis + 1 + k) % 3, 1));
+  object.castShadow = object.receiveShadow = true; object.frustumCulled = false;
+  const a = new THREE.Vector3(), b = new THREE.Vector3(), away = new THREE.Vector3(), up = new THREE.Vector3(), tangent = new THREE.Vector3();
+  const spoke = (s, placeA, turnA, placeB, turnB) => {
+    a.copy(axes[0]).multiplyScalar(Math.cos(2 * Math.PI * s)).addScaledVector(axes[1], Math.sin(2 * Math.PI * s)); b.copy(a);
+    a.applyQuaternion(turnA); b.applyQuaternion(turnB);
+    away.copy(a).lerp(b, s).normalize();
+    return a.multiplyScalar(line.radius).add(placeA).lerp(b.multiplyScalar(line.radius).add(placeB), s);
+  };
+  return [object, (placeA, turnA, placeB, turnB) => {
+    for (let k = 0; k <= steps; k++) {
+      tangent.copy(spoke((k + 0.5) / steps, placeA, turnA, placeB, turnB)).sub(spoke((k - 0.5) / steps, placeA, turnA, placeB, turnB));
+      const middle = spoke(k / steps, placeA, turnA, placeB, turnB);
+      up.crossVectors(tangent, away).normalize(); away.crossVectors(up, tangent).normalize();
+      for (let j = 0; j <= round; j++) {
+        const c = Math.cos((2 * Math.PI * j) / round), s = Math.sin((2 * Math.PI * j) / round), i = 3 * (k * row + j);
+        for (const [n, letter] of ["x", "y", "z"].entries()) { out[i + n] = c * away[letter] + s * up[letter]; at[i + n] = middle[letter] + line.wire * out[i + n]; }
+      }
+    }
+    shape.attributes.position.needsUpdate = shape.attributes.normal.needsUpdate = true;
+  }];
+}
 function stretching(line) { // a group along z between two points, with a function that fits it to a length
+  if (line.kind === "turn") return turn(line);
   const group = new THREE.Group();
+  if (line.commanded) { const box = new THREE.Mesh(new THREE.BoxGeometry(2.6 * line.radius, 2.6 * line.radius, 2 * line.radius), material(line.commanded)); box.position.z = 4 * line.radius; box.castShadow = true; group.add(box); }
   if (line.kind === "spring") {
     const spring = coil(line.radius, line.rest, line.colour);
     group.add(spring);

@@ -27,6 +27,7 @@ function pose(t) {
   lines.forEach((line) => {
     line.object.visible = !!(place(line.a.body, line.a.point, a) && place(line.b.body, line.b.point, b));
     if (!line.object.visible) return;
+    if (line.kind === "turn") { line.fit(a, turnOf(line.a.body), b, turnOf(line.b.body)); return; }
     b.sub(a);
     const length = b.length();
     line.object.position.copy(a);

@@ -23,9 +23,10 @@ DATA.bearings.forEach((part) => bearings.add(solid(part, "#3b434c")));
 base.add(bearings, groundFrame); world.add(base);
 kinds.joints.push(bearings); kinds.frames.push(groundFrame);
 const place = (body, point, out = new THREE.Vector3()) => { out.set(point[0], point[1], point[2]); if (body === "ground") return out.sub(origin); const b = bodies[numberOf.get(body)]; return b && b.there ? out.applyQuaternion(b.turn).add(b.position) : null; };
+const unturned = new THREE.Quaternion(), turnOf = (body) => (body === "ground" ? unturned : bodies[numberOf.get(body)].turn);
 
 const lines = DATA.lines.map((line) => { const [object, fit] = stretching(line); world.add(object); return { ...line, object, fit }; });
-DATA.lines.forEach((line) => [line.a, line.b].forEach((end) => { if (end.body === "ground") bearings.add(solid({ kind: "box", size: [3.4, 3.4, 2.2].map((x) => x * 0.014 * SIZE), at: end.point, turn: [1, 0, 0, 0], opacity: 1 }, "#59636e")); }));
+DATA.lines.forEach((line) => [line.a, line.b].forEach((end) => { if (line.kind !== "turn" && end.body === "ground") bearings.add(solid({ kind: "box", size: [3.4, 3.4, 2.2].map((x) => x * 0.014 * SIZE), at: end.point, turn: [1, 0, 0, 0], opacity: 1 }, "#59636e")); }));
 const arrows = DATA.arrows.map((each) => { const [object, fit] = arrow(each.kind === "reaction" ? "#8a63c4" : "#d2452f"); object.traverse((o) => { o.castShadow = false; }); world.add(object); (each.kind === "reaction" ? kinds.reactions : kinds.forces).push(object); return { ...each, object, fit }; });
 const ends = DATA.lines.flatMap((line) => line.force ? [0, 1].map((end) => { const [object, fit] = arrow("#d2452f"); world.add(object); kinds.forces.push(object); return { line, end, object, fit }; }) : []);
 const PATHS = ["#1f6fb5", "#d2452f", "#3c9a55", "#a35fb8", "#c98a1b", "#2a9d9a"];

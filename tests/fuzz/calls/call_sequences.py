@@ -6,6 +6,7 @@ The program plays sequences drawn from a seed; one that ends it, by a sanitizer,
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,7 +20,7 @@ from kinetree.fmu.native import shell
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import variable_table
 from kinetree.models import load
-from kinetree.models.description.source import read
+from kinetree.models.description.reading.source import read
 from kinetree.solvers.library.build import objects_for
 from kinetree.solvers.library.levels import suffix_of
 from kinetree.solvers.library.platforms import levels_for, this_platform
@@ -84,6 +85,9 @@ def mechanisms() -> dict[str, Any]:
     }
 
 
+KEPT = (-signal.SIGALRM, -signal.SIGPROF)  # ends of a program that a call keeps
+
+
 @dataclass
 class Program:
     """A program built once, and the payload of every mechanism beside it."""
@@ -97,7 +101,7 @@ class Program:
         place, token = self.places[name]
         return [str(self.program), str(place), str(self.folder / f"damaged-{name}"), token, *map(str, arguments)]
 
-    def played(self, name: str, *arguments: object, limit: float = 600.0) -> tuple[int, str]:
+    def played(self, name: str, *arguments: object, limit: float = 3600.0) -> tuple[int, str]:
         """What the program returned and said; a call that keeps it ends by the program's own alarm."""
         done = subprocess.run(self.command(name, *arguments), capture_output=True, text=True, errors="replace", env=ENVIRONMENT, timeout=limit)
         if done.returncode == 0:
@@ -153,7 +157,7 @@ def cause(code: int, said: str) -> str:
         for line in said.splitlines():
             if sign in line:
                 return line[line.index(sign) :].split(" (call")[0]
-    return "a call that does not return" if code == -14 else f"ended with {code}"
+    return "a call that does not return" if code in KEPT else f"ended with {code}"
 
 
 def shrunk(content: bytes, fails: Callable[[bytes], bool]) -> bytes:

@@ -1,0 +1,94 @@
+"""Masses and inertia tensors that a rigid body can have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.description.colours import COLOURS, rgb
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.schema import Shape
+
+SHAPES = ("box", "cylinder", "capsule", "sphere", "extrusion", "mesh")
+CORNERS = 3  # of an outline, at least
+LARGEST_MOMENT = 1e150  # kg.m2: their squares are still numbers
+ROUNDING = 1e-3  # of the trace: data rounded to three digits are not refused
+
+
+def check_bodies(checker: Checker) -> None:
+    for k, shape in enumerate(checker.description.scenery):
+        check_shape(checker, ("scenery", k), shape)
+    tensors: list[tuple[str, str, tuple[float, ...]]] = []
+    for name, body in checker.description.bodies.items():
+        path = ("bodies", name)
+        mass = checker.number(body.mass)
+        if mass is not None and mass < 0.0:
+            checker.complain((*path, "mass"), f"a negative mass, {mass:g}", "0 or more")
+        if body.inertia is not None and body.inertia_at_origin is not None:
+            checker.complain(path, "inertia and inertia_at_origin", "one of them")
+        if body.shape is not None:
+            check_shape(checker, (*path, "shape"), body.shape)
+        for k, shape in enumerate(body.shapes):
+            check_shape(checker, (*path, "shapes", k), shape)
+        key = "inertia" if body.inertia is not None else "inertia_at_origin"
+        tensor, com = checker.numbers(getattr(body, key)), checker.numbers(body.com)
+        if tensor is None or com is None or mass is None or mass < 0.0 or body.unphysical:
+            continue
+        moved = tensor if key == "inertia" else about_com(tensor, mass, com)
+        if not all(abs(each) < LARGEST_MOMENT for each in moved):
+            checker.complain((*path, key), "moments too large to compute with", f"moments below {LARGEST_MOMENT:g} kg.m2 about the centre of mass")
+            continue
+        tensors.append((name, key, moved))
+    if not tensors:
+        return
+    xx, yy, zz, xy, xz, yz = np.array([tensor for _, _, tensor in tensors]).T
+    matrices = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).transpose(2, 0, 1)
+    for (name, key, _), moments in zip(tensors, np.linalg.eigvalsh(matrices), strict=True):
+        smallest, middle, largest = (float(moment) for moment in moments)
+        allowed = ROUNDING * abs(moments).sum()
+        about = " about the centre of mass" if key == "inertia_at_origin" else ""
+        if smallest < -allowed:
+            checker.complain(("bodies", name, key), f"a negative principal moment{about}, {smallest:g}", "0 or more")
+        elif smallest + middle < largest - allowed:
+            found = f"principal moments{about} {smallest:g}, {middle:g}, {largest:g}"
+            hint = "unphysical = true accepts reduced data as they are"
+            checker.complain(("bodies", name, key), found, "each at most the sum of the other two", hint)
+
+
+def check_shape(checker: Checker, path: tuple, shape: Shape) -> None:
+    """One kind, positive sizes, a known colour."""
+    kinds = [kind for kind in SHAPES if getattr(shape, kind) is not None]
+    if len(kinds) != 1:
+        checker.complain(path, " and ".join(kinds) or "no shape", "one of " + ", ".join(SHAPES))
+        return
+    kind = kinds[0]
+    if shape.axis is not None and shape.rotate is not None:
+        checker.complain(path, "axis and rotate", "one of them")
+    if (shape.height is None) == (kind == "extrusion"):
+        checker.complain((*path, "height"), f"{'none' if shape.height is None else 'one'} with {kind}", "a height with an extrusion only")
+    if kind == "extrusion" and len(shape.extrusion or ()) < CORNERS:
+        checker.complain((*path, kind), f"{len(shape.extrusion or ())} corners", f"{CORNERS} or more")
+    sizes = {"box": shape.box, "cylinder": shape.cylinder, "capsule": shape.capsule, "sphere": (shape.sphere,), "mesh": (shape.scale,)}
+    for size in sizes.get(kind, (shape.height,)) or ():
+        value = None if size is None else checker.number(size)
+        if value is not None and value < 0.0:
+            checker.complain((*path, kind), f"a negative size, {value:g}", "0 or more")
+    if shape.colour is not None and rgb(shape.colour) is None:
+        checker.complain((*path, "colour"), f"'{shape.colour}'", "#rrggbb or one of " + ", ".join(COLOURS))
+
+
+def about_com(tensor: tuple[float, ...], mass: float, com: tuple[float, ...]) -> tuple[float, ...]:
+    """Parallel-axis theorem, from the origin of the body frame to the centre of mass."""
+    xx, yy, zz, xy, xz, yz = tensor
+    x, y, z = com
+    return (
+        xx - mass * (y * y + z * z),
+        yy - mass * (x * x + z * z),
+        zz - mass * (x * x + y * y),
+        xy + mass * x * y,
+        xz + mass * x * z,
+        yz + mass * y * z,
+    )

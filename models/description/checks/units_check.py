@@ -1,0 +1,218 @@
+"""Dimensions of a description: units that do not fit their quantity, and expressions of another dimension than the place they stand in.
+
+What a number of the description is measured in stands in brackets in its documentation, as in "Mass [kg]": that is the one declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from kinetree.models.description.errors import shown
+from kinetree.models.description.parts.value_parts import Output
+from kinetree.models.description.quantities import Expression
+from kinetree.models.description.units.dimensions import Clash, Dimension, alike, dimension_of, infer
+from kinetree.models.description.units.joint_units import driving, form_units, rate_unit
+from kinetree.models.description.units.si import Measured
+from kinetree.models.description.units.unit import UnitError, fits, parse_unit
+from kinetree.models.expressions.nodes import Leaf, leaves
+from kinetree.models.expressions.text import ExpressionError, columns, parse
+from kinetree.models.forces.kinds import offered
+from kinetree.models.quantities.kinds import QUANTITIES
+
+if TYPE_CHECKING:
+    from kinetree.models.description.checks.checker import Checker
+
+Path = tuple[str | int, ...]
+BRACKETS = re.compile(r"\[([^\]]+)\]")
+
+
+@lru_cache(maxsize=1024)
+def field_units(table: type[BaseModel], key: str) -> tuple[str, ...]:
+    """SI units a number of a table may have, () where none are declared."""
+    found = BRACKETS.search(table.model_fields[key].description or "")
+    return tuple(found[1].partition(" for ")[0].split(" or ")) if found else ()
+
+
+SETTING = ("events", "stages", "run")  # sections with tables that set names
+
+
+class Units:
+    """What is known about the units of the names of a description."""
+
+    def __init__(self, checker: Checker):
+        self.checker = checker
+        d = checker.description
+        self.known: dict[str, str] = {}  # not the time: sin(t) is written where one radian per second is meant
+        for name in d.joints:
+            if name in checker.forms:
+                self.known |= form_units(checker.forms[name])
+        given = {**d.parameters, **d.inputs, **d.states}
+        self.declared = {name for name, value in {**given, **d.outputs}.items() if good(value.unit)}
+        self.known |= {name: value.unit for name, value in given.items() if good(value.unit)}
+        for name, output in d.outputs.items():
+            unit = output.unit or measured_unit(checker, output)
+            if good(unit):
+                self.known.setdefault(name, unit)
+        for label, force in d.forces.items():
+            for name, unit in offered(label, force).items():
+                if name not in checker.names.own:
+                    self.known[name] = unit
+
+        for label, actuator in d.actuators.items():
+            force, way, mass = driving("m" if actuator.coordinate is None else coordinate_units(checker).get(actuator.coordinate, ""))
+            told = {"force": force, "length": way, "speed": f"{way}/s", "mean_speed": f"{way}/s", "acceleration": f"{way}/s2", "effective_mass": mass}
+            self.known |= {f"{label}.{key}": unit for key, unit in told.items() if way}
+
+    def of_target(self, name: str) -> tuple[str, ...]:
+        """The unit of what an event or the end of a stage sets."""
+        inner = name[4:-1] if name.startswith("der(") else name
+        known = self.known.get(inner, "")
+        return tuple(filter(None, (rate_unit(known) if inner != name else known,)))
+
+    def dimension(self, key: str) -> Dimension | None:
+        """Of a name, or of its time derivative."""
+        if key in self.known:
+            return dimension_of(self.known[key])
+        if key.startswith("der(") and (inner := self.dimension(key[4:-1])) is not None:
+            seconds = dimension_of("s").exponents
+            return Dimension(tuple(e - s for e, s in zip(inner.exponents, seconds, strict=True)))
+        return None
+
+
+def good(unit: str) -> bool:
+    """Whether a text is a unit at all; others are reported where they stand."""
+    try:
+        parse_unit(unit)
+    except UnitError:
+        return False
+    return bool(unit)
+
+
+def check_units(checker: Checker) -> None:
+    """Complain about every number with a unit of another dimension, and about every expression that provably has one."""
+    units = Units(checker)
+    for path, value, expected in numbers_of(checker.description, (), ()):
+        if checker.full:
+            return
+        expected = units.of_target(str(path[-1])) if path[0] in SETTING and path[-2] == "set" else expected_at(checker, path, expected)
+        if isinstance(value, Measured):
+            if expected and not any(fits(value.unit, each) for each in expected):
+                checker.complain(path, f"the unit {shown(value.unit)}", f"a unit of {' or '.join(expected)}")
+        else:
+            check_expression(checker, units, path, value, expected)
+    for name, output in checker.description.outputs.items():
+        check_output_unit(checker, ("outputs", name, "unit"), output)
+    for section in ("parameters", "inputs", "outputs", "states"):
+        for name, table in getattr(checker.description, section).items():
+            if table.display_unit and good(table.unit) and good(table.display_unit) and not fits(table.display_unit, table.unit):
+                checker.complain((section, name, "display_unit"), shown(table.display_unit), f"a unit of {table.unit}")
+
+
+def numbers_of(value: Any, path: Path, expected: tuple[str, ...]) -> Iterator[tuple[Path, Measured | Expression, tuple[str, ...]]]:
+    """Every expression and every number with a unit, with its path and the units declared for its place."""
+    if isinstance(value, (Measured, Expression)):
+        yield path, value, expected
+    elif isinstance(value, BaseModel):
+        for key in type(value).model_fields:
+            inner = getattr(value, key)
+            if isinstance(inner, (str, tuple, dict, BaseModel, Measured)):
+                yield from numbers_of(inner, (*path, key), field_units(type(value), key))
+    elif isinstance(value, tuple):
+        for k, inner in enumerate(value):
+            if type(inner) is not float:
+                yield from numbers_of(inner, (*path, k), expected)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from numbers_of(inner, (*path, key), expected)
+
+
+def expected_at(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
+    """The declared units, narrowed by what stands beside the number: the coordinate of a force, the way of a transform, the exponent of a contact."""
+    d = checker.description
+    section, name, key = ([str(part) for part in path] + ["", "", ""])[:3]
+    if section in ("parameters", "inputs", "states", "outputs") and key in ("value", "min", "max", "start", "rate"):
+        unit = getattr(d, section)[name].unit
+        return () if not good(unit) else (rate_unit(unit),) if key == "rate" else (unit,)
+    if section == "forces" and key == "stiffness" and getattr(d.forces[name], "exponent", 1.0) != 1.0:
+        return ()
+    if section == "joints" and name in checker.forms:
+        return joint_number(checker, path, declared)
+    owner = getattr(d, section).get(name) if section in ("forces", "actuators", "hydraulics") else None
+    coordinate = getattr(owner, "coordinate", None)
+    if len(declared) == 2 and coordinate is not None:
+        angle = coordinate_units(checker).get(coordinate) == "rad"
+        first_is_angular = "rad" in declared[0] or declared[0] == "N.m"
+        return (declared[int(angle != first_is_angular)],)
+    if len(declared) == 2 and getattr(owner, "between", None) is not None:
+        return (declared[0],)
+    return declared
+
+
+def coordinate_units(checker: Checker) -> dict[str, str]:
+    """Units of all coordinates and speeds."""
+    return {name: unit for form in checker.forms.values() for name, unit in form_units(form).items()}
+
+
+def joint_number(checker: Checker, path: Path, declared: tuple[str, ...]) -> tuple[str, ...]:
+    """Units of start values, speeds and amounts of a joint."""
+    name, key = str(path[1]), path[2]
+    joint, form = checker.description.joints[name], checker.forms[name]
+    units = form_units(form)
+    if key in ("start", "speed"):
+        names = form.coordinates if key == "start" else form.speeds
+        k = path[3] if len(path) > 3 else 0
+        return (units[names[k]],) if isinstance(k, int) and k < len(names) else ()
+    if key in ("transforms", "frame") and len(path) > 4 and len(declared) == 2:
+        transform = (joint.transforms or () if key == "transforms" else joint.frame)[int(path[3])]
+        return (declared[int(transform.rotate is not None)],)
+    if key in ("transforms", "frame") and len(path) > 5:  # components of an axis, or of a constant shift
+        transform = (joint.transforms or () if key == "transforms" else joint.frame)[int(path[3])]
+        return declared if transform.by is None and transform.coordinate is None else ()
+    return declared
+
+
+# a factor of one may stand for 1 N.s/m as any other number may; simplification would take it away
+ONE = re.compile(r"(?<![\w.\])])1(?:\.0*)?(?=\s*\*(?!\*))|(?<=\*)(?<!\*\*)(\s*)1(?:\.0*)?(?![\w.])")
+
+
+def check_expression(checker: Checker, units: Units, path: Path, text: Expression, expected: tuple[str, ...]) -> None:
+    """One expression against itself and against its place; without a declared unit in it a factor of 1 may be meant, as in -x for a spring."""
+    try:
+        node = parse(text)
+        if not any(leaf.name in units.declared for leaf in leaves(node)):
+            return
+        found = infer(parse(ONE.sub("1.5", text)), units.dimension)
+    except ExpressionError:
+        return
+    except Clash as clash:
+        checker.complain(path, shown(text), "values of one dimension", f"here {clash}")
+        return
+    if found is None or not expected or any(alike(found, dimension_of(each)) for each in expected):
+        return
+    column = columns(text).get(node.key) if isinstance(node, Leaf) else None
+    checker.complain(path, f"{shown(text)} in {found}", f"a value in {' or '.join(expected)}", column=column)
+
+
+def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
+    """The unit in which a measured quantity is shown."""
+    expected = measured_unit(checker, output)
+    if not expected or not good(output.unit):
+        return
+    given = output.display_unit or output.unit
+    if not fits(output.unit, expected) or not fits(given, expected):
+        checker.complain(path, shown(given), f"a unit of {expected} for {output.quantity}, such as {expected}")
+
+
+def measured_unit(checker: Checker, output: Output) -> str:
+    """The SI unit of a measured quantity."""
+    moment = output.part == "moment"
+    if output.quantity == "force" and output.axis is None:
+        coordinate = getattr(checker.description.forces.get(output.force or ""), "coordinate", None)
+        moment = coordinate_units(checker).get(coordinate or "") == "rad"
+    kind = QUANTITIES.get(output.quantity or "")
+    return "" if kind is None else "N.m" if kind.moment and moment else kind.unit

@@ -1,0 +1,58 @@
+"""Parameters that decide how a mechanism is built: other numbers of them need another compilation, which events and hosts cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from kinetree.models.description.parameters import evaluate_parameters
+from kinetree.models.expressions.nodes import ExpressionError, names
+from kinetree.models.expressions.text import evaluate_constant, parse
+
+if TYPE_CHECKING:
+    from kinetree.models.description.schema import Description
+
+SWITCHES = ("noise", "resolution", "jitter")  # of controllers: what is 0 is not built
+
+
+def frozen(description: Description) -> dict[str, str]:
+    """By parameter what it decides, those from which such a one is computed too."""
+    found: dict[str, str] = {}
+    waiting = list(deciding(description))
+    while waiting:
+        text, what = waiting.pop()
+        try:
+            used = names(parse(text)) & description.parameters.keys()
+        except ExpressionError:
+            continue  # reported elsewhere
+        for name in used - found.keys():
+            found[name] = what
+            waiting.append((description.parameters[name].value, what))
+    return found
+
+
+def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
+    """Texts that are evaluated once, when the mechanism is compiled, and what they decide."""
+    for text in description.counted:
+        yield text, "a number of copies"
+    for name, table in description.tables.items():
+        for grid in (table.x, table.y, *(table.z or ())):
+            for text in grid:
+                if isinstance(text, str):
+                    yield text, f"points of the table '{name}'"
+    values = evaluate_parameters({name: parameter.value for name, parameter in description.parameters.items()})[0]
+    for name, controller in description.written.controllers.items():
+        late = [getattr(controller, key, None) for key in ("delay", "jitter")]
+        keys = ("delay", "period") if any(late) else ("delay",)
+        off = [key for key in SWITCHES if absent(getattr(controller, key, None), values)]
+        for key in (*keys, *off):
+            if isinstance(text := getattr(controller, key, None), str):
+                yield text, f"the {key} of the controller '{name}'"
+
+
+def absent(text: float | str | None, values: Mapping[str, float]) -> bool:
+    """Whether a number is 0."""
+    try:
+        return text is not None and evaluate_constant(text, dict(values)) == 0.0
+    except ExpressionError:
+        return False

@@ -1,0 +1,72 @@
+"""What can be said of a run before it begins: events and outputs that fall away with a stage, conditions that hold from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.expressions.nodes import names
+from kinetree.models.expressions.text import parse
+from kinetree.models.run.instance import Instance
+from kinetree.models.run.stages import Structure
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.run.unit import later
+from kinetree.models.system.system import System
+from kinetree.solvers.layout import Guard
+from kinetree.solvers.model_records import GUARD
+
+
+def foreseen(system: System) -> list[str]:
+    """All of it; what is wrong with a later structure is an error."""
+    return [*fallen(system, later(system)), *true_already(system)]
+
+
+def fallen(system: System, structures: Iterable[Compiled]) -> Iterator[str]:
+    """Events and computed outputs whose names are gone with a joint or a body; each is told at the first stage that lacks it."""
+    told = set[str]()
+    for stage, compiled in zip(system.stages[1:], structures, strict=True):
+        left = {("outputs", column.name) for column in compiled.outputs}
+        left |= {("events", name) for name in system.description.events if any(guard.startswith(f"event '{name}' (") for guard in compiled.guards)}
+        laws = {("outputs", name): [output.value] for name, output in system.description.outputs.items() if output.value is not None}
+        laws |= {("events", name): [event.when, *event.set, *event.set.values()] for name, event in system.description.events.items()}
+        laws = {key: texts for key, texts in laws.items() if key not in system.description.made}
+        for (section, name), texts in laws.items():
+            if (section, name) in left or f"{section}.{name}" in told:
+                continue
+            told.add(f"{section}.{name}")
+            yield f"{section}.{name}: {said(section)} from stage '{named(stage, system)}' on{gone(texts, system.compiled, compiled)}"
+
+
+def said(section: str) -> str:
+    return "does not happen any more" if section == "events" else "keeps its last value"
+
+
+def named(stage: Structure, system: System) -> str:
+    return stage.name or f"stage {system.stages.index(stage) + 1}"
+
+
+def gone(texts: Iterable[float | str], before: Compiled, now: Compiled) -> str:
+    """The names of some laws that were there before."""
+    used = set[str]().union(*(names(parse(text)) for text in texts))
+    lost = sorted((used & before.registers.keys()) - {*now.coordinates, *now.speeds, *now.states, *now.parameters, *now.inputs, "t"})
+    return f", as {', '.join(repr(each) for each in lost)} {'is' if len(lost) == 1 else 'are'} gone" if lost else ""
+
+
+def true_already(system: System) -> Iterator[str]:
+    """Conditions of events that hold at the start: they have not come true; and a first stage that ends at once."""
+    compiled, instance = system.compiled, Instance(system.compiled)
+    try:
+        instance.set_state(*system.start())
+        instance.call("outputs", 0, compiled.start_time)
+    except EvaluationError:
+        return  # a run says so
+    of_controllers = [name for section, name in system.description.made if section == "events"]
+    guards = GUARD.rows(model_fields(compiled.ints, compiled.floats).guards)
+    for guard, text in zip(guards, compiled.guards, strict=True):
+        if not float(instance.ws.val[guard.register]) > 0.0 or any(text.startswith(f"event '{name}' (") for name in of_controllers):
+            continue
+        if guard.kind == Guard.RESET:
+            yield f"{text} holds at the start: it happens once it has been false and comes true again"
+        elif guard.kind == Guard.STAGE and "(when " in text:  # the others are known without a look at the motion
+            yield f"{text} holds at the start: the first stage ends at once"

@@ -1,0 +1,135 @@
+"""The loop against the wall clock as compiled code (rhythm.c): its arrays, and what they become in the record of a run.
+
+Where there is no C compiler, or the machine is not POSIX and little-endian, clock.py runs the same steps in Python and says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.scripts.hil.loop import Injected, Record
+from kinetree.scripts.hil.mailbox import RING, Mailbox
+from kinetree.scripts.hil.plant import Plant
+from kinetree.scripts.hil.scenario import LATE
+from kinetree.solvers.cache import cache_root
+from kinetree.solvers.library.store import sound, written
+from kinetree.solvers.library.tools import LibraryError, compiler, run
+
+STRETCH = 64  # steps between two looks of the terminal
+STOPPED, SET, STEP, GET = 1, 2, 3, 4  # what a stretch may end with
+CALLS = {SET: "fmi2SetReal", STEP: "fmi2DoStep", GET: "fmi2GetReal"}
+Pointer, Count, Real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+
+
+class Run(ctypes.Structure):
+    """The structure of the same name in rhythm.c."""
+
+    _fields_ = [
+        *((name, Pointer) for name in ("component", "set", "advance", "get", "inward", "outward", "given", "seen")),
+        *((name, Count) for name in ("commands", "measures", "door")),
+        *((name, Pointer) for name in ("ring_out", "ring_in")),
+        *((name, Count) for name in ("written", "read")),
+        *((name, Real) for name in ("step", "spin", "start")),
+        ("late", Count),
+        *((name, Pointer) for name in ("delays", "sent", "due", "answers", "computing", "lateness", "gaps", "trips", "rows", "ages")),
+        *((name, Count) for name in ("waiting", "frames", "newest", "steps", "received", "lost", "stale", "misses", "round_trips", "status")),
+    ]
+
+
+def library() -> ctypes.CDLL | str:
+    """The compiled loop; where there can be none, why."""
+    if os.name != "posix" or sys.byteorder != "little":
+        return "this system has no POSIX sockets and clocks"
+    source = Path(__file__).with_name("rhythm.c")
+    path = cache_root() / "hosts" / f"{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}-{sys.platform}-{os.uname().machine}" / "rhythm.so"
+    try:
+        if not sound(path):
+            with written(path) as draft:
+                run([*compiler(), "-std=c11", "-O2", "-fPIC", "-shared", str(source), "-o", str(draft), "-lm"])
+    except LibraryError as error:
+        return str(error)
+    loaded = ctypes.CDLL(str(path))
+    loaded.rhythm_wait.restype = Real
+    loaded.rhythm_wait.argtypes = [Real, Real, ctypes.POINTER(Real)]
+    loaded.rhythm_run.argtypes = [ctypes.POINTER(Run), Count]
+    return loaded
+
+
+class Rhythm:
+    """Arrays of a run, every page of them touched, and the calls over them."""
+
+    def __init__(self, loaded: ctypes.CDLL, record: Record, plant: Plant, door: Any, spin: float):
+        s, n = record.scenario, record.scenario.steps
+        self.loaded, self.record, self.plant = loaded, record, plant
+        injected, frames, commands = Injected(s.channel), n + 1, len(s.commands)
+        ways = ((injected.way(), injected.way()) for _ in range(frames))
+        self.arrays: dict[str, np.ndarray] = {
+            "delays": np.array([math.nan if a is None or b is None else a + b for a, b in ways]),
+            **{name: np.full(frames, math.inf) for name in ("sent", "due")},
+            "answers": np.full((frames, commands), 0.0),
+            **{name: np.full(n, 0.0) for name in ("computing", "lateness", "gaps")},
+            "trips": np.full(frames, 0.0),
+            "rows": np.full((n, len(s.measures) + commands), 0.0),
+            "ages": np.full(n, 0, dtype=np.int64),
+        }
+        plant.given[:] = plant.host.get(s.commands)
+        fmu, self.box = plant.host.fmu, door if isinstance(door, Mailbox) else None
+        self.run = Run(
+            component=fmu.component, commands=commands, measures=len(s.measures), step=s.step, spin=spin, late=LATE.index(s.late), newest=-1,
+            door=door.fileno() if isinstance(door, socket.socket) else -1,
+            **{name: ctypes.cast(getattr(fmu.dll, call), Pointer) for name, call in zip(("set", "advance", "get"), CALLS.values(), strict=True)},
+            **{name: ctypes.cast(getattr(plant, name), Pointer) for name in ("inward", "outward", "given", "seen")},
+            **{name: array.ctypes.data for name, array in self.arrays.items()},
+        )  # fmt: skip
+        if self.box is not None:
+            self.held: Any = (ctypes.c_char * (2 * RING)).from_buffer(self.box.memory)
+            at = ctypes.addressof(self.held)
+            self.run.ring_out, self.run.ring_in = at + self.box.out, at + self.box.inward
+            self.run.written, self.run.read = self.box.sent, self.box.read
+
+    def bare(self, count: int) -> list[float]:
+        """Lateness of a loop that only waits."""
+        gap, step = Real(), self.run.step
+        begin = self.loaded.rhythm_wait(0.0, self.run.spin, gap) + step
+        return [self.loaded.rhythm_wait(begin + k * step, self.run.spin, gap) - (begin + k * step) for k in range(count)]
+
+    def go(self, told: Callable[[float], None]) -> None:
+        """All steps."""
+        ended, s = self.loaded.rhythm_begin(ctypes.byref(self.run)), self.record.scenario
+        try:
+            while ended == 0 and self.run.steps < s.steps:
+                ended = self.loaded.rhythm_run(ctypes.byref(self.run), min(self.run.steps + STRETCH, s.steps))
+                told(self.run.steps * s.step)
+        finally:
+            self.keep(ended)
+        if ended in CALLS:
+            from fmpy.fmi1 import FMICallException
+
+            raise FMICallException(function=CALLS[ended], status=self.run.status)
+
+    def keep(self, ended: int) -> None:
+        """What the arrays hold, into the record."""
+        record, r, n, a = self.record, self.run, self.run.steps, self.arrays
+        step = record.scenario.step
+        record.time = [k * step for k in range(1, n + 1)]
+        record.rows = [tuple(row) for row in a["rows"][:n].tolist()]
+        record.computing = a["computing"][:n].tolist()
+        record.lateness, record.gaps, record.ages = (a[name][: n + (ended == STOPPED)].tolist() for name in ("lateness", "gaps", "ages"))
+        record.trips = a["trips"][: r.round_trips].tolist()
+        record.sent, record.received, record.lost, record.stale, record.misses = r.frames, r.received, r.lost, r.stale, r.misses
+        self.plant.time = n * step
+        if self.box is not None:
+            self.held = None  # its memory can be closed again
+            self.box.sent, self.box.read = r.written, r.read
+        if ended == STOPPED:
+            record.notes.append(f"stopped at step {n}: its command had not come")

@@ -1,0 +1,32 @@
+"""Only what a line asks for is read before it begins; errors and helps know all commands."""
+
+import subprocess
+import sys
+
+from kinetree.scripts.cli import command_line
+from kinetree.scripts.commands import asked_for, found
+
+LOOK = """
+import sys
+from kinetree.scripts.cli import main
+main(["check", "lib:regulator"])
+print(*(name for name in sys.modules if name.startswith("kinetree.scripts.commands.")))
+"""
+
+
+def test_the_module_of_the_command_alone_is_read():
+    finished = subprocess.run([sys.executable, "-c", LOOK], check=True, capture_output=True, text=True)
+    assert finished.stdout.split("\n")[1].split() == ["kinetree.scripts.commands.check"]
+
+
+def test_a_command_is_found_by_itself_as_among_all():
+    commands = found()
+    for name, function in commands.items():
+        alone = asked_for(name)
+        assert alone[name] is function and len(alone) in (1, len(commands)), name
+        assert command_line([name]).commands[name].name == name
+
+
+def test_what_is_no_command_meets_all():
+    for first in ("", "--help", "chekc", "import_robot", "__init__", "../check"):
+        assert asked_for(first) == found(), first

@@ -1,0 +1,155 @@
+"""The loop against the wall clock, compiled and in Python: every run is that of the rules, whatever the machine did to its times."""
+
+import math
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from test_hil import MASS, compiled, scenario
+
+from kinetree.scripts import cli
+from kinetree.scripts.hil import clock
+from kinetree.scripts.hil.controller import Controller
+from kinetree.scripts.hil.frame import Frame, unpacked
+from kinetree.scripts.hil.loop import Injected, Record
+from kinetree.scripts.hil.rhythm import library
+from kinetree.scripts.hil.scenario import read_scenario
+
+TEXT = """{head}mechanism = "m.json"
+step = 0.005
+stop_time = {stop}
+{late}
+[channel]
+{channel}
+[[loops]]
+measure = "place"
+command = "f"
+setpoint = 1.0
+kp = 8.0
+kd = 4.0
+filter = 0.02
+"""
+
+
+def text(head: str = "", late: str = "", stop: float = 0.4) -> str:
+    return TEXT.format(head=head, late=late, stop=stop, channel="{channel}")
+
+
+def replayed(record: Record) -> None:
+    """The motion under the commands that the ages name, by the exact recursion of the mass; the controller answers what was not lost."""
+    s = record.scenario
+    injected, controller = Injected(s.channel), Controller(s.measures, s.loops)
+    ways = [(injected.way(), injected.way()) for _ in range(s.steps + 1)]
+    h, m, d = s.step, MASS["bodies"]["m"]["mass"], 1.0
+    fade, x, v, f = math.exp(-d * h / m), 0.0, 0.0, 0.0
+    answers, newest, received, stale = {}, -1, 0, 0
+    for k, age in enumerate(record.ages):
+        if None not in ways[k]:
+            answers[k] = controller.answer(k * h, (x,))[0]
+        if k - age > newest and (k - age > 0 or (k < len(record.rows) and record.rows[k][1] != 0.0)):  # ages begin at 0, whatever has come
+            newest, received = k - age, received + 1
+            assert age * h + 1e-3 * h > sum(ways[newest])  # nothing comes before its injected delay
+            f = answers[newest]
+        elif k > 0:
+            stale += 1
+            f = 0.0 if s.late == "zero" and newest >= 0 else f
+        if k == len(record.rows):
+            break  # the rule has stopped it before this step
+        x, v = x + f / d * h + (v - f / d) * m / d * (1 - fade), f / d + (v - f / d) * fade
+        assert record.rows[k] == pytest.approx((x, f), abs=1e-6 * max(1.0, abs(f))), k
+    assert (record.stale, record.received) == (stale, received)
+    assert record.lost == sum(None in way for way in ways[: record.sent])
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("how", "head", "late"),
+    [("C", "", ""), ("C", 'partner = "shared"\n', 'late = "zero"'), ("Python", "", ""), ("Python", "", 'late = "zero"')],
+)
+def test_a_run_is_what_its_ages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, head: str, late: str):
+    """Losses of a tenth each way, 4 to 9 ms late: commands of the step that the record names, held or zeroed where none had come, counted."""
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
+    elif isinstance(found := library(), str):
+        pytest.skip(found)
+    record = clock.run(read_scenario(scenario(tmp_path, "delay = 0.002\njitter = 0.0025\nloss = 0.1\nseed = 3", text(head, late))))
+    replayed(record)
+    assert len(record.rows) == len(record.computing) == len(record.lateness) == len(record.gaps) == 80 == record.sent - 1
+    assert record.received > 20 and record.lost > 5 and len(record.trips) >= record.received and len(record.bare) == 80
+    assert min(record.computing) > 0.0 and min(record.trips) > 0.0 and min(record.lateness) >= 0.0
+    assert record.misses == sum(late + took > 0.005 for late, took in zip(record.lateness, record.computing, strict=True))
+    assert any("runs in Python" in note for note in record.notes) == (how == "Python")
+
+
+@compiled
+@pytest.mark.parametrize("how", ["C", "Python"])
+def test_a_run_stops_where_its_rule_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
+    record = clock.run(read_scenario(scenario(tmp_path, "loss = 0.2\nseed = 1", text(late='late = "stop"'))))
+    replayed(record)
+    steps = len(record.rows)
+    assert 0 < steps < 80 and len(record.ages) == len(record.lateness) == steps + 1 and record.stale >= 1
+    assert f"stopped at step {steps}: its command had not come" in record.notes
+
+
+@contextmanager
+def partner(answer: Callable[[Frame], list[bytes]]) -> Iterator[int]:
+    """A thread that answers frames at the port it gives."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        door.bind(("127.0.0.1", 0))
+        door.settimeout(20.0)
+
+        def serve() -> None:
+            while True:
+                data, sender = door.recvfrom(2048)
+                frame = unpacked(data)
+                assert frame is not None
+                if frame.last:
+                    return
+                for reply in answer(frame):
+                    door.sendto(reply, sender)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield door.getsockname()[1]
+        thread.join(20.0)
+        assert not thread.is_alive()
+
+
+OUTSIDE = 'partner = "127.0.0.1:{port}"\nmeasures = ["place"]\ncommands = ["f"]\n'
+
+
+@compiled
+@pytest.mark.parametrize("how", ["C", "Python"])
+def test_what_is_no_answer_is_left_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str):
+    """Noise, frames of other lengths, of steps to come, and answers given twice: the command stays what it was."""
+    if how == "Python":
+        monkeypatch.setattr(clock, "library", lambda: "not wanted here")
+
+    def answer(frame: Frame) -> list[bytes]:
+        good = Frame(frame.sequence, frame.time, (3.0,))
+        wrong = [b"", b"noise", good.packed()[:-1], good.packed() + b"x", Frame(frame.sequence, 0.0, (9.0, 9.0)).packed()]
+        wrong += [Frame(frame.sequence + 1000, 0.0, (9.0,)).packed(), b"X" + good.packed()[1:]]
+        return [*wrong, good.packed(), good._replace(values=(9.0,)).packed()]
+
+    with partner(answer) as port:
+        record = clock.run(read_scenario(scenario(tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0])))
+    assert {row[1] for row in record.rows} <= {0.0, 3.0} and record.rows[-1][1] == 3.0
+    assert len(record.trips) <= record.sent
+
+
+@compiled
+def test_what_the_plant_refuses_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """A command that is no number: the FMU's own words, and the code of a failure."""
+
+    def answer(frame: Frame) -> list[bytes]:
+        return [Frame(frame.sequence, frame.time, (math.nan if frame.sequence > 5 else 1.0,)).packed()]
+
+    with partner(answer) as port:
+        path = scenario(tmp_path, "", OUTSIDE.format(port=port) + text(stop=0.2).split("[[loops]]")[0])
+        assert cli.main(["hil", str(path), "-q"]) == 1
+    assert "'f' is set to nan, which is not a finite number" in capsys.readouterr().err
