@@ -107,9 +107,9 @@ def test_the_command_writes_its_files(tmp_path, capsys):
     names = [str(tmp_path / name) for name in ("a.csv", "a.png", "a.html")]
     assert cli.main(["study", str(tmp_path / "study.toml"), "-o", names[0], "--plot", names[1], "--report", names[2]]) == 0
     shown = capsys.readouterr().out
-    assert "as described" in shown and "bedding 1e+06" in shown
+    assert "as described" in shown and "bedding 1e6 N/m³" in shown and "push 600 N" in shown and "-0.000 " not in shown
     text = (tmp_path / "a.html").read_text()
-    assert "Loads at rest" in text and text.count("data:image/png") == 6
+    assert "Loads at rest" in text and text.count("data:image/png") == 18
     assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count("\n") == 9
 
 
