@@ -12,6 +12,7 @@ from kinetree.models.expressions.text import evaluate_constant, parse
 if TYPE_CHECKING:
     from kinetree.models.description.schema import Description
 
+COPIES = "a number of copies"
 SWITCHES = ("noise", "resolution", "jitter")  # of controllers: what is 0 is not built
 
 
@@ -34,7 +35,7 @@ def frozen(description: Description) -> dict[str, str]:
 def deciding(description: Description) -> Iterator[tuple[float | str, str]]:
     """Texts that are evaluated once, when the mechanism is compiled, and what they decide."""
     for text in description.counted:
-        yield text, "a number of copies"
+        yield text, COPIES
     for name, table in description.tables.items():
         for grid in (table.x, table.y, *(table.z or ())):
             for text in grid:

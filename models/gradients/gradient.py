@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.description.frozen import COPIES, frozen
 from kinetree.models.gradients.blocks import Block, Blocks
 from kinetree.models.gradients.codes import Codes, codes
 from kinetree.models.gradients.events import STEP, Jump, differences, jump
@@ -30,6 +31,7 @@ REPEATED = 1e-6  # relative deviation of a repeated piece at its end
 HELD = "the run depends on what actuators hold from one output to the next (stiffness, damping, means), which has no adjoint here"
 METHODS = ("rk4", "semi-implicit")
 REST = 1e-3  # relative step of differences between states of rest, which are found to some digits less than they are kept
+NOTHING = 1e-10  # part of the largest slope that differences through events make out of nothing
 GRAZING = 1e-9  # rate of a condition, beside its slopes times the rates of the state, below which it touches without crossing
 
 
@@ -54,6 +56,10 @@ def run_gradient(result: Result, output: str | Sequence[str], parameters: Sequen
     unknown = [name for name in chosen if name not in known]
     if unknown:
         raise KeyError(f"unknown parameters: {', '.join(unknown)}; there are {', '.join(known)}")
+    deciding = frozen(unit.description)
+    for name in chosen:
+        if name in deciding and (parameters is not None or deciding[name] != COPIES):
+            raise ValueError(f"'{name}' decides {deciding[name]}: runs with other numbers of it tell its slope; name the parameters that are wanted")
     for name in () if parameters is None else chosen:
         if name in follow:
             raise ValueError(f"'{name}' follows from {', '.join(follow[name])}: ask for slopes by these")
@@ -178,8 +184,9 @@ class Way:
             blocks.load(piece, kept[number])
             blocks.backwards(slopes, piece.happening if number == len(kept) - 1 else None)
         held = latched(self.stages.systems[piece.stage])
-        if held and np.any(slopes.given[-held:] != 0.0):
+        if held and np.abs(slopes.given[-held:]).max() > NOTHING * max(np.abs(slopes.state).max(initial=0.0), np.abs(slopes.given).max()):
             raise ValueError(HELD)
+        slopes.given[slopes.given.size - held :] = 0.0
 
     def through(self, piece: Piece, happening: Happening, kept: list[Block], slopes: Slopes) -> None:
         """What happened at the end of a piece: slopes by the state, given numbers and instant before it."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.hidden import STAGE_START
+from kinetree.models.description.frozen import frozen
 from kinetree.models.system.forms import GROUPS, HAMILTON, LAGRANGE, LINEAR, MASS
 from kinetree.models.trace.iterated import iterated_accelerations, iterated_momenta
 from kinetree.models.trace.matrices import Matrix, matrices
@@ -85,7 +86,12 @@ def latched(system: System) -> int:
 
 
 def record(system: System, of: str, parameters: str | Collection[str], form: str, axes: str) -> Recording:
-    """A recording with its arguments in place; `parameters`: numbers, symbols, or the names of those that are symbols."""
+    """A recording with its arguments in place; `parameters`: numbers, symbols, or the names of those that are symbols.
+
+    Those that decide how the mechanism is built stay numbers: what they decide is no register.
+    """
+    if parameters == "symbols" and (deciding := frozen(system.description)):
+        parameters = [name for name in system.compiled.parameters if name not in deciding]
     groups = frozenset() if axes == WORLD else MASS if of in ("mass_matrix", "momenta") else GROUPS.get(form, LINEAR)
     instance = system._with(groups) if groups else system._fast
     q, u = system.start()

@@ -140,16 +140,15 @@ def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve])
     place.set_xlabel(title, fontsize="small")
     place.set_ylabel(label)
     place.grid(alpha=0.4)
-    place.margins(y=0.15)
-    place.set_ylim(bottom=0.0)
+    place.set_ylim(0.0, 1.25 * max(place.dataLim.y1, 1e-12))
     if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
         place.set_xscale("log")
 
 
-def drawing(wanted: Supports, cases: list[Case]) -> Any:
+def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
     """A row for every aspect: modes, margins, deviations over its values."""
-    figure, axes = figure_of(len(wanted.vary), 3, 11.0, 0.4 + 2.5 * len(wanted.vary))
-    for places, aspect in zip(axes, wanted.vary, strict=True):
+    figure, axes = figure_of(len(aspects), 3, 11.0, 0.4 + 2.5 * len(aspects))
+    for places, aspect in zip(axes, aspects, strict=True):
         x, good = points(cases, aspect)
         for place, (label, lines) in zip(places, curves(wanted, cases, good), strict=True):
             plot(place, axis_of(aspect, cases), x, label, lines)
@@ -172,7 +171,7 @@ def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str)
 
 def draw(wanted: Supports, cases: list[Case], path: Path) -> None:
     """All aspects as one picture."""
-    drawing(wanted, cases).savefig(path, dpi=110)
+    drawing(wanted, cases, list(wanted.vary)).savefig(path, dpi=110)
 
 
 def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:

@@ -8,10 +8,11 @@ import pytest
 from scipy.linalg import expm
 
 from kinetree.models import load
-from kinetree.models.analysis.frequency import StateSpace, margins
+from kinetree.models.analysis.frequency import Margins, StateSpace, margins
 from kinetree.models.analysis.modal import modal, said, zeros
 from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
 from kinetree.scripts import cli
+from kinetree.scripts.reports.linear_text import sentence_of, show
 
 NONE = np.zeros((1, 1))
 
@@ -174,3 +175,22 @@ def test_command_line(tmp_path, capsys: pytest.CaptureFixture):
     assert "mode 2" in said and "not moved by f" in said and "loop f = -where: stable" in said
     assert all(picture.stat().st_size > 5000 for picture in pictures)
     assert cli.main(["linearize", str(path), "--outputs", "wher"]) == 2 and "did you mean 'where'" in capsys.readouterr().err
+
+
+def test_margins_in_words():
+    """What is stable has a disk margin, what is not has none that means anything; infinite margins are left out."""
+    hertz = 2.0 * math.pi
+    known = Margins(True, 4.0, 3.0 * hertz, 0.0, 60.0, hertz, 0.25, 0.5, 2.0, 1.0)
+    assert sentence_of(known) == (
+        "stable, gain margin 4 at 3 Hz, phase margin 60° at 1 Hz, delay margin 0.25 s, disk margin 1: gain within 0.333 to 3, or 53.1°"
+    )
+    lost = Margins(False, math.inf, 0.0, 0.5, math.inf, 0.0, math.inf, 0.0, 0.0, 0.3)
+    assert sentence_of(lost) == "unstable, gain at least 0.5 of what it is"
+
+
+@pytest.mark.parametrize(("at", "words"), [("rest", "at rest"), ("start", "at start"), ("2.5", "at 2.5 s")])
+def test_the_heading_says_where(at: str, words: str, capsys: pytest.CaptureFixture):
+    """An instant has its unit, a place has none."""
+    nothing = {"modes": [], "said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": [], "sweep": None}
+    show("Cart", None, nothing, at)  # pyright: ignore[reportArgumentType]
+    assert f"Cart {words}: modes" in capsys.readouterr().out

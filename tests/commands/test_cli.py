@@ -146,6 +146,8 @@ def test_info_draws_the_tree(capsys: pytest.CaptureFixture):
     assert cli.main(["info", "lib:regulator"]) == 0
     said = capsys.readouterr().out
     assert "ground" in said and "runs" in said and "cheapest by count" in said
+    assert "2 bodies, 4 freedoms" in said
+    assert cli.main(["info", "lib:pendulum"]) == 0 and "1 body, 1 freedom" in capsys.readouterr().out
 
 
 def test_run_writes_table_and_picture(pendulum: Path, capsys: pytest.CaptureFixture):

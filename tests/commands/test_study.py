@@ -73,6 +73,8 @@ def test_combinations(study: Path):
         ("[vary]", "[varry]", "varry"),
         ("length = {", "length = 3 #", "expected a list"),
         ("count = 3", "count = 100000000", "runs"),
+        ("count = 3", "count = 1000000000000000000000000000000", "1e+30 runs"),
+        ("count = 3", "count = true", "whole number"),
         ('"span"', '"spam"', "spam"),
         ("stop_time", "end_time", "end_time"),
         ("mechanism =", "mechanism", "study.toml"),

@@ -62,6 +62,26 @@ def test_layers_point_downwards(layer: str):
     assert not wrong, "\n".join(wrong)
 
 
+def test_every_module_that_is_imported_is_there():
+    """Those inside functions too, which nothing else looks up before somebody calls."""
+    wrong = []
+    for path in modules(*ROOMS.values(), "tests"):
+        for node in ast.walk(syntax(path)):
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [each.name for each in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            for name in names:
+                layer = next((each for each in LAYERS if f"{name}.".startswith(f"{each}.")), "")
+                place = ROOT / ROOMS[layer] / name[len(layer) + 1 :].replace(".", "/") if layer else ROOT
+                if not (place.is_dir() or place.with_suffix(".py").is_file()):
+                    wrong.append(f"{short(path)}:{node.lineno}: {name}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_solvers_need_nothing_but_numba_and_numpy():
     """The kernels are the payload of FMUs: whatever they import would have to travel with them."""
     wrong = [place for place, names, top in foreign_imports("solvers") if top and not names & {"numpy", "numba", "llvmlite"}]

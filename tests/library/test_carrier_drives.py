@@ -145,6 +145,7 @@ def test_settling_by_hand():
     assert stabilisation.settling(time, deviation, 0.75, 2.75, 2e-4) == pytest.approx(1.0)
     assert stabilisation.settling(time, deviation, 1.75, 2.75, 2e-4) == 0.0
     assert stabilisation.settling(time, 0 * deviation + 1.0, 0.75, 2.75, 2e-4) == 2.0
+    assert stabilisation.settling(time + 5.0, deviation, 5.75, 7.75, 2e-4) == pytest.approx(1.0)  # whenever the run begins
 
 
 def test_stage_tables_by_hand():

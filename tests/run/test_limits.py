@@ -112,6 +112,13 @@ def test_the_law_without_a_value_is_named():
         load(model).compile().simulate(1.0)
 
 
+def test_a_law_that_has_no_value_from_the_start_is_named():
+    """A parameter of 0 below a line: the law is evaluated before the run, and no state is to blame."""
+    model = swing(parameters={"k": 0.0}, forces={"drive": {"coordinate": "q", "value": "1/k"}}, outputs={"o": {"value": "q"}})
+    with pytest.raises(EvaluationError, match=r"is not a finite number: look for .*; 'force\('drive'\)' has no finite value"):
+        load(model).compile().simulate(1.0)
+
+
 def test_a_state_that_blows_up_is_named():
     """Negative damping: the speed leaves every bound, and is not reported as a body without inertia."""
     model = swing(forces={"feed": {"coordinate": "q", "value": "50*der(q)*abs(der(q))"}}, gravity=[0, 0, 0])

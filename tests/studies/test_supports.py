@@ -9,6 +9,7 @@ from kinetree.models.expressions.text import evaluate_constant
 from kinetree.scripts import cli
 from kinetree.scripts.studies.supports import Study, study, tilted
 from kinetree.scripts.studies.supports_file import read_supports
+from kinetree.scripts.studies.supports_report import drawing
 
 G, MASS, HALF, STIFFNESS = 9.81, 800.0, 0.5, 2e6
 TABLE = f"""
@@ -111,6 +112,24 @@ def test_the_command_writes_its_files(tmp_path, capsys):
     text = (tmp_path / "a.html").read_text()
     assert "Loads at rest" in text and text.count("data:image/png") == 18
     assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count("\n") == 9
+
+
+def test_the_picture_shows_what_stands_in_the_cases():
+    """By value: frequencies on the left, margins in the middle, deviations in thousandths on the right; failed cases nowhere."""
+    made = [
+        SimpleNamespace(
+            aspect="bedding", value=10.0 * k, unit="N/m³", described=30.0, failed="no rest" * (k == 2), modes=[(2.0 + k, 0.1), (5.0 + k, 0.1)],
+            margin_at_rest=0.5 + k, margin=0.25 + k, largest=[{"z": 1e-3}, {"z": 3e-3 + k}], left=[{"z": 9.0}, {"z": -2e-3 - k}], units={"z": "N"},
+        )
+        for k in (3, 2, 1)
+    ]  # fmt: skip
+    figure = drawing(SimpleNamespace(hold=["z"]), made, ["bedding"])
+    left, middle, right = ({line.get_label(): line.get_ydata() for line in place.lines} for place in figure.axes)
+    assert list(left["mode 1"]) == [3.0, 5.0] and list(left["mode 2"]) == [6.0, 8.0]
+    assert [list(y) for y in middle.values()] == [[1.5, 3.5], [1.25, 3.25]]
+    assert right["z, largest"] == pytest.approx([1003.0, 3003.0]) and right["z, left at the end"] == pytest.approx([1002.0, 3002.0])
+    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "load [1]", "deviation [1e-3]"]
+    assert list(figure.axes[0].lines[0].get_xdata()) == [10.0, 30.0]
 
 
 @pytest.mark.parametrize(
