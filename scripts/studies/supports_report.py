@@ -129,7 +129,7 @@ def curves(wanted: Supports, cases: list[Case], good: list[Case]) -> tuple[tuple
         colour = COLOURS[k % len(COLOURS)]
         moved.append((f"{name}, largest", [1e3 * max(each[name] for each in case.largest) for case in good], colour, "o-"))
         moved.append((f"{name}, left at the end", [1e3 * abs(case.left[-1][name]) for case in good], colour, "o--"))
-    return ("frequency [Hz]", modes), ("load [1]", margins), (f"deviation [{thousandth(wanted.hold, cases)}]", moved)
+    return ("frequency [Hz]", modes), ("share of the load", margins), (f"deviation [{thousandth(wanted.hold, cases)}]", moved)
 
 
 def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve]) -> None:
@@ -140,7 +140,7 @@ def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve])
     place.set_xlabel(title, fontsize="small")
     place.set_ylabel(label)
     place.grid(alpha=0.4)
-    place.set_ylim(0.0, 1.25 * max(place.dataLim.y1, 1e-12))
+    place.set_ylim(0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12))  # room for the legend
     if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
         place.set_xscale("log")
 
