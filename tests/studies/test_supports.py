@@ -128,7 +128,7 @@ def test_the_picture_shows_what_stands_in_the_cases():
     assert list(left["mode 1"]) == [3.0, 5.0] and list(left["mode 2"]) == [6.0, 8.0]
     assert [list(y) for y in middle.values()] == [[1.5, 3.5], [1.25, 3.25]]
     assert right["z, largest"] == pytest.approx([1003.0, 3003.0]) and right["z, left at the end"] == pytest.approx([1002.0, 3002.0])
-    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "load [1]", "deviation [1e-3]"]
+    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "share of the load", "deviation [1e-3]"]
     assert list(figure.axes[0].lines[0].get_xdata()) == [10.0, 30.0]
 
 
