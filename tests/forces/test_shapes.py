@@ -61,6 +61,12 @@ def turn(angles: list[float]) -> np.ndarray:
     return x @ y @ z
 
 
+def poses_of(rng: np.random.Generator, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Quaternions and places of two bodies."""
+    e = rng.normal(size=(2, 4))
+    return e / np.linalg.norm(e, axis=1)[:, None], rng.normal(scale=scale, size=(2, 3))
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_distances_and_normals_are_coals(first: str, second: str):
     """200 random poses: signed distance to 1e-6 (coal's iterations for cylinders), direction of the force on the first one against the normal."""
@@ -68,9 +74,7 @@ def test_distances_and_normals_are_coals(first: str, second: str):
     rng = np.random.default_rng(11)
     touching = 0
     for _ in range(200):
-        e = rng.normal(size=(2, 4))
-        e /= np.linalg.norm(e, axis=1)[:, None]
-        places = rng.normal(scale=0.35, size=(2, 3))
+        e, places = poses_of(rng, 0.35)
         q = np.concatenate((places[0], e[0], places[1], e[1]))
         found = system.outputs(0.0, q, np.zeros(12))
         poses = []
@@ -104,9 +108,7 @@ def test_which_body_is_named_first_does_not_count(first: str, second: str):
     rng = np.random.default_rng(5)
     touching = 0
     for k in range(60):
-        e = rng.normal(size=(2, 4))
-        e /= np.linalg.norm(e, axis=1)[:, None]
-        places = rng.normal(scale=0.3, size=(2, 3))
+        e, places = poses_of(rng, 0.3)
         if k % 3 == 0:  # axes of the outlines parallel
             frames = [Rotation.from_matrix(turn(angles)) for angles in ([0.4, -0.3, 0.7], [-0.2, 0.5, 0.3])]
             both = Rotation.from_quat(e[0], scalar_first=True) * frames[0] * frames[1].inv()
