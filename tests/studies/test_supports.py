@@ -154,7 +154,7 @@ def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
 def test_the_carrier_on_its_jacks():
     """Softer ground lowers the modes and enlarges the deviations of departures; less spread too; more preload takes load off the jacks."""
     wanted = read_supports().with_settings({"modules": 1})
-    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2]}})
+    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2], "soft": [0.1]}})
     found = {(case.aspect, case.value): case for case in study(wanted)}
     assert not any(case.failed for case in found.values())
     assert found["spread", 0.7].modes[0][0] < found["spread", 1.15].modes[0][0]
@@ -162,6 +162,12 @@ def test_the_carrier_on_its_jacks():
     carried = [sum(load for name, load in found["preload", share].loads.items() if name.startswith("wheel")) for share in (0.0, 0.2)]
     total = sum(found["preload", 0.2].loads.values())
     assert carried[0] < 1e-3 * total and carried[1] == pytest.approx(0.2 * total, rel=0.01)
+    # one corner gives way by sunk more: a rigid frame on four equal legs leans by sunk over four times its half width and length
+    firm, soft = found["", next(value for aspect, value in found if not aspect)], found["soft", 0.1]
+    stiffness = wanted.ground.bedding * wanted.ground.footprint
+    sunk = soft.loads["jack_front_left"] / stiffness * (1 / 0.1 - 1)
+    assert soft.angles["roll"] - firm.angles["roll"] == pytest.approx(-sunk / (4 * 1.9), rel=0.05)
+    assert soft.angles["pitch"] - firm.angles["pitch"] == pytest.approx(sunk / (4 * 2.9), rel=0.05)
 
 
 def test_a_support_without_a_place_stands_at_the_origin_of_its_body():
