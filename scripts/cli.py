@@ -44,7 +44,7 @@ def command_line(arguments: list[str]) -> Any:
     for name, function in asked_for(arguments[0] if arguments else "").items():
         app.command(name)(function)
     made = typer.main.get_command(app)
-    if {"--help", "-h"} & {*arguments}:
+    if not arguments or {"--help", "-h"} & {*arguments}:
         from rich.markup import escape
 
         for command in (made, *getattr(made, "commands", {}).values()):
@@ -66,7 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
     except Exit as finished:
         return finished.exit_code
     except TyperException as error:
-        print(f"kinetree: {error.format_message()} (kinetree {arguments[0] if arguments else ''} --help shows what is possible)", file=sys.stderr)
+        if arguments:  # alone, the help has been shown
+            command = "kinetree" if arguments[0].startswith("-") else f"kinetree {arguments[0]}"
+            print(f"kinetree: {error.format_message()} ({command} --help shows what is possible)", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Abort):
         print("kinetree: interrupted", file=sys.stderr)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from kinetree.scripts.cli import command_line
+from kinetree.scripts.cli import command_line, main
 from kinetree.scripts.commands import asked_for, found
 
 LOOK = """
@@ -30,3 +30,12 @@ def test_a_command_is_found_by_itself_as_among_all():
 def test_what_is_no_command_meets_all():
     for first in ("", "--help", "chekc", "import_robot", "__init__", "../check"):
         assert asked_for(first) == found(), first
+
+
+def test_alone_it_shows_its_help_and_nothing_else(capsys):
+    """Names of tables in brackets are no markup there either."""
+    assert main([]) == 2
+    told = capsys.readouterr()
+    assert "[lqr]" in told.out and not told.err
+    assert main(["--nothing"]) == 2
+    assert "(kinetree --help shows what is possible)" in capsys.readouterr().err
