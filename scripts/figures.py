@@ -100,18 +100,18 @@ def composition(path: Path) -> None:
 
 
 def imported(path: Path) -> None:
-    """The Modelica model around the imported FMU: by the ports of this project, and by the flange of the standard library."""
+    """The Modelica model around the imported FMU: by the ports of this project, and by the flange that `kinetree modelica` writes."""
     figure, axes = canvas(11.6, 5.6)
-    for y, title, text in ((3.1, "MechanismInterface", "lift"), (0.3, "GeneralPositionToForceAdaptor", "standard library")):
+    for y, title, text in ((3.1, "MechanismInterface", "lift"), (0.3, "TranslationalActuator", "in the written model")):
         box(axes, 0.3, y, 2.5, 2.1, "imported FMU", "model exchange")
         box(axes, 4.3, y, 3.0, 2.1, title, text, "#fbf3e6")
-        names = ("length", "speed", "force") if y > 1 else ("p", "pder", "f")
-        for k, (signal, name) in enumerate(zip(("lift_length", "lift_speed", "lift_force"), names, strict=True)):
+        names = ("length", "speed", "force") if y > 1 else ("speed", "force")
+        for k, name in enumerate(names, start=3 - len(names)):
+            signal = f"lift_{name}"
             height = y + 1.05 - 0.38 * k
             back = signal == "lift_force"
             ends = ((4.3, height), (2.8, height)) if back else ((2.8, height), (4.3, height))
             wire(axes, *ends, (name, signal) if back else (signal, name), SECOND if back else ACCENT)
-    axes.text(3.55, 0.59, "gain -1", ha="center", va="center", fontsize=8.5, bbox={"boxstyle": "square", "facecolor": "white", "edgecolor": INK})
     box(axes, 8.6, 3.1, 2.7, 2.1, "LinearDrive", "valve, oil lines, cylinder", "#e9f3ec")
     box(axes, 8.6, 0.3, 2.7, 2.1, "FlangeDrive", "the same drive", "#e9f3ec")
     for y, name in ((4.0, "port"), (1.2, "flange")):

@@ -21,7 +21,6 @@ from kinetree.models.description.parts.controller_parts import Controlled
 from kinetree.models.expressions.text import evaluate_constant
 
 if TYPE_CHECKING:
-    from kinetree.models.analysis.equilibrium import Equilibrium
     from kinetree.models.system.system import System
 
 STEP = 1e-3  # of the differences of a law, relative
@@ -66,9 +65,8 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
         linear = linearize(broken, rest.t, rest.q, None, given, wanted, states)
         plant = linear.part([name], wanted)
         if numbers["period"]:
-            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(
-                law_of_samples(name, law, rest, values, numbers["period"])
-            )
+            known = dict(values) | {key: value for key, value in (rest.outputs | rest.states).items() if key.startswith(f"{name}.")}
+            plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(law_of_samples(name, law, known, numbers["period"]))
         loop = negative(plant)
         if np.any(loop.C) and np.any(loop.B):
             found.append(ControlLoop(name, numbers["period"], numbers["delay"] + numbers["jitter"], loop, margins(loop), stuck))
@@ -102,14 +100,13 @@ def negative(loop: StateSpace) -> StateSpace:
     return StateSpace(loop.A, loop.B, -loop.C, -loop.D)
 
 
-def law_of_samples(name: str, law: Law, rest: Equilibrium, values: Mapping[str, float], period: float) -> Sampled:
+def law_of_samples(name: str, law: Law, known: Mapping[str, float], period: float) -> Sampled:
     """The law of a sampled controller about rest: memory from memory and samples, command from both."""
-    known = dict(values) | {key: value for key, value in (rest.outputs | rest.states).items() if key.startswith(f"{name}.")}
     memory, samples = ([f"{name}.{key}" for key in keys] for keys in (law.memory, law.samples))
     texts = [*law.memory.values(), *law.commands]
 
     def at(key: str, move: float) -> np.ndarray:
-        return np.array([evaluate_constant(text, known | {key: known[key] + move}) for text in texts])
+        return np.array([evaluate_constant(text, {**known, key: known[key] + move}) for text in texts])
 
     columns = []
     for key in (*memory, *samples):

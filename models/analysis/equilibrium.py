@@ -90,6 +90,7 @@ def report(
     linear = linearize(system, t, q, None, inputs, (), states)
     evaluation = Evaluation(system, t, inputs)
     evaluation.call("outputs", q, zero, x)
+    evaluation.instance.outputs(t)
     val = evaluation.instance.ws.val
     names, directions = loose(linear)
     return Equilibrium(

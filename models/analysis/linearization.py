@@ -172,6 +172,8 @@ def linearize(
     v, x = u[chart.independent], evaluation.start_x.copy()
     for name, value in (states or {}).items():
         x[c.states.index(name)] = value
+    if system.description.actuators:
+        evaluation.begin(chart.q, u, x)
     f, nx, ni = chart.independent.size, x.size, len(c.inputs)
     J = Slopes(evaluation, chart, v, x, registers).matrix()
     rows, size = f + nx, 2 * f + nx

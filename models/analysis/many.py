@@ -105,7 +105,8 @@ def accelerations_many(
     udot, values = np.empty((len(given.q), system.n)), np.empty((len(given.q), len(outputs)))
     registers = np.array([columns[name] for name in outputs], dtype=np.int64)
     system._fast.set_state(given.q[0], given.u[0], None) if len(given.q) else None
-    many = None if system.compiled.loops else pointer_entry("many")
+    alone = bool(system.compiled.loops or (outputs and system.description.actuators))  # what actuators tell begins with the state
+    many = None if alone else pointer_entry("many")
     if many is None:
         one_by_one(system, given, registers, udot, values)
     elif not in_lanes(system, many, given, registers, udot, values, threads):
@@ -156,7 +157,7 @@ def one_by_one(system: System, given: Batch, registers: np.ndarray, udot: np.nda
             instance.ws.extra[6:] = row[nx + ni + n :]
             instance.ws.head.extra = 1.0
         try:
-            instance.call("outputs" if len(registers) else "accelerations", 0, float(given.t[k, 0]))
+            instance.outputs(float(given.t[k, 0])) if len(registers) else instance.call("accelerations", 0, float(given.t[k, 0]))
         except EvaluationError as error:
             raise EvaluationError(f"state {k}: {error}", error.status) from error
         udot[k] = instance.ws.udot

@@ -109,7 +109,8 @@ class Slopes:
             return None
         nq, n, nx = chart.q.size, evaluation.system.n, self.x.size
         by_q, by_u, _, by_x, by_w = np.split(raw, np.cumsum([nq, n, n, nx]), axis=1)
-        by_y = by_q @ chart.rates() @ chart.T
+        with np.errstate(invalid="ignore"):  # a law without end to its steepness: by differences then
+            by_y = by_q @ chart.rates() @ chart.T
         if evaluation.system.compiled.loops and self.v.any():
             by_y += by_u @ self.turning()
         rows = [*chart.independent, *range(n, raw.shape[0])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from kinetree.solvers.sensors.kinds import Kind
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.books import Book
+    from kinetree.models.compilation.merging import Around
 
 NONE = -1
 
@@ -84,6 +86,7 @@ class Builder:
         self.rates_given: dict[str, Node] = {}  # what is known of the motion of inputs that give motions
         self.contacts: Any = None  # contacts.Contacts
         self.starts: dict[str, float] = {}  # instead of the description's
+        self.around: Around = {}  # constant elements before and after those of joints at merged bodies
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
     def node(self, value: float | str | Node, key: str = "") -> Node:
@@ -140,7 +143,9 @@ class Builder:
         self.offer("stage_start", STAGE_START)
         for joint in self.topology.joint:
             form = joint_elements(d.joints[joint], joint)
-            self.forms[joint] = self.lock(form) if joint in self.locked else form
+            form = self.lock(form) if joint in self.locked else form
+            before, after = self.around.get(joint, ((), ()))
+            self.forms[joint] = replace(form, elements=(*before, *form.elements, *after)) if before or after else form
         for group in ("coordinates", "speeds"):
             for joint in self.topology.joint:
                 for name in getattr(self.forms[joint], group):

@@ -1,4 +1,4 @@
-"""Compiling makes many objects that stay: the collector of circular garbage would walk through all of them again and again, a quarter of the time."""
+"""Python's garbage collector is held back while a mechanism compiles: its walks through objects that stay were a quarter of the time."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from kinetree.models.compilation.couplings import add_places
 from kinetree.models.compilation.events import add_guards, resolvable
 from kinetree.models.compilation.following import add_followings
 from kinetree.models.compilation.loops import add_groups, live_groups, loop_arrays, loop_counts, tree_of, with_twins
+from kinetree.models.compilation.merging import Around
 from kinetree.models.compilation.outputs import add_deferred, add_integrals, add_magnitudes, add_outputs, add_rates
 from kinetree.models.description.errors import ModelError, Problem, shown
 from kinetree.models.description.names import expressions
@@ -45,15 +46,16 @@ def compile_structure(
     later: bool = False,
     starts: Mapping[str, float] | None = None,
     at_end: Mapping[str, float | str] | None = None,
+    around: Around | None = None,
 ) -> Compiled:
     """Flat blocks of a description whose bodies are numbered by `topology`; locked joints keep the coordinates that a transition writes.
 
     In a later structure outputs and events fall away whose names are gone with a joint or a body. `starts` replace start values by name, `at_end` is
-    what the end of the stage sets before the structure changes.
+    what the end of the stage sets before the structure changes, `around` what stands before and after the elements of joints at merged bodies.
     """
     builder = Builder(description, with_twins(description, topology), locked, end, later, at_end)
     builder.starts |= starts or {}
-    builder.contacts = Contacts()
+    builder.contacts, builder.around = Contacts(), around or {}
     try:
         return assemble(builder)
     except UnknownName as error:

@@ -52,6 +52,13 @@ class Compiled:
     guards: tuple[str, ...] = ()  # what every guard stands for
     contacts: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
+    carriers: dict[str, str] = field(default_factory=dict)  # bodies that were merged, and those that carry them
+    fewer: Compiled | None = None  # the same structure with parts of bodies merged, which runs in its place
+
+    @property
+    def running(self) -> Compiled:
+        """What motions are computed with."""
+        return self.fewer or self
 
     @property
     def body_number(self) -> dict[str, int]:

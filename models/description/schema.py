@@ -170,6 +170,7 @@ class Run(Part):
     impacts: Literal["simultaneous", "sequential"] = Field(
         default="simultaneous", description="Several contacts at one instant: all at once, or the fastest first"
     )
+    merge: bool = Field(default=True, description="Bodies on rigid joints that nothing names become parts of what carries them")
     step_limit: Number | None = Field(default=None, description="Steps that one output interval may take; left out: a million")
     tolerances: Annotated[Tolerances | None, table_or("relative"), OrBare()] = Field(default=None, description="A number (relative) or a table")
     prepare: tuple[Preparation, ...] = Field(default=(), description="States of rest, each found from the last; the motion begins in the last one")

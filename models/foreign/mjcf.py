@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.foreign.looks import MOST_SHAPES, geom_shape, posed
-from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out
+from kinetree.models.foreign.mjcf_extras import add_actuators, add_equalities, say_left_out, switch_off, take_motors
 from kinetree.models.foreign.robot import Lump, Sheet, numbers, place, refused
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -38,6 +38,8 @@ def parsed(path: Path) -> Any:
 def describe(path: Path, limits: bool = False, torques: bool = False, keep_fixed: bool = False) -> tuple[dict, list[str]]:
     """The description of a model and what it leaves out."""
     model = parsed(path)
+    take_motors(model)
+    switch_off(model)
     sheet = Sheet(model_name(model) or path.stem, path.name, gravity=numbers(model.opt.gravity))
     if not model.njnt:
         raise refuse(str(path), "a model in which nothing moves", hint="it has no joints")

@@ -13,8 +13,53 @@ if TYPE_CHECKING:
 
 CONNECT, WELD, JOINT = 0, 1, 2
 ON_JOINT, IN_PARENT = 0, 1  # transmissions
+SLIDE = 2  # from this kind on joints have one coordinate
 DIRECT, INTEGRATOR, FILTER, EXACT_FILTER = 0, 1, 2, 3  # activation
 FIXED, AFFINE = 0, 1  # gains; a bias counts NONE = 0, AFFINE = 1
+
+
+BENT = {  # what newer versions of MuJoCo have
+    "jnt_stiffnesspoly": "terms of higher order in the springs",
+    "dof_dampingpoly": "terms of higher order in the damping",
+    "actuator_dampingpoly": "terms of higher order in the damping",
+    "actuator_delay": "delays",
+    "actuator_actearly": "activation a step ahead",
+    "jnt_springyield": "yielding of the springs",
+}
+# what <flag> disables
+NO_CONSTRAINT, NO_EQUALITY, NO_FRICTION, NO_LIMIT, NO_CONTACT, NO_SPRING, NO_DAMPER, NO_GRAVITY, NO_CLAMP = (1 << k for k in range(9))
+NO_ACTUATION = 1 << 11
+
+
+def disabled(model: Any, *flags: int) -> bool:
+    """Whether the model's options switch one of these off."""
+    return any(int(model.opt.disableflags) & flag for flag in flags)
+
+
+def take_motors(model: Any) -> None:
+    """Reflected inertia and damping of actuators become those of their joints."""
+    for k in range(model.nu):
+        if model.actuator_trntype[k] in (ON_JOINT, IN_PARENT) and model.jnt_type[model.actuator_trnid[k, 0]] >= SLIDE:
+            dof = model.jnt_dofadr[model.actuator_trnid[k, 0]]
+            for motor, joint in (("actuator_armature", "dof_armature"), ("actuator_damping", "dof_damping")):
+                getattr(model, joint)[dof] += getattr(model, motor, np.zeros(model.nu))[k] * model.actuator_gear[k, 0] ** 2
+
+
+def switch_off(model: Any) -> None:
+    """Numbers that the model's flags make ineffective become zero."""
+    if disabled(model, NO_GRAVITY):
+        model.opt.gravity[:] = 0.0
+    for flags, names in (
+        ((NO_SPRING,), ("jnt_stiffness",)),
+        ((NO_DAMPER,), ("dof_damping",)),
+        ((NO_FRICTION, NO_CONSTRAINT), ("dof_frictionloss",)),
+        ((NO_LIMIT, NO_CONSTRAINT), ("jnt_limited",)),
+        ((NO_EQUALITY, NO_CONSTRAINT), ("eq_active0",)),
+        ((NO_CLAMP,), ("actuator_ctrllimited",)),
+    ):
+        if disabled(model, *flags):
+            for name in names:
+                getattr(model, name)[:] = 0
 
 
 def add_equalities(reader: Reader) -> None:
@@ -71,8 +116,9 @@ def add_joint_equality(reader: Reader, name: str, a: int, b: int, data: Any) -> 
 
 
 def add_actuators(reader: Reader) -> None:
-    """Actuators on joints: an input each, and the force gear (gain u + bias)."""
+    """Actuators on joints: an input each, and the force gear (gain u + bias); a joint with bounds for all its actuators has one force."""
     model, sheet = reader.model, reader.sheet
+    together: dict[int, list[str]] = {}
     for k in range(model.nu):
         name = sheet.fresh(reader.name("actuator", k), "command", sheet.inputs, value=True)
         joint = int(model.actuator_trnid[k, 0])
@@ -86,8 +132,19 @@ def add_actuators(reader: Reader) -> None:
         if not known:
             sheet.left_out.append(f"actuator '{name}', which is of a kind not known here")
             continue
+        if disabled(model, NO_ACTUATION) or int(model.opt.disableactuator) >> int(model.actuator_group[k]) & 1:
+            sheet.left_out.append(f"actuator '{name}', which is switched off")
+            continue
         sheet.inputs[name] = {"start": 0.0}
-        sheet.forces[f"{name}.force"] = {"coordinate": reader.coordinates[joint], "value": law(reader, k, name, reader.coordinates[joint])}
+        force = law(reader, k, name, reader.coordinates[joint])
+        if model.jnt_actfrclimited[joint]:
+            together.setdefault(joint, []).append(force)
+        else:
+            sheet.forces[f"{name}.force"] = {"coordinate": reader.coordinates[joint], "value": force}
+    for joint, forces in together.items():
+        coordinate = reader.coordinates[joint]
+        sum_ = " + ".join(f"({force})" for force in forces)
+        sheet.forces[f"{coordinate}.actuators"] = {"coordinate": coordinate, "value": limited(sum_, True, model.jnt_actfrcrange[joint])}
 
 
 def law(reader: Reader, k: int, name: str, coordinate: str) -> str:
@@ -122,7 +179,7 @@ def say_left_out(reader: Reader, limits: bool) -> None:
     """What of the model has no counterpart."""
     model, say = reader.model, reader.sheet.left_out.append
     colliding = int(((model.geom_contype != 0) | (model.geom_conaffinity != 0)).sum())
-    if colliding:
+    if colliding and not disabled(model, NO_CONTACT, NO_CONSTRAINT):
         say(f"contacts of {colliding} geoms")
     if (model.geom_type == 7).any():
         say(f"looks of {int((model.geom_type == 7).sum())} meshes")
@@ -132,5 +189,10 @@ def say_left_out(reader: Reader, limits: bool) -> None:
         say(f"limits of {int(model.jnt_limited.sum())} joints (--limits makes stops of them)")
     if model.opt.density or model.opt.viscosity:
         say("forces of the surrounding fluid")
+    for name, what in BENT.items():
+        values = np.asarray(getattr(model, name, ()), dtype=float)
+        if values.any():
+            owner = "actuators" if name.startswith("actuator") else "joints"
+            say(f"{what} of {int(values.reshape(len(values), -1).any(axis=1).sum())} {owner}")
     if getattr(model, "nflex", 0):
         say(f"{model.nflex} flexible bodies")

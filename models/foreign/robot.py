@@ -81,7 +81,7 @@ def rotation(R: np.ndarray) -> list[dict[str, Any]]:
         return []
     axis = vector / angle
     axis[abs(axis) < TINY] = 0.0
-    letter = next((name for name, each in AXES.items() if len(name) == 1 and abs(abs(axis @ each) - 1.0) < TINY), None)
+    letter = next((name for name, each in AXES.items() if len(name) == 1 and np.count_nonzero(axis) == 1 and axis @ each), None)
     if letter:
         return [{"rotate": letter, "by": math.copysign(angle, axis @ AXES[letter])}]
     return [{"rotate": numbers(axis), "by": angle}]

@@ -1,4 +1,4 @@
-"""Numbers as an engineer writes them: units that fit their size, as many digits as matter, no dust."""
+"""Numbers as an engineer writes them: units that fit their size, as many digits as matter, no rounding residue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of an entry point at the price of a call: a function of Python's own C interface, made in this process, that checks plain arrays by itself.
+"""Entry points at the price of a plain call: a function of Python's own C interface, made in this process, that checks plain arrays by itself.
 
 `direct(context)` takes (t, q, u, udot) and returns None; False where an argument is anything but a float and one-dimensional, contiguous arrays of
 floats of the right length, which is left to Python; else the status of the entry. Nothing is converted and nothing allocated. The layout of Python's

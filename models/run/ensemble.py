@@ -84,8 +84,8 @@ def simulate_many(
     cases = Cases(system, parameters, inputs)
     check_times(system, cases, options, (stop_time, None, output_step, integrator, "auto", tolerance, step, None))
     times = options.times()
-    known = {column.name: column.register for column in system.compiled.outputs}
-    c = system.compiled
+    known = {column.name: column.register for column in system.compiled.running.outputs}
+    c = system.compiled.running
     every = {name: c.registers[name] for name in (*c.coordinates, *c.speeds, *c.states)} | known
     names = list(every) if outputs is None else list(outputs)
     for name in names:
@@ -199,7 +199,7 @@ def in_lanes(
     interval = float(times[1] - times[0]) if times.size > 1 else 1.0
     method = method_of(options, interval)
     stages = int(-3 + np.sqrt(9 + 4 * (method.size - 7))) // 2
-    instance = Instance(system.compiled)
+    instance = Instance(system.compiled.running)
     for group in cases.groups(instance):
         instance.work[:] = group.work
         varied, n = group.varied, group.starts.shape[1]
@@ -214,7 +214,7 @@ def in_lanes(
             codes = np.zeros(-(-count // L.WIDTH))
             wide, scratch = instance.wide(L.LANES_STRIDE), aligned((2 + stages) * n * L.WIDTH)
             addresses = [a.ctypes.data for a in (wide, scratch, plan, own, varied, values, starts, times, registers, out, codes)]
-            entry(instance.ints.ctypes.data, system.compiled.floats.ctypes.data, instance.work.ctypes.data, *addresses)
+            entry(instance.ints.ctypes.data, system.compiled.running.floats.ctypes.data, instance.work.ctypes.data, *addresses)
             instance.keep(L.LANES_STRIDE, wide)
             return part, out, codes
 

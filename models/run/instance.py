@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.blocks import allocate, with_groups
+from kinetree.models.compilation.additions import HELD
+from kinetree.models.compilation.blocks import allocate, model_fields, with_groups
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
 from kinetree.models.run.engine import Call, bind, held_address, quick
 from kinetree.models.run.status import check_status
-from kinetree.solvers.model_records import HEAD, HEADER
+from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
 if TYPE_CHECKING:
     from kinetree.models.analysis.slopes import SlopeCall
@@ -43,6 +44,9 @@ class Instance:
         self._inputs = val[first : first + len(c.inputs)]
         self._x_start = val[c.start_x : c.start_x + self.ws.x.size]
         self._place = {name: k for k, name in enumerate(c.inputs)}
+        ends = tuple(f":{key}" for key in HELD)
+        labels = dict.fromkeys(name.rpartition(":")[0] for name in c.inputs if name.endswith(ends))
+        self._told = frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
         self._starts = np.empty(len(c.inputs))
         self._given = np.empty(len(c.inputs))
         self._nu = self.ws.u.size
@@ -66,8 +70,31 @@ class Instance:
             self._starts[:] = np.where(np.isnan(given), preset, given)
             self._given[:] = self._starts
 
+    def outputs(self, t: float) -> None:
+        """All that can be measured where a communication step begins at this state: actuators hold length, speed, time, effective mass."""
+        self.call("outputs", 0, t)
+        if not self._told:
+            return
+        fields = model_fields(self.ints, self.compiled.floats)
+        latches, probes = list(LATCH.rows(fields.latches)), list(PROBE.rows(fields.probes))
+        val = self.ws.val
+        for latch in latches:
+            val[int(latch.kept)] = val[int(latch.source)]
+        pushed = []
+        for probe in probes:
+            val[int(probe.force)] = 1.0
+            self.call("outputs", 0, t)
+            pushed.append(float(val[int(probe.acceleration)]))
+            val[int(probe.force)] = 0.0
+        self.call("outputs", 0, t)
+        with np.errstate(divide="ignore"):
+            for probe, with_one in zip(probes, pushed, strict=True):
+                val[int(probe.mass)] = 1.0 / np.float64(with_one - val[int(probe.acceleration)])
+        self.call("outputs", 0, t)
+
     def solve(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, tau: Numbers | None = None) -> np.ndarray:
         """u̇ of a state without extra wrenches: plain arrays go the direct way, all else becomes arrays; the engine looks for what is not finite."""
+        self.refuse_told(inputs)
         if self._direct is not None:
             udot = np.empty(self._nu)
             done = self._direct(t, q, u, udot) if not inputs and tau is None else self._solve_given(t, q, u, inputs or {}, tau, udot)
@@ -147,6 +174,13 @@ class Instance:
             if name not in self._place:
                 raise KeyError(f"'{name}' is not an input; inputs: {', '.join(self._place) or 'none'}")
             values[self._place[name]] = value
+
+    def refuse_told(self, inputs: Mapping[str, float] | None) -> None:
+        """What an actuator is told of its stiffness acts on the way since a step began: a state alone has none."""
+        if inputs and self._told:
+            given = next((name for name in inputs if name in self._told and inputs[name] != 0.0), None)
+            if given is not None:
+                raise ValueError(f"'{given}' acts on the way since a communication step began, which a single state does not tell: leave it out")
 
     def set_state(self, q: Numbers, u: Numbers | None, inputs: Mapping[str, float] | None = None, loads=None, tau: Numbers | None = None) -> None:
         """Write a state, inputs, extra loads and extra forces along the speeds."""

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of an output interval: the engine holds the thread that would hear it, so another one passes the wish on."""
+"""Ctrl-C in the middle of an output interval: the engine keeps the main thread busy, so another thread passes the request on."""
 
 from __future__ import annotations
 

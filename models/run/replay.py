@@ -34,7 +34,8 @@ class Replay:
         self.units = {name: text for name, text in catalogue(unit).items() if name not in recorded}
         self._given: list[tuple[int, int, np.ndarray]] = []  # from this row on, in this stage: values of the kept registers
         self._contacts = [contact_places(c) for c in unit.compiled]
-        self._places = [kept_registers(unit, k) for k in range(len(unit.stages))]
+        self._places = [kept_registers(c) for c in unit.compiled]  # where a run has them, and where all bodies are there
+        self._there = [kept_registers(c) for c in unit.whole]
         self._kept: dict[int, np.ndarray] = {}  # where in the work block of a run they stand, by stage
 
     def keep(self, run: Run, row: int) -> None:
@@ -55,11 +56,11 @@ class Replay:
         stages = np.asarray(columns.get("stage", np.zeros(rows))).astype(int)
         for row in np.flatnonzero(np.diff(stages, prepend=-1)):
             stage = int(stages[row])
-            instance = Instance(self.unit.compiled[stage])
+            instance = Instance(self.unit.whole[stage])
             for name, register in instance.compiled.registers.items():
                 if name.startswith("locked(") and name[7:-1] in columns:
                     instance.ws.val[register] = columns[name[7:-1]][row]
-            kept = [instance.ws.val[self._places[stage]], np.zeros(self._contacts[stage].size)]
+            kept = [instance.ws.val[self._there[stage]], np.zeros(self._contacts[stage].size)]
             self._given.append((int(row), stage, np.concatenate(kept)))
 
     def visit(self, time: np.ndarray, columns: Mapping[str, np.ndarray], rows: Iterable[int]) -> Iterator[tuple[int, int, Instance]]:
@@ -72,17 +73,17 @@ class Replay:
             k = bisect_right(firsts, row) - 1
             _, stage, values = self._given[k]
             if stage not in instances:
-                c = self.unit.compiled[stage]
+                c = self.unit.whole[stage]
                 instances[stage] = Instance(c)
                 states[stage] = [np.array([columns[name] for name in names]).reshape(-1, time.size) for names in (c.coordinates, c.speeds, c.states)]
             instance = instances[stage]
             if k != present:
                 present = k
-                instance.ws.val[self._places[stage]] = values[: self._places[stage].size]
+                instance.ws.val[self._there[stage]] = values[: self._there[stage].size]
                 instance.call("prepare")
             ws = instance.ws
             if len(self.unit.compiled[stage].contacts):
-                begin_contacts(instance, values[self._places[stage].size :])
+                begin_contacts(instance, values[self._there[stage].size :])
             ws.q[:], ws.u[:], ws.x[:] = (part[:, row] for part in states[stage])
             instance.call("outputs", 0, float(time[row]))
             yield row, stage, instance
@@ -121,9 +122,8 @@ def begin_contacts(instance: Instance, values: np.ndarray) -> None:
     ws.c_lam[:], ws.c_slip[:], ws.c_hold[:], ws.c_rub[:] = 0.0, 0.0, 1.0, 1.0
 
 
-def kept_registers(unit: Unit, stage: int) -> np.ndarray:
+def kept_registers(c: Compiled) -> np.ndarray:
     """Registers of parameters, inputs, the beginning of the stage and locked coordinates."""
-    c = unit.compiled[stage]
     first = len(c.parameters) + len(c.inputs) + 2  # after t
     locked = [register for name, register in c.registers.items() if name.startswith("locked(")]
     return np.array([*range(1, first), *locked], dtype=np.int64)
@@ -138,7 +138,7 @@ def catalogue(unit: Unit) -> dict[str, str]:
     """Units by name of everything that can be evaluated, over all stages."""
     found: dict[str, str] = {}
     seen: dict[int, Units] = {}
-    for stage, c in zip(unit.stages, unit.compiled, strict=True):
+    for stage, c in zip(unit.stages, unit.whole, strict=True):
         d = stage.description
         known = joint_units(d.joints, seen)
         found |= {f"der({name})": rate_unit(known.get(name, ("", ""))[0]) for name in c.speeds}

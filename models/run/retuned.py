@@ -27,7 +27,7 @@ def rewritten(compiled: Compiled, numbers: Mapping[str, float]) -> Compiled:
     for name, value in numbers.items():
         if name in compiled.registers:
             image[compiled.registers[name]] = value
-    return replace(compiled, floats=floats)
+    return replace(compiled, floats=floats, fewer=rewritten(compiled.fewer, numbers) if compiled.fewer else None)
 
 
 def retuned(system: System, numbers: Mapping[str, float]) -> System:

@@ -8,6 +8,7 @@ from typing import Any
 
 from kinetree.models.compilation.compile import compile_structure
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.compilation.merging import attached, merged
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.parts.coupling_parts import bodies_of
@@ -30,6 +31,7 @@ class Structure:
     newly_locked: tuple[str, ...] = ()  # joints that became rigid at its beginning
     set: tuple[str, ...] = ()  # parameters that changed at its beginning
     at_end: Mapping[str, float | str] = field(default_factory=dict)  # what its end sets by laws of the state, before the structure changes
+    parts: frozenset[str] = frozenset()  # bodies that are parts of others in every structure
 
 
 def numbering(description: Description, locked: frozenset[str] = frozenset()) -> Topology:
@@ -43,10 +45,15 @@ def compile_stage(stage: Structure, later: bool = True, starts: Mapping[str, flo
     """Flat blocks of one structure."""
     tree = numbering(stage.description, stage.locked)
     try:
-        return compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
+        whole = compile_structure(stage.description, tree, stage.locked, stage.end, later, starts, stage.at_end)
     except ModelError as error:
         where = f"in stage '{stage.name}'" if stage.name else ""
         raise ModelError([replace(each, hint=f"{each.hint} {where}".strip()) for each in error.problems] if later else error.problems) from None
+    found = merged(stage.description, tree, stage.parts) if stage.parts else None
+    if found is None:
+        return whole
+    few = compile_structure(found.description, found.topology, stage.locked, stage.end, later, starts, stage.at_end, found.around)
+    return replace(whole, fewer=replace(few, carriers=found.carriers))
 
 
 def flat(stages: tuple[Stage, ...]) -> list[Stage]:
@@ -57,8 +64,9 @@ def flat(stages: tuple[Stage, ...]) -> list[Stage]:
 def structures(description: Description) -> list[Structure]:
     """All structures in order; a mechanism without stages has one that never ends. The end of a last stage that changes nothing is no event."""
     stages = flat(description.stages)
+    parts = attached(description, numbering(description))
     if not stages:
-        return [Structure("", description, frozenset(), None)]
+        return [Structure("", description, frozenset(), None, parts=parts)]
     present, locked = description, frozenset[str]()
     found: list[Structure] = []
     name = stages[0].name
@@ -68,7 +76,7 @@ def structures(description: Description) -> list[Structure]:
         changes = bool(stage.free or stage.drop or stage.lock or stage.set)
         ends = stage.ends if following or changes else None
         fixed, at_end = split(stage, present)
-        found.append(Structure(name, present, locked, ends, at_end=at_end if ends else {}, **entered))
+        found.append(Structure(name, present, locked, ends, at_end=at_end if ends else {}, parts=parts, **entered))
         if ends is None:
             break
         present, freed = without(present, stage, fixed, f"stages[{k}]")
@@ -81,7 +89,7 @@ def structures(description: Description) -> list[Structure]:
         name = following.name if following else f"after {stage.name}".strip()
         entered = {"freed": freed, "newly_locked": stage.lock, "set": tuple(fixed)}
         if following is None:
-            found.append(Structure(name, present, locked, None, **entered))
+            found.append(Structure(name, present, locked, None, parts=parts, **entered))
     return found
 
 

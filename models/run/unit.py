@@ -34,7 +34,7 @@ class Unit:
     description: Description
     system: System
     stages: tuple[Structure, ...]
-    compiled: tuple[Compiled, ...]
+    compiled: tuple[Compiled, ...]  # what runs
     integrator: str
     method: str = "auto"
     columns: list[Column] = field(default_factory=list)
@@ -47,6 +47,11 @@ class Unit:
     def header(self) -> Named:
         """The numbers at the beginning of the ints."""
         return U.UNIT.of(self.ints)
+
+    @property
+    def whole(self) -> tuple[Compiled, ...]:
+        """The structures with all their bodies, which tell what runs do not need."""
+        return (self.system.compiled, *later(self.system))
 
     @property
     def work_size(self) -> int:
@@ -64,7 +69,7 @@ class Unit:
 
 def make_unit(system: System, integrator: str = "auto", method: str = "auto") -> Unit:
     """Compile the remaining structures of a system and pack all of them; `method` is the form that resolves the equations."""
-    compiled = (system.compiled, *later(system))
+    compiled = tuple(c.running for c in (system.compiled, *later(system)))
     unit = Unit(system.description, system, tuple(system.stages), compiled, integrator, method)
     refuse(unit)
     unit.columns = columns_of(unit)

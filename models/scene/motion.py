@@ -68,7 +68,7 @@ def visited(replay: Replay, time: np.ndarray, columns: Mapping[str, np.ndarray],
     """Evaluate the chosen rows and read what moves."""
     rows = spread(time.size, limit)
     count = rows.size
-    names = dict.fromkeys(body for compiled in replay.unit.compiled for body in compiled.bodies)
+    names = dict.fromkeys(body for compiled in replay.unit.whole for body in compiled.bodies)
     poses = {name: np.full((count, 7), np.nan) for name in names}
     forces: dict[str, np.ndarray] = {}
     reactions: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""What mechanisms, results and states of rest show of themselves in notebooks: a picture, a table; never an error for want of an extra."""
+"""What mechanisms, results and states of rest show of themselves in notebooks: a picture, a table; never an error because an extra is missing."""
 
 from __future__ import annotations
 

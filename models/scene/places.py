@@ -114,7 +114,7 @@ def held_points(description: Description, numbers: Numbers) -> dict[str, list[np
     """Points of bodies that forces, actuators and outputs name."""
     found: dict[str, list[np.ndarray]] = {}
     for part in (*description.forces.values(), *description.actuators.values(), *description.hydraulics.values()):
-        for end in getattr(part, "between", None) or ():
+        for end in (*(getattr(part, "between", None) or ()), *getattr(part, "over", ())):
             found.setdefault(end.body, []).append(numbers.vector(end.point))
     for force in description.forces.values():
         body, point = getattr(force, "body", None), getattr(force, "point", ORIGIN)

@@ -30,6 +30,7 @@ class Evaluation:
     def __init__(self, system: System, t: float, inputs: Mapping[str, float] | None = None):
         self.system, self.t = system, t
         self.instance, c = system._fast, system.compiled
+        self.instance.refuse_told(inputs)
         self.instance.set_inputs(inputs)
         self.inputs = self.instance.ws.val[[c.registers[name] for name in c.inputs]].copy()
         self.start_x = self.instance.ws.val[c.start_x : c.start_x + len(c.states)].copy()
@@ -41,6 +42,13 @@ class Evaluation:
         self.instance.set_state(q, u, dict(zip(c.inputs, map(float, values), strict=True)))
         self.instance.ws.x[:] = x
         self.instance.call(entry, 0, self.t)
+
+    def begin(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
+        """Let a communication step begin at a state: what actuators hold is what they have there."""
+        self.call("outputs", q, u, x)
+        self.instance.outputs(self.t)
+        registers = self.system.compiled.registers
+        self.inputs[:] = self.instance.ws.val[[registers[name] for name in self.system.compiled.inputs]]
 
     def rates(self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
         """u̇ and ẋ."""

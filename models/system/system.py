@@ -33,6 +33,7 @@ class Workspaces(threading.local):
 
     def __init__(self, compiled: Compiled):
         self.fast = Instance(compiled)
+        self.running = Instance(compiled.running) if compiled.fewer else self.fast
         self.by_groups: dict[frozenset[str], Instance] = {NO_GROUPS: self.fast}
 
 
@@ -102,7 +103,7 @@ class System(Analyses, Choice, Closure, Traced):
         `loads` are extra wrenches (bodies, 6): force and moment at the body frame's origin, body axes; `tau` extra forces along the speeds.
         """
         if loads is None and (method == "auto" or method == "DEC"):
-            return self._own.fast.solve(t, q, u, inputs, tau)
+            return self._own.running.solve(t, q, u, inputs, tau)
         return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
 
     def accelerations_many(
@@ -129,7 +130,7 @@ class System(Analyses, Choice, Closure, Traced):
 
     def evaluator(self) -> Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]:
         """evaluate(t, q, u, udot): accelerations written into the caller's array, with inputs at their start values; for one thread."""
-        instance = Instance(self.compiled)
+        instance = Instance(self.compiled.running)
         instance.set_state(*self.start())
         return instance.evaluator()
 
@@ -162,8 +163,10 @@ class System(Analyses, Choice, Closure, Traced):
             raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
         instance = self._fast if method == "DEC" else self._with(GROUPS[method])
         instance.set_state(q, u, inputs, loads, tau)
+        if fast != "outputs":
+            instance.refuse_told(inputs)
         if method == "DEC":
-            instance.call(fast, 0, t)
+            instance.outputs(t) if fast == "outputs" else instance.call(fast, 0, t)
             return instance.ws
         instance.call("literal_state", 0, t)
         instance.call(entry_name(method), 0, t)

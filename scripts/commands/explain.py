@@ -10,6 +10,7 @@ from kinetree.scripts.commands import Command
 from kinetree.scripts.terminal.advice import advice
 from kinetree.scripts.terminal.as_json import Json, show_json
 from kinetree.scripts.terminal.failure import BadInput
+from kinetree.scripts.terminal.inner_words import choices, example, inside, values
 
 
 def explain(
@@ -18,7 +19,7 @@ def explain(
 ) -> None:
     """Tell what a key of a description, a function or an error message is about."""
     asked = " ".join(words).strip()
-    found = [*meanings(asked), *advice(asked)]
+    found = [*meanings(asked), *(values(asked) if " " not in asked else []), *advice(asked)]
     if not found:
         from difflib import get_close_matches
 
@@ -30,6 +31,9 @@ def explain(
     width = max(len(place) for place, _ in found)
     for place, what in found:
         typer.echo(f"{place:<{width}}  {what}")
+    shown = [example(place) for place, _ in found if not place.startswith("  ")] if sum(not place.startswith("  ") for place, _ in found) < 3 else []
+    for text in dict.fromkeys(filter(None, shown)):
+        typer.echo(f"\n{text}")
 
 
 def tables() -> list[tuple[str, type]]:
@@ -93,8 +97,20 @@ def meanings(asked: str) -> list[tuple[str, str]]:
         if [section] == path_of(label) or (section, last) not in exactly
     ]
     if len(parts) > 1 and not found:
-        return meanings(last) or nearest(section, last)
+        return nearest(section, last) or meanings(last) or (meanings(section) if len(parts) == 2 else [])  # NAME of a section is the user's
+    near = [each for label, model in tables() if section in path_of(label) or len(parts) == 1 for each in held(model, last)]
+    inner = {table: name for name, table in sorted(near, key=lambda each: each[0] == last)}  # the label that is the key itself, if there is one
+    if len(inner) == 1:
+        ((model, label),) = inner.items()
+        found += [(label, first_line(model)), *((f"  {key}", described(model, key)) for key in model.model_fields)]  # type: ignore[attr-defined]
     return [*found, *([(last, MEANINGS[last])] if last in MEANINGS else [])]
+
+
+def held(model: type, key: str) -> list[tuple[str, type]]:
+    """Tables with labels of their own that a key of a table holds."""
+    fields = model.model_fields  # type: ignore[attr-defined]
+    inner = inside(model, key) if key in fields else []
+    return [(label, each) for label, each in tables() if each in inner]
 
 
 def nearest(section: str, key: str) -> list[tuple[str, str]]:
@@ -119,6 +135,8 @@ def described(model: type, key: str) -> str:
 
     field = model.model_fields[key]  # type: ignore[attr-defined]
     without = default(field)
+    if key in choices() and field.annotation is not None:
+        return f"{field.description or ''}: {choices()[key]}" + (f" (default {without})" if without else "")
     return (field.description or "") + (f" ({without})" if without == "required" else f" (default {without})" if without else "")
 
 

@@ -55,6 +55,9 @@ def show(content: dict[str, Any]) -> None:
     for joint in content["joints"]:
         if joint["cut"]:
             console.print(f"cut joint {escape(joint['name'])}: closes a loop between {escape(joint['parent'])} and {escape(joint['child'])}")
+    if content["merged"]:
+        left = len(content["bodies"]) - len(content["merged"])
+        console.print(f"{count(content['merged'], 'body runs as part of another', 'bodies run as parts of others')}: {left} move")
     if content["couplings"]:
         console.print(f"couplings: {escape(', '.join(content['couplings']))}")
     if content["redundant"]:
@@ -83,7 +86,9 @@ def tree(content: dict[str, Any]) -> Any:
         joint = joints[body["joint"]]
         kind = "" if joint["type"] == "transforms" else f" {joint['type']}"
         moves = escape(", ".join(joint["coordinates"]) or "no freedom")
-        label = f"[bold]{escape(body['name'])}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}[/dim]"
+        carrier = content["merged"].get(body["name"], "")
+        part = f", runs as part of {escape(carrier)}" if carrier else ""
+        label = f"[bold]{escape(body['name'])}[/bold]  [dim]{escape(joint['name'])}:{kind} {moves}{part}[/dim]"
         branches[body["name"]] = branches[body["parent"]].add(label)
     if len(content["bodies"]) > ROWS:
         branches["ground"].add(f"[dim]... and {len(content['bodies']) - ROWS} more (--json shows all)[/dim]")

@@ -24,10 +24,10 @@ def tune(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the fastest P, PI, PD or PID of every loop that keeps its margins with the dead time of the exchange; state feedback by [lqr], an observer
-    by [lqg]; notch and feed-forward by [tune].
+    """Find the fastest P, PI, PD or PID of every loop that keeps its margins, sampled and late as the exchange makes it; state feedback by [lqr], an
+    observer by [lqg]; notch and feed-forward by [tune].
 
-    Loops are tuned one after another, in the order of the file, each with those before it closed.
+    Loops are tuned one after another, in the order of the file, each with those before it closed, then again with all others closed.
     """
     from kinetree.scripts.hil.scenario import read_scenario
     from kinetree.scripts.studies.designs import design
@@ -53,15 +53,17 @@ def show(found: "Design") -> None:
     """Numbers, margins, and a [[loops]] table for the run in the loop."""
     from kinetree.scripts.reports.linear_text import sampling, sentence_of
     from kinetree.scripts.studies.designs import name_of
-    from kinetree.scripts.studies.tuning import snippet
+    from kinetree.scripts.studies.tuning import keeps, snippet
 
     for table, result, forward in found.loops:
-        typer.echo(f"{name_of(table)}: crosses at {result.crossover / 6.283185307:.4g} Hz with {1e3 * found.delay:.3g} ms of dead time")
+        late = f"sampled every {1e3 * found.scenario.step:.3g} ms, commands {1e3 * found.delay:.3g} ms late"
+        typer.echo(f"{name_of(table)}: crosses at {result.crossover / 6.283185307:.4g} Hz, {late}")
         if result.notch:
             typer.echo(f"  behind a notch at {result.notch['frequency']:.4g} Hz (damping {result.notch['depth']:.3g} of {result.notch['width']:.3g})")
         if forward:
             typer.echo(f"  feed-forward: {forward[0]:.6g} per speed, {forward[1]:.6g} per acceleration of the setpoint")
-        typer.echo(f"  {sentence_of(result.margins)}\n{snippet(table, result.numbers)}")
+        short = "" if keeps(result.margins, found.scenario.tune) else "; less than was asked for, now that the other loops are closed"
+        typer.echo(f"  {sentence_of(result.margins)}{short}\n{snippet(table, result.numbers)}")
     if found.feedback is not None and found.linear is not None:
         for command, row in zip(found.scenario.commands, found.feedback[0], strict=True):
             pairs = zip(found.linear.states, row, strict=True)
@@ -109,7 +111,13 @@ def plain(found: "Design") -> dict[str, Any]:
 
     every: dict[str, Any] = {}
     for table, result, forward in found.loops:
-        numbers = {**result.numbers, "crossover": result.crossover, "bandwidth": result.bandwidth, "delay": found.delay}
+        numbers = {
+            **result.numbers,
+            "crossover": result.crossover,
+            "bandwidth": result.bandwidth,
+            "period": found.scenario.step,
+            "delay": found.delay,
+        }
         extra = ({"notch": result.notch} if result.notch else {}) | ({"forward": list(forward)} if forward else {})
         every[name_of(table)] = {**numbers, **extra, **result.margins.to_dict()}
     if found.feedback is not None and found.linear is not None:

@@ -20,7 +20,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinetree.fmu.archive.binaries import place_of
+from kinetree.scripts.fmi import sensitivity
 from kinetree.scripts.fmi.bare import HostError, launcher, native_program, no_compiler, resources_place, why_not
 from kinetree.scripts.fmi.host import Archive, Host
 from kinetree.solvers.library.platforms import PLATFORMS, Platform
@@ -106,7 +109,7 @@ def deviation(found: list[float], expected: list[float]) -> float:
     """The largest one, relative to a value where that exceeds 1; not a number counts as infinite."""
     if len(found) != len(expected):
         raise HostError(f"{len(found)} values, expected {len(expected)}")
-    return max((abs(a - b) / max(1.0, abs(b)) if math.isfinite(a) else math.inf for a, b in zip(found, expected, strict=True)), default=0.0)
+    return sensitivity.deviation(np.array(found), np.array(expected)) if np.isfinite(found).all() else math.inf
 
 
 def finished(line: list[str], folder: Path, environment: dict[str, str], read: Callable[[str], list[float]]) -> list[float]:

@@ -1,4 +1,4 @@
-"""How much a motion makes of a small change: what another integration, or the same one with other operations, may differ by."""
+"""How much a motion amplifies a small change: what another integration, or the same one with other operations, may differ by."""
 
 from __future__ import annotations
 

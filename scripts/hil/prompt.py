@@ -1,4 +1,4 @@
-"""A process that answers as promptly as the system allows: real-time scheduling, memory that stays, no collection of garbage."""
+"""A process that answers as promptly as the system allows: real-time scheduling, memory locked in place, no garbage collection."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 from typing import Any
 
 from mkdocs.structure.files import File
@@ -11,6 +12,7 @@ from kinetree.scripts.site import gallery, generated
 from kinetree.scripts.site.blocks import DOCS
 
 SLOTS = ("tutorials/control.md", "contacts.md", "records.md")
+COMMANDS = re.compile(r"(?:^ {4}(?:kinetree|python3) .*\n)+", re.M)  # indented, outside of lists
 SCENE = re.compile(r"<!-- scene: ([\w-]+) -->")
 
 
@@ -57,9 +59,10 @@ def decisions() -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """A moving scene where a page asks for one."""
+    """A moving scene where a page asks for one; commands in the colours of commands."""
     if page.file.src_uri == "decisions/README.md":
         return markdown + decisions()
+    markdown = COMMANDS.sub(lambda found: f"```sh\n{dedent(found[0])}```\n", markdown)
     up = "../" * page.file.src_uri.count("/")
     frame = 'class="scene" title="Moving scene" loading="lazy"'
     return SCENE.sub(lambda found: f'<iframe {frame} src="{up}scenes/{found[1]}.html#bare"></iframe>', markdown)

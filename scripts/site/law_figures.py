@@ -38,7 +38,7 @@ def forces(path: Path) -> None:
     figure, axes = plt.subplots(2, 3, figsize=(10.0, 5.4), constrained_layout=True)
     between = [{"body": "ground"}, {"body": "body"}]
 
-    def draw(place: tuple[int, int], title: str, curves: list[tuple[Any, str, str]]) -> None:
+    def draw(place: tuple[int, int], title: str, curves: list[tuple[Any, str, str]], beside: tuple[float, float] | None = None) -> None:
         ax = axes[place]
         for run, label, colour in curves:
             ax.plot(1e3 * run["x"], run["pull"], color=colour, label=label, linewidth=1.4)
@@ -46,14 +46,14 @@ def forces(path: Path) -> None:
         ax.set_title(title, fontsize=10)
         ax.set_xlabel("x [mm]")
         if any(label for _, label, _ in curves):
-            ax.legend(frameon=False, fontsize=8)
+            ax.legend(frameon=False, fontsize=8, loc="best" if beside is None else "center", bbox_to_anchor=beside)
 
     stop = {"kind": "stop", "coordinate": "x", "lower": 0.0, "stiffness": 100.0, "sharpness": 400.0, "damping": 400.0}
     draw((0, 0), "stop", [(along(stop, -0.005, 0.05, 0.3), "leaving", ACCENT), (along(stop, 0.01, -0.05, 0.3), "arriving", SECOND)])
     rub = {"kind": "friction", "coordinate": "x", "coulomb": 10.0, "speed": 0.01, "viscous": 20.0}
     hold = {"kind": "brake", "coordinate": "x", "largest": 10.0, "stiffness": 5e3}
     curves = [(along(each, 0.0, 0.05, 4.0, 5.0), name, c) for each, name, c in ((rub, "friction", ACCENT), (hold, "brake", SECOND))]
-    draw((0, 1), "friction and brake, to and fro", curves)
+    draw((0, 1), "friction and brake, to and fro", curves, beside=(0.36, 0.62))
     rope = {"kind": "rope", "between": between, "length": 0.1, "stiffness": 2e3, "damping": 10.0}
     draw((0, 2), "rope", [(along(rope, 0.09, 0.02, 1.0), "", ACCENT)])
     latch = {"kind": "latch", "between": between, "length": 0.1, "stiffness": 2e3, "strength": 15.0, "release": 0.01}
@@ -152,6 +152,7 @@ def main() -> int:
     ground(FOLDER / "soil.png")
     impacts(FOLDER / "impacts.png")
     scene("forces.md", "yard.toml", 0.25, FOLDER / "outlines.png")
+    scene("guides.md", "hoist.toml", 3.0, FOLDER / "guides.png")
     scene("guides.md", "gears.toml", 0.6, FOLDER / "gears.png")
     return 0
 

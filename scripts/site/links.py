@@ -18,6 +18,7 @@ class Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.fetched: list[str] = []
         self.marks: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -26,6 +27,8 @@ class Reader(HTMLParser):
             self.marks.add(str(told["id"]))
         if tag in LINKS and told.get(LINKS[tag]):
             self.links.append(str(told[LINKS[tag]]))
+            if tag in ("img", "iframe", "script") or told.get("rel") in ("stylesheet", "preload"):
+                self.fetched.append(str(told[LINKS[tag]]))
 
 
 @cache
@@ -42,6 +45,7 @@ def broken(site: Path) -> list[str]:
         name = page.relative_to(site).as_posix()
         if name.startswith("scenes/") or name == "404.html":
             continue
+        wrong += [f"{name}: {link} is fetched from elsewhere" for link in read(page).fetched if urlparse(link).scheme or link.startswith("//")]
         if TABLE.search(page.read_text(encoding="utf-8")):
             wrong.append(f"{name}: a table that is not drawn as one")
         for link in read(page).links:

@@ -79,7 +79,7 @@ def draw_carrier(path: Path, modules: int = 4, times: tuple[float, ...] = (0.4, 
             box = [(place + corners @ turn.T)[list(face)] for face in FACES]
             faces(axes, box, COLOURS[kind], LAYERS[kind] + 0.01 * float(place @ VIEW))
         stage = [event.stage for event in result.events if event.time <= t]
-        axes.set_title(f"{t:.2f} s: {stage[-1] if stage else 'at rest on the jacks'}", fontsize=10)
+        axes.set_title(f"{t:.2f} s: {stage[-1] if stage else 'at rest on the jacks'}", fontsize=15)
         axes.set(xlim=(-4, 8), ylim=(-4, 4), zlim=(0, 7))
         axes.set_box_aspect((12, 8, 7), zoom=1.45)  # pyright: ignore[reportArgumentType]  (matplotlib takes any number)
         axes.view_init(elev=ELEVATION, azim=AZIMUTH)

@@ -1,24 +1,26 @@
 """What `kinetree tune` finds for a scenario: PID loops with margins, state feedback, an observer, each as blocks of [controllers].
 
-Loops are tuned one after another, in the order of the file, each with those before it closed. The blocks are put into the mechanism and their loops
-opened there, sampled and delayed as they will run: those margins are exact, where tuning counts half a period as dead time.
+Loops are tuned one after another, in the order of the file, each with those before it closed; where there are several, again with all others closed.
+The blocks are put into the mechanism and their loops opened there, sampled and delayed as they will run: they keep what was asked for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.frequency import StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
-from kinetree.scripts.hil.design import pid
+from kinetree.models.analysis.sampled import held
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
 from kinetree.scripts.studies.lqg import Observed, observed
-from kinetree.scripts.studies.tuning import Tuned, forward_gains, notch_filter, notched, regulator, tuned
+from kinetree.scripts.studies.tuning import Tuned, controller_of, forward_gains, notched, period_of, regulator, tuned
 from kinetree.scripts.terminal.failure import BadInput
+
+ROUNDS, SETTLED = 8, 1e-3  # over several loops, until their crossovers stay
 
 
 @dataclass
@@ -26,7 +28,7 @@ class Design:
     """Everything found."""
 
     scenario: Scenario
-    delay: float
+    delay: float  # from a sample to its command, with the largest jitter
     loops: list[tuple[dict[str, Any], Tuned, tuple[float, float] | None]] = field(default_factory=list)  # table, result, feed-forward
     feedback: tuple[np.ndarray, np.ndarray] | None = None  # K and eigenvalues
     observer: Observed | None = None
@@ -51,15 +53,14 @@ def design(scenario: Scenario) -> Design:
 
     linear = linear_at_rest(system, inputs or None, scenario.measures)
     rest = resting(system).equilibrium(inputs=inputs or None)
-    late = 1.5 * scenario.step + 2 * scenario.channel.delay + scenario.channel.jitter
-    found = Design(scenario, late, linear=linear)
-    tune_loops(found, linear)
+    sampling = sampling_of(scenario.step, scenario.channel.delay, scenario.channel.jitter)
+    found = Design(scenario, sum_of(sampling), linear=linear)
     known = rest.outputs | rest.coordinates | rest.states
     starts = {name: float(value) for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)} | inputs
     offsets = {command: starts[command] for command in scenario.commands}
-    sampling = sampling_of(scenario.step, scenario.channel.delay, scenario.channel.jitter)
     d = system.description
     places = {command: place_of(command, d.actuators, d.inputs) for command in scenario.commands}
+    tune_loops(found, linear, sampling)
     if found.loops:
         found.blocks["pid"] = loop_blocks(found, places, offsets, sampling)
     if scenario.lqr:
@@ -90,21 +91,51 @@ def check_names(scenario: Scenario, system: Any) -> None:
                 raise BadInput(f"{scenario.path}: {kind} '{name}' is not there; there are {', '.join(among[:20])}")
 
 
-def tune_loops(found: Design, linear: Linear) -> None:
-    """The loops in their order."""
+def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> None:
+    """The loops in their order, sampled as they will run; each sees those before it, then all others, closed."""
     scenario = found.scenario
-    whole = linear.part(scenario.commands, scenario.measures)
-    for table in scenario.loops:
-        plant = whole.single(scenario.measures.index(table["measure"]), scenario.commands.index(table["command"]))
-        kinds = [key for key in ("kp", "ki", "kd") if key in table] or ["kp"]
-        result = (notched if scenario.notch else tuned)(plant, kinds, found.delay, scenario.tune)
-        if result is None:
-            raise BadInput(
-                f"{scenario.path}: {name_of(table)}: no {''.join(kinds)} keeps these margins with a dead time of {1e3 * found.delay:.3g} ms: "
-                "ask for less, or add kd"
-            )
-        whole = closed_over(whole, table | result.numbers, result.notch, scenario.measures, scenario.commands)
-        found.loops.append((table, result, forward_gains(plant, result.crossover) if scenario.forward else None))
+    results: dict[int, Tuned] = {}
+    smooth = linear.part(scenario.commands, scenario.measures)
+    whole = held(smooth, sampling["period"], sum_of(sampling))
+    for turn in range(ROUNDS if len(scenario.loops) > 1 else 1):
+        before = dict(results)
+        for k, table in enumerate(scenario.loops):
+            result = loop_of(alone(whole, scenario, results, k), table, scenario, results.get(k))
+            if result is None and turn == 0:
+                late = f"sampled every {1e3 * scenario.step:.3g} ms and {1e3 * sum_of(sampling):.3g} ms late"
+                raise BadInput(
+                    f"{scenario.path}: {name_of(table)}: no {''.join(kinds_of(table))} keeps these margins {late}: ask for less, or add kd"
+                )
+            results[k] = result or results[k]
+        if all(k in before and abs(r.crossover - before[k].crossover) < SETTLED * r.crossover for k, r in results.items()):
+            break
+    for k in results:  # with all others as they were found at last
+        C = controller_of(results[k].numbers, sampling["period"], results[k].notch)
+        results[k] = replace(results[k], margins=margins(alone(whole, scenario, results, k).then(C)))
+    for k, table in enumerate(scenario.loops):
+        forward = forward_gains(alone(smooth, scenario, results, k), results[k].crossover) if scenario.forward else None
+        found.loops.append((table, results[k], forward))
+
+
+def kinds_of(table: dict[str, Any]) -> list[str]:
+    return [key for key in ("kp", "ki", "kd") if key in table] or ["kp"]
+
+
+def loop_of(plant: StateSpace, table: dict[str, Any], scenario: Scenario, before: Tuned | None) -> Tuned | None:
+    """The controller of one loop; a notch stays where it was found first."""
+    if scenario.notch and before is None:
+        return notched(plant, kinds_of(table), 0.0, scenario.tune)
+    return tuned(plant, kinds_of(table), 0.0, scenario.tune, before.notch if before else None)
+
+
+def alone(whole: StateSpace, scenario: Scenario, results: dict[int, Tuned], k: int) -> StateSpace:
+    """What loop k sees: one measure over one command, the other loops that are there closed."""
+    for other, result in results.items():
+        if other != k:
+            whole = closed_over(whole, scenario.loops[other], result, scenario)
+    table = scenario.loops[k]
+    i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
+    return replace(whole, B=whole.B[:, j : j + 1], C=whole.C[i : i + 1], D=whole.D[i : i + 1, j : j + 1])
 
 
 def name_of(table: dict[str, Any]) -> str:
@@ -157,11 +188,10 @@ def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float
     return control_loops(load(with_blocks(str(scenario.mechanism), blocks, parameters)).compile())
 
 
-def closed_over(whole: StateSpace, table: dict, notch: dict[str, float] | None, measures: list[str], commands: list[str]) -> StateSpace:
-    """The plant with one loop closed, dead time left aside: u = C (0 - y) on its command, which others still see."""
-    i, j = measures.index(table["measure"]), commands.index(table["command"])
-    C = pid(**{key: float(table.get(key, 0.0)) for key in ("kp", "ki", "kd", "filter")})
-    C = C if notch is None else notch_filter(**notch).then(C)
+def closed_over(whole: StateSpace, table: dict, result: Tuned, scenario: Scenario) -> StateSpace:
+    """The plant with one loop closed, sampled, or continuous and without dead time: u = C (0 - y) on its command, which others still see."""
+    i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
+    C = controller_of(result.numbers, period_of(whole), result.notch)
     b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])
     k = 1.0 / (1.0 + C.D[0, 0] * d)
     # u = k (C_c x_c - D_c c z) with e = -y; other inputs' feedthrough to this measure is kept in D
@@ -169,4 +199,4 @@ def closed_over(whole: StateSpace, table: dict, notch: dict[str, float] | None, 
     n, m = len(whole.A), len(C.A)
     A = np.block([[whole.A, np.zeros((n, m))], [-C.B @ c, C.A]]) + np.vstack((b, -C.B * d)) @ row
     E = np.hstack((whole.C, np.zeros((len(whole.C), m)))) + whole.D[:, j : j + 1] @ row
-    return StateSpace(A, np.vstack((whole.B, -C.B @ whole.D[i : i + 1])), E, whole.D)
+    return replace(whole, A=A, B=np.vstack((whole.B, -C.B @ whole.D[i : i + 1])), C=E, D=whole.D)

@@ -1,7 +1,8 @@
 """Values of parameters that are drawn: distributions, and how points are spread over them.
 
 A distribution is a table with one of: uniform = [low, high], normal = [mean, deviation], lognormal = [median, factor of one deviation].
-Random points, Latin hypercube and Sobol sequence (scipy.stats.qmc) are points of the unit cube that the inverse of each distribution maps.
+Random points, Latin hypercube and Sobol sequence (scipy.stats.qmc) are points of the unit cube that the inverse of each distribution maps. Normal and
+lognormal ones may be correlated: their standard normal numbers z become L z, L Lᵀ the correlation (of lognormal ones: that of the logarithms).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 SPREADS = ("random", "latin", "sobol", "indices")
+LEAST = 1e-12  # share below and above which nothing is drawn
+SAME = 1e-6  # of written numbers that are to agree, relative
 FORMS = {"uniform": "[low, high]", "normal": "[mean, deviation]", "lognormal": "[median, factor of one deviation]"}
 
 
@@ -46,11 +49,50 @@ class Distribution:
 
         if self.kind == "uniform":
             return self.first + share * (self.second - self.first)
-        number = ndtri(np.clip(share, 1e-12, 1.0 - 1e-12))
+        number = ndtri(np.clip(share, LEAST, 1.0 - LEAST))
         return self.first + self.second * number if self.kind == "normal" else self.first * self.second**number
 
     def __str__(self) -> str:
         return f"{self.kind}({self.first:g}, {self.second:g})"
+
+
+class Correlated:
+    """Parameters that vary together: `of` their names, and a symmetric matrix in their order, `correlation` or `covariance`."""
+
+    KEYS = {"of", "correlation", "covariance"}
+
+    def __init__(self, of: list[str], factor: np.ndarray):
+        self.of, self.factor = of, factor  # lower triangle of the correlation
+
+    @classmethod
+    def among(cls, table: Mapping[str, Any], distributions: Mapping[str, Any], place: str) -> Correlated:
+        """From a table, checked against the distributions of what varies."""
+        names, kinds = table.get("of"), [key for key in ("correlation", "covariance") if key in table]
+        if not set(table) <= cls.KEYS or not isinstance(names, list) or len(kinds) != 1 or len(set(map(str, names))) < max(len(names), 2):
+            raise ValueError(f"{place}: expected of = [two or more names] and correlation or covariance, a matrix in their order")
+        for name in names:
+            found = distributions.get(name)
+            if not isinstance(found, Distribution) or found.kind == "uniform":
+                raise ValueError(f"{place}.of: '{name}' is not drawn from a normal or lognormal distribution in [vary]")
+        try:
+            matrix = np.array(table[kinds[0]], dtype=float)
+        except (TypeError, ValueError):
+            matrix = np.zeros(0)
+        count = len(names)
+        if matrix.shape != (count, count) or not np.isfinite(matrix).all() or np.abs(matrix - matrix.T).max() > SAME * np.abs(matrix).max():
+            raise ValueError(f"{place}.{kinds[0]}: expected a symmetric matrix of {count} rows of {count} finite numbers")
+        sizes = np.ones(count)
+        if kinds[0] == "covariance":
+            own = [distributions[name] for name in names]
+            sizes = np.array([each.second if each.kind == "normal" else np.log(each.second) for each in own])
+        for name, value, size in zip(names, np.diag(matrix), sizes, strict=True):
+            if abs(value - size**2) > SAME * size**2:
+                told = "1" if kinds[0] == "correlation" else f"{size**2:.9g}, the square of its deviation in [vary]"
+                raise ValueError(f"{place}.{kinds[0]}: the entry of '{name}' with itself is {value:.9g}, expected {told}")
+        try:
+            return cls(names, np.linalg.cholesky(matrix / np.outer(sizes, sizes)))
+        except np.linalg.LinAlgError:
+            raise ValueError(f"{place}.{kinds[0]}: no numbers vary so together: the matrix is not positive definite") from None
 
 
 def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
@@ -70,7 +112,14 @@ def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
     return sampler.random_base2(power)[:samples]
 
 
-def drawn(spread: str, distributions: Mapping[str, Distribution], samples: int, seed: int) -> dict[str, np.ndarray]:
+def drawn(
+    spread: str, distributions: Mapping[str, Distribution], samples: int, seed: int, together: Correlated | None = None
+) -> dict[str, np.ndarray]:
     """Columns of values."""
+    from scipy.special import ndtr, ndtri
+
     points = cube(spread, len(distributions), samples, seed)
+    if together is not None:
+        at = [list(distributions).index(name) for name in together.of]
+        points[:, at] = ndtr(ndtri(np.clip(points[:, at], LEAST, 1.0 - LEAST)) @ together.factor.T)
     return {name: distribution.at(points[:, k]) for k, (name, distribution) in enumerate(distributions.items())}

@@ -6,7 +6,7 @@ band = 2e-4                        # deviation within which they count as settle
 disturbed = "swing"                # stages whose beginnings disturb, by the beginning of their names; left out: the start of the run
 until = "travel"                   # stages before which it is to be settled
 energy = "drive_energy"            # a column whose last value is what holding costs; left out: not told
-samples = 32                       # runs of every way with [vary], by a Latin hypercube with `seed`
+samples = 32                       # runs of every way with [vary] (and [correlated], as in study.py), by a Latin hypercube with `seed`
 [set]                              # parameters and settings of all ways
 [run]
 stop_time = 5.0
@@ -28,7 +28,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
 from kinetree.models import Result, load
 from kinetree.models.description.errors import suggestion
-from kinetree.scripts.studies.samplers import Distribution, drawn
+from kinetree.scripts.studies.samplers import Correlated, Distribution, drawn
 from kinetree.scripts.studies.study import RunTable, as_distribution
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
@@ -51,6 +51,7 @@ class Comparison(FileTable):
     settings: dict[str, Any] = Field({}, alias="set")
     run_table: RunTable = Field(RunTable(), alias="run")
     vary: dict[str, Annotated[Any, PlainValidator(as_distribution)]] = {}
+    correlated: dict[str, Any] = {}
     samples: Annotated[int, Field(strict=True, ge=2, le=100_000)] = 32
     seed: Annotated[int, Field(strict=True, ge=0)] = 0
 
@@ -60,6 +61,7 @@ class Comparison(FileTable):
     def sensible(self) -> Comparison:
         if self.until and not self.disturbed:
             raise ValueError("until: it belongs to `disturbed`, which is missing")
+        self.together()
         return self
 
     @property
@@ -79,6 +81,9 @@ class Comparison(FileTable):
         made = self.model_copy(update={"settings": {**self.settings, **settings}})
         made._path = self._path
         return made
+
+    def together(self) -> Correlated | None:
+        return Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
 
     def spreads(self) -> dict[str, Distribution]:
         return self.vary
@@ -194,7 +199,7 @@ def table(wanted: Comparison, runs: dict[str, Result]) -> list[list[str]]:
 
 def spread(wanted: Comparison, progress: Callable[[float], None] = lambda done: None) -> dict[str, dict[str, np.ndarray]]:
     """Largest deviations of every way over drawn parameters, (samples,) by held value; not a number where a run failed."""
-    columns, found = drawn("latin", wanted.spreads(), wanted.samples, wanted.seed), {}
+    columns, found = drawn("latin", wanted.spreads(), wanted.samples, wanted.seed, wanted.together()), {}
     for k, way in enumerate(wanted.ways):
         options = {key: value for key, value in wanted.options().items() if key != "method"}
         runs = system_of(wanted, way).simulate_many(columns, outputs=wanted.hold, **options)

@@ -10,6 +10,9 @@ rest = ["growth", "damping"]                   # of the small motions about rest
 m2 = [1.0, 1.5, 2.0]
 k = { from = 20, to = 60, count = 5 }
 d = { normal = [3.0, 0.2] }                    # where values are drawn; uniform = [low, high], lognormal = [median, factor]
+[correlated]                                   # normal and lognormal ones that vary together (of lognormal ones: their logarithms)
+of = ["d", "e"]
+correlation = [[1.0, 0.6], [0.6, 1.0]]         # or covariance, whose diagonal is the squares of the deviations in [vary]
 [run]
 stop_time = 5.0
 [report]
@@ -29,7 +32,7 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Priv
 from kinetree.models.description.schema import INTEGRATORS, METHODS
 from kinetree.scripts.studies.measures import MEASURES, REST, VALUE
 from kinetree.scripts.studies.rows import rows_of
-from kinetree.scripts.studies.samplers import FORMS, SPREADS, Distribution, drawn
+from kinetree.scripts.studies.samplers import FORMS, SPREADS, Correlated, Distribution, drawn
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
 COMBINATIONS = ("grid", "pairs", *SPREADS)
@@ -99,6 +102,7 @@ class Study(FileTable):
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
     run_table: RunTable = Field(default=RunTable(), alias="run")
     rest: list[Literal[tuple(REST)]] = []  # type: ignore[valid-type]
+    correlated: dict[str, Any] = {}
 
     _path: Path = PrivateAttr(Path("study.toml"))
 
@@ -109,6 +113,9 @@ class Study(FileTable):
         only_drawn = [name for name, values in self.given.items() if isinstance(values, Distribution)]
         if only_drawn and self.combine not in SPREADS:
             raise ValueError(f"vary.{only_drawn[0]} is a distribution: combine = 'random', 'latin' or 'sobol' draws from it")
+        if self.correlated and self.combine in ("indices", "grid", "pairs"):
+            raise ValueError(f"correlated: combine = 'random', 'latin' or 'sobol' draws from it, found '{self.combine}'")
+        self.together()
         lengths = self.lengths()
         if self.combine == "indices" and self.samples & (self.samples - 1):
             raise ValueError(f"samples: Sobol indices need a power of two, found {self.samples}")
@@ -132,6 +139,10 @@ class Study(FileTable):
     def vary(self) -> dict[str, list[float] | Distribution]:
         """Values of every parameter."""
         return {name: each.numbers() if isinstance(each, Spread) else each for name, each in self.given.items()}
+
+    def together(self) -> Correlated | None:
+        """What varies together."""
+        return Correlated.among(self.correlated, self.vary, "correlated") if self.correlated else None
 
     def lengths(self) -> list[int]:
         return [each.count if isinstance(each, Spread) else len(each) for each in self.given.values() if not isinstance(each, Distribution)]
@@ -159,7 +170,7 @@ class Study(FileTable):
             spreads = {
                 name: each if isinstance(each, Distribution) else Distribution("uniform", min(each), max(each)) for name, each in values.items()
             }
-            columns = drawn(self.combine, spreads, self.samples, self.seed)
+            columns = drawn(self.combine, spreads, self.samples, self.seed, self.together())
             for k in range(self.count()):
                 yield {name: float(column[k]) for name, column in columns.items()}
         else:

@@ -103,12 +103,11 @@ def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
             places[2].plot(x, y, "o-", color=colour, linewidth=1.1, markersize=3.5, label=f"{name}, largest")
             left = [1e3 * abs(case.left[-1][name]) for case in good]
             places[2].plot(x, left, "o--", color=colour, linewidth=0.9, markersize=2.5, label=f"{name}, left at the end")
-        for place, text in zip(places, ("frequency [Hz]", "load [1]", f"deviation [{thousandth(wanted.hold, cases)}]"), strict=True):
+        for place, text in zip(places, ("frequency [Hz]", "share of the load", f"deviation [{thousandth(wanted.hold, cases)}]"), strict=True):
             place.set_xlabel(TEXTS.get(aspect, aspect), fontsize="small")
             place.set_ylabel(text)
             place.grid(alpha=0.4)
-            place.margins(y=0.15)
-            place.set_ylim(bottom=0.0)
+            place.set_ylim(0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12))  # room for the legend
             if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
                 place.set_xscale("log")
     for place in axes[0]:

@@ -44,6 +44,8 @@ def worst_case(study: Study, measure: str, told: Callable[[float, float], None] 
         parsed(measure)
     except ValueError as error:
         raise BadInput(f"--worst: {error}") from None
+    if study.correlated:
+        raise BadInput("--worst looks between the bounds of every parameter by itself: leave out [correlated]")
     limits = {name: bounds(values) for name, values in study.vary.items()}
     for name, (low, high) in limits.items():
         if not low < high:

@@ -16,7 +16,7 @@ from kinetree.scripts.studio.texts import LIBRARY, NEW
 
 TOLD = 12  # problems and warnings that are listed
 LANGUAGES = {"TOML": "TOML", "JSON": "JSON"}
-THEMES = {True: "githubDark", False: "githubLight"}
+THEMES = {True: "githubDark", False: "vscodeLight"}
 
 TO_VIEW = "if (innerWidth < 760) document.querySelector('.left').scrollIntoView({behavior: 'smooth'})"  # on phones it stands below the scene
 

@@ -1,4 +1,4 @@
-"""What messages are about that name no key: a phrase of the message, what is behind it, what to do."""
+"""Advice on messages that name no key: a phrase of the message, its cause, what to do."""
 
 ADVICE = {
     "unknown parameter": "--set, keyword arguments and stages change what [parameters] has; `kinetree info MODEL` shows values and units",

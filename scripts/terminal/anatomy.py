@@ -36,6 +36,7 @@ def anatomy(system: Any) -> dict[str, Any]:
         "bodies": [
             {"name": body, "parent": names[parent], "joint": joint} for body, parent, joint in zip(topology.order, topology.parent, topology.joint)
         ],
+        "merged": dict(compiled.running.carriers),
         "joints": list(joints.values()),
         "freedoms": system.freedoms,
         "position_freedoms": system.position_freedoms,

@@ -1,4 +1,4 @@
-"""`--json`: what a command found, for programs; numbers that are none are null."""
+"""`--json`: what a command found, for programs; NaN and infinities become null."""
 
 from __future__ import annotations
 

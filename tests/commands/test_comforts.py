@@ -53,6 +53,10 @@ def test_keys_tables_functions_and_messages_are_explained(capsys):
     assert any(each["place"] == "forces kind = line: stiffness" for each in told(capsys, message))
     message = "kinetree: crane.toml: found override of the unknown parameter 'nothing'; known: load, rope"
     assert any("[parameters]" in each["what"] for each in told(capsys, message))
+    assert "shift" in {each["place"].strip() for each in told(capsys, "joints.transforms")}, "what stands in the tables of a key"
+    assert told(capsys, "couplings.link")[0]["place"] == "[couplings]", "a name of the user's stands for its section"
+    assert "revolute" in told(capsys, "joints.pivot.type")[0]["what"] and told(capsys, "revolute") and "1000" in told(capsys, "kN")[0]["what"]
+    assert main(["explain", "transforms"]) == 0 and "{ shift = [0, 0, 1] }" in capsys.readouterr().out, "an example"
     assert main(["explain", "gibberish"]) == 2 and main(["explain", "inertai"]) == 2
     assert "inertia" in capsys.readouterr().err
 

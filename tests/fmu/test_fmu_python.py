@@ -312,3 +312,13 @@ def test_values_that_are_there_already_are_accepted_at_any_time(host):
     host.set({"m": 1.5, "x": host.get(["x"])[0]})
     assert host.messages == []
     host.step(0.02)
+
+
+def test_pythonfmu_has_no_model_exchange():
+    """Why this back end is for co-simulation: what hosts call in model exchange is not in pythonfmu's library."""
+    import pythonfmu
+
+    (library,) = Path(pythonfmu.__file__).parent.glob("resources/binaries/linux64/*.so")
+    functions = library.read_bytes()
+    assert b"fmi2DoStep" in functions
+    assert not any(name in functions for name in (b"fmi2GetDerivatives", b"fmi2EnterEventMode", b"fmi2GetContinuousStates"))

@@ -76,6 +76,31 @@ def test_rotary_actuator_on_a_coordinate():
     assert result["lift.acceleration"] == pytest.approx([4.0] * 3)
 
 
+def test_a_single_state_is_the_beginning_of_a_step():
+    """Outputs of a state, of many, of a rest and slopes tell of an actuator what the first row of a run tells; its way since then is 0."""
+    system = load("lib:boom").compile()
+    q, u = system.start()
+    names = ("lift.length", "lift.speed", "lift.mean_speed", "lift.acceleration", "lift.effective_mass")
+    first = {name: system.simulate(0.01, output_step=0.01, inputs={"lift.force": 5e4})[name][0] for name in names}
+    for t in (0.0, 2.0):
+        one = system.outputs(t, q, u, {"lift.force": 5e4})
+        _, many = system.accelerations_many(t, [q], [u], inputs={"lift.force": [5e4]}, outputs=names)
+        for name in names:
+            assert one[name] == pytest.approx(first[name], rel=1e-9, abs=1e-12) == many[name][0], name
+        moving = system.outputs(t, q, u + 0.1, {"lift.force": 5e4})
+        assert moving["lift.mean_speed"] == moving["lift.speed"] > 0.05
+        linear = system.linearize(t, q, u + 0.1, outputs=["lift.speed", "lift.mean_speed"])
+        assert linear.D[:, linear.inputs.index("lift.stiffness")] == pytest.approx([0, 0])
+        assert linear.B[:, linear.inputs.index("lift.stiffness")] == pytest.approx(0.0, abs=1e-12)
+    rest = system.equilibrium()
+    mass = rest.outputs["lift.effective_mass"]
+    assert mass == pytest.approx(system.outputs(0.0, rest.q, [0.0])["lift.effective_mass"], rel=1e-12) and mass > 1e3
+    for told in ("lift.stiffness", "lift.damping"):
+        for ask in (lambda given: system.accelerations(0.0, q, u, inputs=given), lambda given: system.equilibrium(inputs=given)):
+            with pytest.raises(ValueError, match="since a communication step began"):
+                ask({told: -1.0})
+
+
 @pytest.mark.parametrize(
     ("joint", "along", "units"),
     [

@@ -1,5 +1,7 @@
 """MJCF against MuJoCo: accelerations of one model with every kind of joint, motion under its actuators, equalities; what is left out is said."""
 
+import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from kinetree.models import ModelError, load
 
 mujoco = pytest.importorskip("mujoco")
+from beside_mujoco import differences  # noqa: E402
 
 # compound joints about anchors off the origin, references, a ball among hinges, a free body, fixed bodies, springs, compensation of weight
 MACHINE = """<mujoco model="machine">
@@ -118,3 +121,36 @@ def test_what_is_left_out_is_said(tmp_path: Path):
 def test_files_that_are_no_models(tmp_path: Path, text: str, word: str):
     with pytest.raises(ModelError, match=word):
         load(written(tmp_path, text))
+
+
+def test_flags_and_motors_count(tmp_path: Path):
+    """Gravity switched off, controls without bounds, an actuator group that is off; inertia and damping of motors, bounds of a joint."""
+    text = """<mujoco><option actuatorgroupdisable="2"><flag gravity="disable" clampctrl="disable"/></option><worldbody>
+    <body><joint name="j" type="hinge" axis="0 1 0" damping="1" actuatorfrcrange="-1 0.5"/>
+    <inertial pos="0.1 0 0" mass="2" diaginertia="0.1 0.1 0.1"/>
+    <body pos="0 0 1"><joint name="k" type="slide" stiffness="2"/><inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></body></worldbody>
+    <actuator><motor name="a" joint="j" gear="3" armature="0.1" damping="0.2" ctrlrange="-1 1"/><motor name="b" joint="j" gear="2"/>
+    <motor name="c" joint="k" group="2"/></actuator></mujoco>"""
+    path = written(tmp_path, text)
+    found = differences(Path(path), states=8)
+    assert max(found.values()) < 1e-13, found
+    assert load(path).description.left_out == ("actuator 'c', which is switched off",)
+
+
+@pytest.mark.slow
+def test_files_of_installed_packages():
+    """Every model of the packages that are here, and of the folders that KINETREE_MJCF names: read as MuJoCo reads it, or refused with a reason."""
+    folders = [Path(place) for place in os.environ.get("KINETREE_MJCF", "").split(os.pathsep) if place]
+    for package in ("mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "robosuite_models"):
+        spec = find_spec(package)
+        folders += [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
+    files = [path for folder in folders for path in sorted(folder.rglob("*.xml")) if "<mujoco" in path.read_text(errors="replace")]
+    assert files
+    for path in files:
+        try:
+            found = differences(path)
+        except ModelError as error:
+            assert "cannot compile" in str(error) or "nothing moves" in str(error), error
+            continue
+        assert max(found[name] for name in ("forces", "kinetic", "potential", "mass")) < 1e-11, (path, found)
+        assert found["accelerations"] < 1e-10, (path, found)

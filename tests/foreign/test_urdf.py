@@ -9,6 +9,8 @@ from kinetree.models import ModelError, load
 
 pin = pytest.importorskip("pinocchio")
 pytest.importorskip("yourdfpy")
+from beside_pinocchio import differences  # noqa: E402
+
 ROBOTS = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
 
 # a joint with a name no expression takes plainly, a turned inertia, fixed links with mass before and behind a joint, a slide, a follower, friction
@@ -141,6 +143,26 @@ def test_robots_move_as_in_pinocchio(name: str):
     if not path.is_file():
         pytest.skip("the package example-robot-data is not installed, or holds another set of robots")
     compare(str(path), 1e-11)
+
+
+@pytest.mark.slow
+def test_all_robots_of_the_package():
+    """On the ground and floating: forces, energies and masses as Pinocchio has them; the one file that is no URDF is refused."""
+    refused = []
+    for path in sorted(ROBOTS.rglob("*.urdf")):
+        try:
+            for floating in (False, True):
+                found = differences(path, floating)
+                assert max(found.values()) < 1e-11, (path, floating, found)
+        except ModelError as error:
+            refused.append(str(error))
+    assert all("a tag without 'name'" in error for error in refused) and len(refused) <= 1, refused
+
+
+def test_axes_that_are_almost_those_of_the_frame(tmp_path: Path):
+    """A turn of 5e-8 beside one of a quarter stays."""
+    path = written(tmp_path, ARM.replace('rpy="0.2 0 0"', 'rpy="1.5708 -5e-8 0"'))
+    assert max(differences(Path(path), False).values()) < 1e-11
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from kinetree.scripts import cli
 from kinetree.scripts.studies.measures import measured, parsed
-from kinetree.scripts.studies.samplers import Distribution, cube, drawn
+from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
 from kinetree.scripts.studies.study_report import rank_correlations
 
 
@@ -20,6 +20,51 @@ def test_distributions_have_their_moments():
     assert found["u"].mean() == pytest.approx(1.0, abs=4e-3) and found["u"].std() == pytest.approx(4 / np.sqrt(12), rel=1e-2)
     assert found["n"].mean() == pytest.approx(5.0, abs=4e-3) and found["n"].std() == pytest.approx(2.0, rel=1e-2)
     assert np.median(found["l"]) == pytest.approx(4.0, rel=2e-3) and np.log(found["l"]).std() == pytest.approx(np.log(1.5), rel=1e-2)
+
+
+SPREADS = {"a": Distribution("normal", 5.0, 2.0), "u": Distribution("uniform", 0.0, 1.0), "b": Distribution("normal", -1.0, 0.5)}
+SPREADS["c"] = Distribution("lognormal", 4.0, 1.5)
+RHO = np.array([[1.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 1.0]])
+
+
+@pytest.mark.parametrize("spread", ["random", "latin", "sobol"])
+@pytest.mark.parametrize("key", ["correlation", "covariance"])
+def test_correlated_parameters_have_the_covariance_that_was_given(spread: str, key: str):
+    """N points: a covariance of two normal numbers is off by sqrt((1 + rho^2)/N) of their deviations, a mean by 1/sqrt(N); within four of these.
+
+    The logarithms of the lognormal one count; what is not named stays as it is, alone.
+    """
+    sizes, N = np.array([2.0, 0.5, np.log(1.5)]), 4096
+    given = RHO if key == "correlation" else RHO * np.outer(sizes, sizes)
+    together = Correlated.among({"of": ["a", "b", "c"], key: given.tolist()}, SPREADS, "correlated")
+    found = drawn(spread, SPREADS, N, 7, together)
+    values = np.array([found["a"], found["b"], np.log(found["c"])])
+    assert (np.abs(values.mean(axis=1) - [5.0, -1.0, np.log(4.0)]) < 4 * sizes / np.sqrt(N)).all()
+    bound = 4 * np.outer(sizes, sizes) * np.sqrt((1 + RHO**2) / N)
+    assert (np.abs(np.cov(values) - RHO * np.outer(sizes, sizes)) < bound).all()
+    assert found["u"] == pytest.approx(drawn(spread, SPREADS, N, 7)["u"], abs=0) and abs(np.corrcoef(found["u"], found["b"])[0, 1]) < 4 / np.sqrt(N)
+
+
+def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.CaptureFixture):
+    """Logarithm of the stiffness and mass, nearly the same number; mistakes are named."""
+    more = "[correlated]\nof = ['k', 'm']\ncovariance = [[{a}, {b}], [{b}, 0.01]]\n"
+    size = float(np.log(1.3))
+    good = more.format(a=repr(size**2), b=repr(0.999 * size * 0.1))
+    study.write_text(STUDY + good)
+    assert cli.main(["study", str(study), "-q", "-o", str(study.parent / "rows.csv")]) == 0
+    found = rows(study.parent / "rows.csv")
+    assert np.corrcoef(np.log(found[:, 0]), found[:, 1])[0, 1] > 0.99
+    for wrong, said in (
+        (good.replace("0.01]", "0.02]"), "the entry of 'm' with itself is 0.02, expected 0.01, the square of its deviation"),
+        (more.format(a=repr(size**2), b=repr(1.001 * size * 0.1)), "not positive definite"),
+        (good.replace("'m'", "'z'"), "'z' is not drawn from a normal"),
+        (good.replace("covariance", "spread"), "expected of = "),
+        (good.replace("[[", "[[1, "), "expected a symmetric matrix of 2 rows"),
+    ):
+        study.write_text(STUDY + wrong)
+        assert cli.main(["study", str(study), "-q"]) == 2 and said in capsys.readouterr().err
+    study.write_text(STUDY.replace('"sobol"', '"indices"') + good)
+    assert cli.main(["study", str(study), "-q"]) == 2 and "found 'indices'" in capsys.readouterr().err
 
 
 def test_a_latin_hypercube_fills_every_stripe():

@@ -96,15 +96,16 @@ def agrees(line: str, wanted: Margins) -> None:
 
 
 def test_the_controller_has_the_margins_that_are_said(tuned: Held, capsys: pytest.CaptureFixture):
-    """As designed by L(jω) with 8 ms; in the mechanism by L(exp(jωT)), opened at the command and sampled; feed-forward by the equation of motion."""
+    """As designed and in the mechanism, by L(exp(jωT)) of the command held and late; feed-forward by the equation of motion."""
     assert cli.main(["tune", "boom.toml"]) == 0
     out = capsys.readouterr().out
-    design = margins_of(tuned.continuous(8e-3), 2e3)
-    assert said(out, "crosses at") == pytest.approx(design.crossing, rel=1e-3) and said(out, "Hz with") == 8.0
+    design = margins_of(tuned.sampled(), 0.999 * math.pi / T)
+    assert said(out, "crosses at") == pytest.approx(design.crossing, rel=1e-3)
+    assert (said(out, "sampled every"), said(out, "ms, commands")) == (1e3 * T, 7.0)
     assert said(out, "feed-forward:") == pytest.approx(FRICTION / lever(START), rel=FIVE)
     assert said(out, "per speed,") == pytest.approx(tuned.inertia / lever(START), rel=FIVE)
     agrees(next(line for line in out.splitlines() if "gain margin" in line), design)
-    assert design.phase >= 45.0 and design.gain >= 2.0 and design.modulus >= 0.5
+    assert design.phase == pytest.approx(45.0, abs=1e-3) and design.gain >= 2.0 and design.modulus >= 0.5
     shown = tomllib.loads(out[out.index("[[loops]]") :].split("loops, controller")[0])["loops"][0]
     assert [shown[key] for key in ("kp", "ki", "kd", "filter")] == pytest.approx([tuned.kp, tuned.ki, tuned.kd, tuned.filter], rel=FIVE)
     assert cli.main(["linearize", "held.toml", "--margins"]) == 0
@@ -165,9 +166,10 @@ def test_the_best_feed_forward(tuned: Held, seed: int, capsys: pytest.CaptureFix
         worst, gains, method="Nelder-Mead", options={"maxfev": 60, "initial_simplex": [gains, [gains[0] + 50, gains[1]], [gains[0], gains[1] + 50]]}
     )
     assert value == pytest.approx(best.fun, rel=1e-2)
-    assert worst([0.0, 0.0]) == pytest.approx(0.222e-3, rel=5e-3)  # what the page says of no feed-forward
+    assert worst([0.0, 0.0]) == pytest.approx(0.288e-3, rel=5e-3)  # what the page says of no feed-forward
     (row,) = page.rows("lift_control.speed_forward", "lift_control.acceleration_forward", "objective")
-    assert numbers(row) == pytest.approx([*gains, 1e3 * value], rel=1e-4)
+    *ended, there = numbers(row)  # the search's last point, a bit beside the best one that it has seen
+    assert there == pytest.approx(1e3 * worst(ended), rel=5e-3) and 1e3 * value * (1 - 1e-5) <= there < 1e3 * value * 1.01
     sentence = next(text for text in page.texts if text.startswith("objective"))
     objective, evaluations = (float(sentence.split()[k]) for k in (1, 3))
     lines = Path("follow.jsonl").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Contacts: two bodies that exist, directions that are some, coefficients within their bounds."""
+"""Contacts: two bodies that exist, directions that are not zero, coefficients within their bounds."""
 
 from __future__ import annotations
 

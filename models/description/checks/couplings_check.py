@@ -1,4 +1,4 @@
-"""Couplings: one kind each, bodies that exist, directions that are some."""
+"""Couplings: one kind each, bodies that exist, directions that are not zero."""
 
 from __future__ import annotations
 

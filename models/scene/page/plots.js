@@ -43,7 +43,7 @@ function drawStill(strip) { // everything but the cursor, kept as a picture
   clip.marks.stages.forEach((stage, k) => { if (k % 2) { const end = k + 1 < clip.marks.stages.length ? clip.marks.stages[k + 1].time : t1; g.fillStyle = colour("--band"); g.fillRect(X(stage.time), TOP, X(end) - X(stage.time), height - TOP - BOTTOM); } });
   g.fillStyle = colour("--soft"); g.textBaseline = "middle"; g.textAlign = "right";
   const [ys, dy] = steps(low, high, Math.max(2, Math.floor(height / 38)));
-  const wide = ys.some((v) => plain(v, dy).length > 7), from = wide ? ys[0] : 0; // small changes of large numbers are told from the lowest line
+  const wide = ys.some((v) => plain(v, dy).length > 6), from = wide ? ys[0] : 0; // small changes of large numbers are told from the lowest line
   ys.forEach((v) => { g.beginPath(); g.moveTo(LEFT, Y(v)); g.lineTo(width - RIGHT, Y(v)); g.stroke(); g.fillText(wide ? (v === from ? "" : "+") + plain(v - from, dy) : plain(v, dy), LEFT - 5, Y(v)); });
   strip.from.textContent = wide ? `from ${reading(from)}` : "";
   const [xs, dx] = steps(t0, t1, Math.max(2, Math.floor(width / 75)));

@@ -195,6 +195,35 @@ def cuts(case: Case, rng: np.random.Generator) -> None:
             agree(case, f"cut at {'a closing' if name == 'closing' else 'another'} joint", found)
 
 
+def parts(case: Case, rng: np.random.Generator) -> None:
+    """Half of some bodies as parts on rigid joints, turned and shifted, which run as one body with the other half, and as bodies of their own."""
+    other = copy.deepcopy(case.description)
+    left = {body for stage in other.get("stages", ()) for body in stage.get("drop", ())}
+    for name, body in case.description["bodies"].items():
+        tensor = body.get("inertia")
+        if name in left or tensor is None or not all(isinstance(x, (int, float)) for x in (body["mass"], *tensor)) or rng.random() < 0.4:
+            continue
+        axis, angle, at = rng.normal(size=3), float(rng.normal()), rng.normal(0.0, 0.3, 3)
+        axis /= np.linalg.norm(axis)
+        K = np.cross(np.eye(3), axis)
+        R = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+        xx, yy, zz, xy, xz, yz = (0.5 * x for x in tensor)
+        J = R.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R
+        half = 0.5 * body["mass"]
+        other["bodies"][name] |= {"mass": half, "inertia": [xx, yy, zz, xy, xz, yz]}
+        com = R.T @ (np.array(body.get("com", [0.0, 0.0, 0.0])) - at)
+        tensor = [float(x) for x in (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])]
+        other["bodies"][f"half_{name}"] = {"mass": half, "com": com.tolist(), "inertia": tensor, "unphysical": True}
+        place = {"at": at.tolist(), "frame": [{"rotate": axis.tolist(), "by": angle}]}
+        other["joints"][f"half_{name}"] = {"parent": name, "child": f"half_{name}", "type": "rigid"} | place
+    for merge in (True, False):
+        system = load(other | {"run": other.get("run", {}) | {"merge": merge}}).compile()
+        halves = len(other["bodies"]) - len(case.description["bodies"])
+        if len(system.compiled.running.carriers) != merge * halves:
+            raise Difference("parts", f"{sorted(system.compiled.running.carriers)} of {halves} run with others")
+        agree(case, "parts merged" if merge else "parts", run(system, other, integrator="adams"))
+
+
 def slopes(case: Case, rng: np.random.Generator) -> None:
     """Exact slopes by speeds against differences."""
     t, (q, u) = 0.0, case.system.start()
@@ -247,6 +276,7 @@ CHECKS: dict[str, Callable[[Case, np.random.Generator], None]] = {
     "forms": forms,
     "order": rewritten,
     "cuts": cuts,
+    "parts": parts,
     "slopes": slopes,
     "lanes": lanes,
 }

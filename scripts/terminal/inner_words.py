@@ -1,0 +1,61 @@
+"""What `kinetree explain` knows beside keys: values that are words, units, tables inside of keys, and an example of every table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel
+
+Lines = list[tuple[str, str]]
+
+
+def values(word: str) -> Lines:
+    """Types of joints, integrators, methods and units by their names."""
+    from kinetree.models.description.units.unit import UnitError, parse_unit
+    from kinetree.models.joints.kinds import KINDS
+    from kinetree.solvers.integrate.kinds import INTEGRATORS
+
+    found: Lines = [(f"type of a joint: {name}", kind.says) for name, kind in KINDS.items() if name == word]
+    found += [(f"integrator: {each.name}", f"{each.title}, order {each.order}: {each.use}") for each in INTEGRATORS if each.name == word]
+    try:
+        unit = parse_unit(word)
+    except UnitError:
+        return found
+    if re.fullmatch(r"[A-Za-z%][\w.*/%^()-]*", word):
+        base = ".".join(name if power == 1 else f"{name}{power}" for name, power in unit.base.items()) or "1"
+        found.append((f"unit: {word}", f"{unit.factor:g} {base}" + (f", from {unit.offset:g}" if unit.offset else "")))
+    return found
+
+
+def choices() -> dict[str, str]:
+    """Values of the keys whose words are told by registries."""
+    from kinetree.models.joints.kinds import KINDS
+    from kinetree.solvers.integrate.kinds import NAMES
+
+    return {"type": ", ".join(KINDS), "integrator": ", ".join(NAMES)}
+
+
+def classes(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Tables that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from classes(part)
+
+
+def inside(model: type[BaseModel], key: str) -> list[type[BaseModel]]:
+    """The tables that a key holds; where it may be one of many kinds, none."""
+    found = list(dict.fromkeys(classes(get_type_hints(model, include_extras=True)[key])))
+    return found if len(found) < 3 else []
+
+
+def example(label: str) -> str:
+    """The example of a table by its label, as `[forces] kind = line`."""
+    from kinetree.models.description.reference import EXAMPLES, slug
+
+    section, _, kind = label.partition(" kind = ")
+    name = slug({"forces": "force"}.get(section.strip("[]"), section.strip("[]")), kind) if kind else slug(label.replace(".", "_"))
+    path = EXAMPLES / f"{name}.toml"
+    return path.read_text(encoding="utf-8").rstrip() if path.exists() else ""
