@@ -82,8 +82,8 @@ def stages(run: "Coupled") -> dict[str, Rows]:
     """The three summary tables of the co-simulation."""
     from kinetree.scripts.reports.stage_tables import TITLES, stage_table
 
-    columns = {f"{name} [{unit}]": run[name] for name, unit in COLUMNS.items()}
-    return {title: stage_table(run["stage"], run.stage_names, columns, kind) for kind, title in TITLES.items()}
+    columns = {name: run[name] for name in COLUMNS}
+    return {title: stage_table(run["stage"], run.stage_names, columns, kind, list(COLUMNS.values())) for kind, title in TITLES.items()}
 
 
 def differences(run: "Coupled") -> Rows:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PALETTE = ("#4878a8", "#d08a3e", "#5f9e6e", "#b5615a", "#8a78b0", "#4f9fa8", "#a98467", "#c9699c", "#7f9140", "#6b7fc2")
 FARAWAY = 300.0  # sizes of the bodies to what holds them: the scene goes with the first body then
+LARGEST = 1e15  # of a mechanism [m]
 TRACES, SHOWN = 12, 2  # of a page, and of those at first
 
 
@@ -102,6 +103,8 @@ class Scene:
             self.places = [place for place in self.places if place.parent != "ground"]
         if found <= 1e-9:
             found = max((extent(pose[np.isfinite(pose[:, 0]), :3]) for pose in self.motion.poses.values()), default=0.0)
+        if found > LARGEST:  # squares of single precision end at 1e38, and graphics hang beyond
+            raise ValueError(f"the mechanism is {found:.3g} m large; scenes are drawn up to {LARGEST:g} m")
         return found if found > 1e-9 else 1.0
 
     def _up(self) -> tuple[np.ndarray, bool]:

@@ -11,7 +11,7 @@ import shlex
 import sys
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
@@ -75,6 +75,17 @@ def facts() -> list[tuple[str, str]]:
     return [*found, ("Python", platform.python_version()), ("machine", f"{platform.system()} {platform.machine()}")]
 
 
+def plain(value: Any) -> str:
+    """A setting as one reads it: tables as `key = value, ...`, lists of them one after another."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} = {plain(each)}" for key, each in value.items() if each is not None) or "as described"
+    if isinstance(value, (list, tuple)):
+        return "; ".join(plain(each) for each in value)
+    return str(value)
+
+
 def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = "", more: Mapping[str, Any] | None = None) -> Path:
     """The file."""
     try:
@@ -84,7 +95,7 @@ def write_page(path: Path, title: str, sections: Sequence[Section], lead: str = 
     template = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     command = shlex.join(["kinetree", *sys.argv[1:]])
     text = template.render(
-        title=title, lead=lead, sections=sections, command=command, facts=[*((k, str(v)) for k, v in (more or {}).items()), *facts()]
+        title=title, lead=lead, sections=sections, command=command, facts=[*((k, plain(v)) for k, v in (more or {}).items()), *facts()]
     )
     write_text(path, text)
     return path

@@ -30,11 +30,22 @@ def rows_of(
     return [["", *head], *([label, *(written(float(value), 6) for value in values * scale)] for label, values in lines)]
 
 
-def stage_table(stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str) -> list[list[str]]:
-    """The table of numbers that come without events, as from a co-simulation: stages begin and end at the rows they have."""
+def stage_table(
+    stages: np.ndarray, names: Sequence[str], columns: dict[str, np.ndarray], kind: str, units: Sequence[str] | None = None
+) -> list[list[str]]:
+    """The table of numbers that come without events, as from a co-simulation: stages begin and end at the rows they have.
+
+    With `units` every column is told in the one that fits what it changes by, and what is rounding is 0.
+    """
     data, numbers = np.column_stack(list(columns.values())), np.unique(stages.astype(int))
+    known = units or [""] * len(columns)
+    data = np.where(np.abs(data) < [DUST.get(unit, 0.0) for unit in known], 0.0, data)
     found = summarise([data[stages == number] for number in numbers], data[0], kind)
-    return rows_of(list(columns), [names[number] for number in numbers], data[0], found, kind)
+    moved = found.values - (0.0 if kind == "max_deviation" else data[0])
+    sizes = np.maximum(np.abs(moved).max(axis=0), (kind != "max_deviation") * 1e-3 * np.abs(data).max(axis=0))  # a thousandth is fine enough
+    fits = [fitting(unit, size) for unit, size in zip(known, sizes, strict=True)]
+    head = [f"{name} [{unit}]" if unit else name for name, (_, unit) in zip(columns, fits, strict=True)]
+    return rows_of(head, [names[number] for number in numbers], data[0], found, kind, np.array([factor for factor, _ in fits]))
 
 
 def tables(result: Any, coordinates: Sequence[str]) -> dict[str, list[list[str]]]:

@@ -159,6 +159,13 @@ def test_stage_tables_by_hand():
     assert [row[1] for row in largest[2:]] == ["3", "-4", "-0.5", "3.5", "3.53553", "7"]
 
 
+def test_stage_tables_in_units_that_fit():
+    """What is small against what changes is told in thousandths; what is below rounding is nothing."""
+    columns = {"angle": np.array([0.3, 0.3002, 0.2995, 0.3001]), "rate": np.array([0.0, 2e-3, -7e-16, 1e-3])}
+    head, *rows = stage_table(np.array([0, 0, 1, 1]), ["one", "two"], columns, "start", ["rad", "rad/s"])
+    assert head == ["", "angle [mrad]", "rate [mrad/s]"] and rows[2] == ["two", "299.5", "0"]
+
+
 def test_tables_of_a_run_have_a_row_per_stage():
     system = load("lib:carrier", modules=1).compile()
     found = tables(system.simulate(tolerance=1e-6), system.coordinates)

@@ -72,3 +72,9 @@ def test_units_fit_the_size_of_numbers(unit: str, value: float, shown: tuple[flo
 def test_numbers_are_written_as_an_engineer_writes_them():
     texts = [written(x) for x in (0.0, 1.5, 123456.0, 1234567.0, 1.83e-15, 1e12, float("nan"), -0.00012345)]
     assert texts == ["0", "1.5", "123456", "1234567", "1.83e-15", "1e12", "–", "-0.00012345"]
+
+
+def test_what_graphics_cannot_hold_is_refused(tmp_path, capsys):
+    """Squares of single precision end at 1e38: a page of 1e30 m hung the browser."""
+    assert main(["view", "lib:pendulum", "--set", "L=1e30", "--html", str(tmp_path / "far.html")]) == 2
+    assert "m large" in capsys.readouterr().err

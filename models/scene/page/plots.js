@@ -2,7 +2,7 @@
 const strips = document.getElementById("strips"), search = document.getElementById("search"), found = document.getElementById("found");
 let open = [];
 const STRIP = ["#1f6fb5", "#c9712b", "#3c9a55", "#a35fb8", "#b5473c", "#2a9d9a"];
-const steps = (low, high, count) => { const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw)), unit = raw / size; const step = size * (unit < 1.5 ? 1 : unit < 3 ? 2 : unit < 7 ? 5 : 10), ticks = []; for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + 1e-9 * step; x += step) ticks.push(Math.abs(x) < 1e-9 * step ? 0 : x); return [ticks, step]; };
+const steps = (low, high, count) => { const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw)), unit = raw / size; const step = size * (unit < 1.5 ? 1 : unit < 3 ? 2 : unit < 7 ? 5 : 10), ticks = []; const first = Math.ceil(low / step - 1e-9); for (let k = 0; k <= 4 * count; k++) { const x = (first + k) * step; if (x > high + 1e-9 * step) break; ticks.push(Math.abs(x) < 1e-9 * step ? 0 : x); } return [ticks, step]; };
 const plain = (x, step) => { if (Math.abs(x) < 1e-6 * step) return "0"; if (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-4)) return x.toExponential(1).replace("e+", "e"); return x.toFixed(Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9)))); };
 const reading = (x) => !Number.isFinite(x) ? "–" : x === 0 ? "0" : Math.abs(x) >= 1e7 || Math.abs(x) < 1e-4 ? x.toExponential(3).replace("e+", "e") : Number(x.toPrecision(5)).toString();
 function valueAt(plot, t) { const [k, s] = frameAt(t), a = plot.values[k], b = plot.values[Math.min(k + 1, plot.values.length - 1)]; return Number.isFinite(b) && s > 0 ? a + s * (b - a) : a; }
