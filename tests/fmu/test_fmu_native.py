@@ -360,7 +360,16 @@ def test_bare_host_gets_the_same_motion(bare):
 @pytest.mark.parametrize("form", ["{}", "{}/", "file://localhost{}"])
 def test_resource_locations_of_every_form(bare, folder, form):
     plain = os.fspath(folder / "resources")
-    assert "value" in bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
+    found = bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
+    assert "message" not in found and float(found["value"][0]) != 0.0  # which it prints after a failure
+
+
+@pytest.mark.parametrize("digits", ["%{:02x}", "%{:02X}"])
+def test_every_escape_of_a_location_is_read(bare, folder, digits):
+    """Each byte but the separators as two digits of sixteen, small or large."""
+    written = "".join("/" if byte == ord("/") else digits.format(byte) for byte in os.fsencode(folder / "resources"))
+    found = bare("run", place=f"file://{written}")
+    assert "message" not in found and float(found["value"][0]) != 0.0
 
 
 @pytest.mark.parametrize("end", ["%", "%2", "%2/", "%zz", "%4"])
