@@ -35,10 +35,7 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     unit = make_unit(system, options.integrator)
     active = Run(unit)
     set_options(active, options, False)
-    check(active, active.call("unit_start", 0, options.start_time))
-    for name, value in (inputs or {}).items():
-        active.set_input(name, value)
-    check(active, active.call("unit_refresh", 0, options.start_time))
+    check(active, active.begin(options.start_time, inputs or {}))
     if time > options.start_time:
         check(active, active.call("unit_advance", 0, time))
     stage = int(active.head.stage)

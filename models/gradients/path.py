@@ -94,11 +94,8 @@ def started(result: Result, parameters: dict[str, float] | None = None, unit: Un
     set_options(run, options, any(callable(value) for value in result.inputs.values()))
     for name, value in (parameters or {}).items():
         run.work[run.unit.register(name)] = value
-    check(run, run.call("unit_start", 0, options.start_time))
-    for name, value in result.inputs.items():
-        run.set_input(name, float(value if isinstance(value, float | int) else value(options.start_time)))
-    if result.inputs:
-        check(run, run.call("unit_refresh", 0, options.start_time))
+    given = {name: float(value if isinstance(value, float | int) else value(options.start_time)) for name, value in result.inputs.items()}
+    check(run, run.begin(options.start_time, given))
     return run
 
 

@@ -266,11 +266,7 @@ def single(unit: Unit, cases: Cases, row: int, options: Options, times: np.ndarr
         starts = cases.starts_of(row) if cases.quick else {}
         for name, value in (cases.parameters_of(row) | starts).items():
             run.set_input(name, value)
-        check(run, run.call("unit_start", 0, options.start_time))
-        for name, value in cases.inputs_of(row).items():
-            run.set_input(name, value)
-        if cases.inputs:
-            check(run, run.call("unit_refresh", 0, options.start_time))
+        check(run, run.begin(options.start_time, cases.inputs_of(row)))
         out[0] = run.columns[chosen]
         for k in range(1, times.size):
             check(run, run.call("unit_advance", 0, float(times[k])))

@@ -122,11 +122,8 @@ def simulate(
     times = options.times()
     result = blank(unit, options, times, stream)
     result.inputs = dict(inputs)
-    check(run, run.call("unit_start", 0, options.start_time))
-    for name, value in inputs.items():
-        run.set_input(name, moving[name].at(options.start_time) if name in moving else float(value))  # type: ignore[arg-type]
-    if inputs:
-        check(run, run.call("unit_refresh", 0, options.start_time))
+    given = {name: moving[name].at(options.start_time) if name in moving else float(value) for name, value in inputs.items()}  # type: ignore[arg-type]
+    check(run, run.begin(options.start_time, given))
     result.record(run, 0)
     began = time.perf_counter()
     failed: EvaluationError | None = None

@@ -231,11 +231,7 @@ def begun(room: Room, cases: Cases, row: int) -> Member | None:
     try:
         for name, value in (cases.parameters_of(row) | cases.starts_of(row)).items():
             run.set_input(name, value)
-        check(run, run.call("unit_start", 0, room.options.start_time))
-        for name, value in cases.inputs_of(row).items():
-            run.set_input(name, value)
-        if cases.inputs:
-            check(run, run.call("unit_refresh", 0, room.options.start_time))
+        check(run, run.begin(room.options.start_time, cases.inputs_of(row)))
     except EvaluationError as error:
         room.failures[row] = str(error)
         return None

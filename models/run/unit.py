@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -214,6 +215,20 @@ class Run:
         if name not in self._calls:
             self._calls[name] = bind(name, self.unit.ints, self.unit.floats, self.work)
         return self._calls[name](option, t)  # type: ignore[operator]
+
+    def begin(self, t: float, inputs: Mapping[str, float]) -> int:
+        """Start with given inputs. Loops close as these ask for: a relation may follow an input, or a state whose rate an input makes."""
+        c = self.unit.compiled[0]
+        if c.loops:
+            first = int(self.unit.header.at_workspace) + REGISTERS + c.start_inputs
+            for name, value in inputs.items():
+                self.work[first + c.inputs.index(name)] = value
+        status = self.call("unit_start", 0, t)
+        if status != 0 or not inputs:
+            return status
+        for name, value in inputs.items():
+            self.set_input(name, value)
+        return self.call("unit_refresh", 0, t)
 
     @property
     def columns(self) -> np.ndarray:

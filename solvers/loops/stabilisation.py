@@ -19,12 +19,28 @@ HASTE = 3.0  # 1/τ in units of the rate of the motion: gaps stay within the hos
 
 
 @kernel
+def shifted(model, ws, i):
+    """Whether joint i moves its body without turning it: then its distance from the joint before is a place on a way, no size."""
+    for j in range(model.u_at[i], model.u_at[i + 1]):
+        a = get3(ws.col, j * L.COLUMN + L.C_A)
+        if dot3(a, a) == 0.0:
+            return True
+    return False
+
+
+@kernel
 def size_of(model, ws):
-    """Largest distance between neighbouring joints in the loops, which makes rates of shifts comparable with those of turns, m."""
+    """Largest distance between neighbouring joints in the loops, or radius of gyration, which makes rates of shifts comparable with turns, m."""
     top = 0.0
     for e in range(model.l_body.size):
-        d = get3(ws.row, model.l_body[e] * L.ROW + L.W_D)
-        top = max(top, dot3(d, d))
+        i = model.l_body[e]
+        at = i * L.BODY
+        if ws.body[at + L.B_MASS] > 0.0:
+            J = at + L.B_J
+            top = max(top, 0.5 * (ws.body[J] + ws.body[J + 3] + ws.body[J + 5]) / ws.body[at + L.B_MASS])
+        if not shifted(model, ws, i):
+            d = get3(ws.row, i * L.ROW + L.W_D)
+            top = max(top, dot3(d, d))
     return math.sqrt(top) if top > 0.0 else 1.0
 
 

@@ -89,3 +89,16 @@ def test_rolling_disc_as_an_archive(backend, disc_run, tmp_path):
         assert found["load"][-1] == pytest.approx(disc_run["load"][-1], rel=1e-3)
         if kind == "CoSimulation":
             assert found["events"][-1] == 0
+
+
+def test_runs_begin_with_the_inputs_they_are_given():
+    """A state that a coordinate follows has its rate from the input: the speeds at the start are those of a run whose input starts so."""
+    joints = {name: {"child": name, "type": "prismatic", "axis": axis, "coordinates": [name]} for name, axis in (("x", "x"), ("p", "y"))}
+    d = {"format": "kinetree/1", "gravity": [0, 0, 0], "bodies": dict.fromkeys("xp", PLATE), "joints": joints, "couplings": {"c": "x - 0.5*p - lag"}}
+    d["states"] = {"lag": {"rate": "5*(push - lag)"}}
+    given, own = (load(d | {"inputs": {"push": start}}).compile() for start in (0.0, 0.2))
+    found = given.simulate(stop_time=0.5, output_step=0.1, inputs={"push": 0.2})
+    right = own.simulate(stop_time=0.5, output_step=0.1)
+    assert found["der(x)"][0] - 0.5 * found["der(p)"][0] == pytest.approx(1.0, abs=1e-12)
+    for name in ("x", "p", "der(x)"):
+        assert found[name] == pytest.approx(right[name], abs=1e-9)

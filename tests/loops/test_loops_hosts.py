@@ -87,3 +87,24 @@ def test_an_event_happens_once_where_closing_the_loop_moves_its_guard(side: floa
         y = host.states.copy()
         assert abs(y[crank] - bound) < 1e-6 and y[len(names) + crank] == pytest.approx(0.5 * moved["der(phi)"][-1], rel=1e-5)
         y[crank] = beyond
+
+
+SKATE = {
+    "format": "kinetree/1",
+    "gravity": [0, 0, 0],
+    "bodies": {"b": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+    "joints": {"j": {"child": "b", "type": "planar", "coordinates": ["x", "y", "f"], "speed": [1.0, 0.0, 1.0]}},
+    "couplings": {"c": {"blade": {"body": "b", "normal": "y"}}},
+}
+
+
+@pytest.mark.parametrize("method", ["BDF", "LSODA", "RK45"])
+@pytest.mark.parametrize("away", [0.0, 1000.0])
+def test_a_relation_of_speeds_does_not_know_where_its_origin_is(away: float, method: str):
+    """A skate runs its circle; pulls in units of its distance from the joint's origin were without bound there, and nothing far away."""
+    host = Host(SKATE)
+    host.start[:2] += away
+    found = solve_ivp(host, (0.0, 1.0), host.start, method=method, rtol=1e-8, atol=1e-10)
+    assert found.y[0, -1] - away == pytest.approx(np.sin(1.0), abs=2e-6)
+    assert found.y[1, -1] - away == pytest.approx(1.0 - np.cos(1.0), abs=2e-6)
+    assert found.nfev < 2000
