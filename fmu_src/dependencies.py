@@ -29,6 +29,7 @@ UNARY = {
     *range(L.Op.SIN, L.Op.ATAN + 1),
     *range(L.Op.SINH, L.Op.LOG + 1),
 }
+TERNARY = {L.Op.IF, L.Op.MUL_ADD, L.Op.MUL_SUB, L.Op.SUB_MUL, L.Op.GATE}
 TABLES = {L.Op.TABLE1: 1, L.Op.TABLE1_D: 1, L.Op.TABLE1_DD: 1, L.Op.TABLE2: 2, L.Op.TABLE2_DX: 2, L.Op.TABLE2_DY: 2}
 
 
@@ -78,19 +79,25 @@ def stage_masks(unit: Any, record: Named, inputs: dict[int, int]) -> tuple[list[
     for sensor in sensors:
         kind = SENSORS[sensor.kind]
         if not kind.late:
-            masks[sensor.register] = (0, q_bits | u_bits if kind.speeds else q_bits)
+            mark(masks, sensor, (0, q_bits | u_bits if kind.speeds else q_bits))
     for instruction in code[starts[0] : starts[3]]:
         follow(masks, instruction)
     loads = everything(model, masks, ints)
     whole = (loads[0], loads[1] | q_bits | u_bits)
     for sensor in sensors:
         if SENSORS[sensor.kind].late:
-            masks[sensor.register] = whole
+            mark(masks, sensor, whole)
     for probe in PROBE.rows(model.probes.tolist()):
         masks[probe.mass] = (0, q_bits)
     for instruction in code[starts[3] : starts[4]]:
         follow(masks, instruction)
     return masks, whole
+
+
+def mark(masks: list[tuple[int, int]], sensor: Named, mask: tuple[int, int]) -> None:
+    """Give what a sensor tells its dependencies."""
+    for register in range(sensor.register, sensor.register + (3 if sensor.axis == L.WHOLE else 1)):
+        masks[register] = mask
 
 
 def state_bits(unit: Any, record: Named, ints: np.ndarray, masks: list[tuple[int, int]]) -> tuple[int, int]:
@@ -121,7 +128,7 @@ def follow(masks: list[tuple[int, int]], instruction: list[int]) -> None:
     elif op in UNARY:
         arguments = (a,)
     else:
-        arguments = (a, b, c) if op == L.Op.IF else (a, b)
+        arguments = (a, b, c) if op in TERNARY else (a, b)
     by_input = by_state = 0
     for register in arguments:
         by_input |= masks[register][0]

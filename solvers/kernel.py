@@ -1,7 +1,7 @@
-"""The two decorators under which all numerics are compiled.
+"""The decorators under which all numerics are compiled.
 
-`kernel` marks what other kernels call; `entry` marks what Python calls: only entries are cached on disk. numba's cache does not notice edits in
-callees, so it is kept in a folder named after a hash of all kernel sources.
+`kernel` marks what other kernels call (`inline` and `exact` are the same, said more precisely); `entry` marks what Python calls: only entries are
+cached on disk. numba's cache does not notice edits in callees, so it is kept in a folder named after a hash of all kernel sources.
 """
 
 import os
@@ -33,6 +33,11 @@ def kernel(function: F) -> F:
 def inline(function: F) -> F:
     """Compile a kernel into each of its callers: what it returns then stays in registers, where a returned tuple would pass through memory."""
     return cast(F, njit(function, **OPTIONS, forceinline=True))
+
+
+def exact(function: F) -> F:
+    """Compile a kernel whose products are rounded before they are added to, on every machine."""
+    return cast(F, njit(function, **OPTIONS | {"fastmath": FAST - {"contract"}}))
 
 
 def entry(function: F) -> F:

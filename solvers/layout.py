@@ -113,6 +113,7 @@ class Column(IntEnum):
 
 
 # measured quantities: sensors/kinds says what they are
+WHOLE = 4  # `axis` of a sensor that tells a vector
 Sensor = IntEnum("Sensor", {kind.name: kind.code for kind in SENSORS})
 
 

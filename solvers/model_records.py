@@ -20,7 +20,7 @@ HEADER = Record(
     Entry("r_q", "first register of the coordinates"),
     Entry("r_u", "first register of the speeds"),
     Entry("r_x", "first register of the first-order states"),
-    Entry("phase", "start of the instructions of phases 0..3 in `code`, and their end", 5),
+    Entry("phase", "start of the instructions of phases 0..4 in `code`, and their end", 6),
     Entry("gravity", "register of the gravity vector"),
     Entry("late_sensors", "first sensor that needs accelerations and is needed by laws, rates or guards"),
     Entry("idle_sensors", "first sensor that nothing but a result reads: it is measured when outputs are asked for"),
@@ -70,7 +70,7 @@ SENSOR = Record(
     Entry("point_a", "register of a point of body a, or -1"),
     Entry("b", "body b; of a reaction the child of the joint"),
     Entry("point_b", "register of a point of body b, or -1; of a reaction 1 where the tree uses the joint from its child to its parent"),
-    Entry("axis", "component 0, 1, 2 or length 3; of a quaternion 0-3"),
+    Entry("axis", "component 0, 1, 2 or length 3; WHOLE: all components, to consecutive registers; of a quaternion 0-3"),
     Entry("frame", "0: ground axes, 1: axes of body a"),
 )
 

@@ -49,6 +49,11 @@ class Op(IntEnum):
     CEIL = 40
     MOD = 41
     TABLE1_DD = 42  # second derivative of a one-variable table
+    # two steps in one, for values that nothing else reads: `models/expressions/registers.py` makes them of the above
+    MUL_ADD = 43  # a*b + c
+    MUL_SUB = 44  # a*b - c
+    SUB_MUL = 45  # c - a*b
+    GATE = 46  # a > 0 ? max(b, c) : c
 
 
-PHASES = 4  # PARAMETER, TIME, STATE, ACCELERATION
+PHASES = 5  # PARAMETER, TIME, STATE, ACCELERATION, ENERGY

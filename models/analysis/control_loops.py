@@ -63,7 +63,7 @@ def control_loops(system: System, inputs: Mapping[str, float] | None = None) -> 
         states = {state: value for state, value in rest.states.items() if state in broken.compiled.states}
         given = {key: value for key, value in (inputs or {}).items() if key in broken.compiled.inputs} | {name: rest.outputs[name]}
         linear = linearize(broken, rest.t, rest.q, None, given, wanted, states)
-        plant = linear.part([name], wanted)
+        plant = linear.part([name], wanted).moving()
         if numbers["period"]:
             known = dict(values) | {key: value for key, value in (rest.outputs | rest.states).items() if key.startswith(f"{name}.")}
             plant = held(plant, numbers["period"], numbers["delay"] + numbers["jitter"]).then(law_of_samples(name, law, known, numbers["period"]))

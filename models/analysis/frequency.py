@@ -44,6 +44,11 @@ class StateSpace:
         A = np.block([[self.A, np.zeros((n, m))], [other.B @ self.C, other.A]])
         return StateSpace(A, np.vstack((self.B, other.B @ self.D)), np.hstack((other.D @ self.C, other.C)), other.D @ self.D)
 
+    def moving(self) -> StateSpace:
+        """Without states that nothing moves, such as what a mechanism remembers: they stay what they are, and no loop is unstable by them."""
+        kept = self.A.any(axis=1) | self.B.any(axis=1)
+        return self if kept.all() else StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D).moving()
+
     def closed(self) -> np.ndarray:
         """A of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)

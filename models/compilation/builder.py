@@ -15,7 +15,7 @@ from kinetree.models.compilation.hidden import STAGE_START, free_name, rate_of_s
 from kinetree.models.compilation.locking import locked_form
 from kinetree.models.compilation.loops import Group, body_shares, held_starts, loop_arrays, times
 from kinetree.models.compilation.patterns import column_kinds, pattern
-from kinetree.models.compilation.readers import registers_read
+from kinetree.models.compilation.readers import registers_read, whole
 from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.description.joints import joint_elements
@@ -101,6 +101,10 @@ class Builder:
     def register(self, value: float | str | Node, key: str = "") -> int:
         """Register that holds a number."""
         return self.registers.compile(self.node(value, key))
+
+    def store(self, potential: Node) -> None:
+        """Count a potential of a force element in the energy."""
+        self.potentials.append(self.registers.energy(self.node(potential)))
 
     def vector(self, values: Iterable[float | str | Node], key: str = "") -> int:
         """First of consecutive registers that hold numbers."""
@@ -289,4 +293,5 @@ class Builder:
         """Sensors that something reads during a run, early and late ones, and those that only results read."""
         read = registers_read(ints, self.early + self.late)
         early, late = ([record for record in group if record[1] in read] for group in (self.early, self.late))
-        return early, late, [record for record in self.early + self.late if record[1] not in read]
+        idle = [record for record in self.early + self.late if record[1] not in read]
+        return whole(early), whole(late), whole(idle)

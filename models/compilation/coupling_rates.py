@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kinetree.models.compilation.algebra import E, name, root
+from kinetree.models.compilation.algebra import E, const, name, root
 from kinetree.models.compilation.builder import Builder
 from kinetree.models.compilation.space import NOWHERE, Vector
 from kinetree.models.description.errors import ModelError, Problem
@@ -22,7 +22,7 @@ from kinetree.models.joints.moves import MOVES
 from kinetree.solvers.sensors.kinds import BY_CODE as SENSORS
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
-from kinetree.solvers.sensors.kinds.points import DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+from kinetree.solvers.sensors.kinds.points import DIRECTION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
 
 ALLOWED = "parameters, t, coordinates, speeds, first-order states, inputs, and measured places, velocities and angular velocities"
 Place = tuple[int, int]  # body, register of the point
@@ -121,9 +121,13 @@ class Leaves:
             r = self.place(b, point_b).minus(self.place(a, point_a))
             length = root(r.dot(r))
             return length if kind == DISTANCE else r.dot(self.velocity(b, point_b).minus(self.velocity(a, point_a))) / length
-        vector = {ANGULAR_VELOCITY: lambda: self.spin(a), POSITION: lambda: self.place(a, point_a), VELOCITY: lambda: self.velocity(a, point_a)}[
-            kind
-        ]()
+        found = {
+            ANGULAR_VELOCITY: lambda: self.spin(a),
+            POSITION: lambda: self.place(a, point_a),
+            VELOCITY: lambda: self.velocity(a, point_a),
+            DIRECTION: lambda: self.place(a, point_a).minus(self.place(a, self.builder.vector([const(0.0).node] * 3))),
+        }
+        vector = found[kind]()
         if axis == 3:
             return root(vector.dot(vector))
         return vector.dot(self.axis(a, axis)) if frame else vector[axis]

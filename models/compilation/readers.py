@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from kinetree.solvers import layout as L
+from kinetree.solvers.model_records import SENSOR
+from kinetree.solvers.sensors.kinds import BY_CODE
 
 # fields that name registers, of numbers or of the first of up to three; what in them is no register does no harm
 FIELDS = (
@@ -23,3 +25,23 @@ def registers_read(ints: Mapping[str, np.ndarray], sensors: Iterable[Sequence[in
     firsts += [record[k] for record in sensors for k in (3, 5)]
     operands = ints["code"].reshape(-1, L.INSTRUCTION)[:, 2:]
     return {int(each) for each in operands.ravel()} | {first + k for first in firsts for k in range(3)}
+
+
+REGISTER, AXIS = (SENSOR.places[name][0] for name in ("register", "axis"))
+
+
+def whole(records: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The sensors with the three components of a vector that follow one another, to consecutive registers, as one."""
+    found: list[tuple[int, ...]] = []
+    for record in records:
+        found.append(record)
+        if record[AXIS] == 2 and BY_CODE[record[0]].vector and found[-3:] == [moved(record, back) for back in (2, 1, 0)]:
+            first = list(found[-3])
+            first[AXIS] = L.WHOLE
+            found[-3:] = [tuple(first)]
+    return found
+
+
+def moved(record: tuple[int, ...], back: int) -> tuple[int, ...]:
+    """The sensor of a component that comes before."""
+    return tuple(value - back if k in (REGISTER, AXIS) else value for k, value in enumerate(record))

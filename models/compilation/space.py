@@ -10,7 +10,7 @@ from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, Der, Leaf, Name, Node
 from kinetree.solvers.sensors.kinds import Kind
 from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY
-from kinetree.solvers.sensors.kinds.points import POSITION, VELOCITY
+from kinetree.solvers.sensors.kinds.points import DIRECTION, POSITION, VELOCITY
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
@@ -77,10 +77,10 @@ def spin(builder: Builder, label: str, body: int) -> Vector:
     return NOWHERE if body == 0 else sensed(builder, label, ANGULAR_VELOCITY, body)
 
 
-def direction(builder: Builder, label: str, body: int, point: Vector, place: Vector, axis: Vector) -> Vector:
-    """A unit vector of the body in ground axes; `place` is the position of `point`."""
+def direction(builder: Builder, label: str, body: int, axis: Vector) -> Vector:
+    """A unit vector of the body in ground axes."""
     axis = axis.unit()
-    return axis if body == 0 else position(builder, label, body, point.plus(axis)).minus(place)
+    return axis if body == 0 else sensed(builder, label, DIRECTION, body, builder.vector(part.node for part in axis))
 
 
 def rate_of(builder: Builder, node: Node, key: str) -> E:

@@ -130,6 +130,10 @@ OPERATIONS: dict[Op, Callable[..., float]] = {
     Op.FLOOR: rounded(math.floor),
     Op.CEIL: rounded(math.ceil),
     Op.MOD: modulo,
+    Op.MUL_ADD: lambda a, b, c: a * b + c,
+    Op.MUL_SUB: lambda a, b, c: a * b - c,
+    Op.SUB_MUL: lambda a, b, c: c - a * b,
+    Op.GATE: lambda a, b, c: (c if c > b else b) if a > 0.0 else c,
 }
 
 

@@ -10,20 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.models.description.tables import Tables
+from kinetree.models.expressions.fused import fused, two_steps
 from kinetree.models.expressions.knots import corners, instants
 from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Name, Node, Operation, UnknownName, names, postorder
 from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import suggestion
 from kinetree.solvers.layout import ANNOUNCED, INSTRUCTION, PHASES, Knot, Op
 
-PARAMETER, TIME, STATE, ACCELERATION = range(PHASES)
+PARAMETER, TIME, STATE, ACCELERATION, ENERGY = range(PHASES)
 
 
 class Program(NamedTuple):
     """What `finish` makes."""
 
     code: np.ndarray  # instructions of all phases, INSTRUCTION integers each
-    phase_starts: np.ndarray  # number of the first instruction of each phase, and the end: five integers
+    phase_starts: np.ndarray  # number of the first instruction of each phase, and the end: six integers
     val0: np.ndarray  # initial registers: defaults and constants; NaN where an instruction writes
     names: dict[str, int]  # register of each named value
     tables: np.ndarray  # records of TABLE integers
@@ -43,6 +44,7 @@ class Registers:
         self._val0: list[float] = []
         self._wanted: list[tuple[int, Node]] = []  # register and the expression it holds
         self._compiled: dict[tuple[Node, ...], int] = {}  # first register of what `compile` and `vector` handed out
+        self._energies: set[int] = set()  # registers that nothing but the energy asks for
         self._expanded: dict[str, Node] = {}
         self._rebuilt: dict[Node, Node] = {}  # nodes with the names in them replaced, as long as no further name is defined
         self.motions: list[Node] = []  # given motions and couplings with their rates: where they have corners speeds may jump
@@ -83,9 +85,18 @@ class Registers:
             return self.names[node.key]
         return self.vector((node,))
 
+    def energy(self, node: Node) -> int:
+        """Register that will hold a potential: what it alone needs is computed when the energy is asked for."""
+        known = (node,) in self._compiled
+        register = self.compile(node)
+        if not known and (node,) in self._compiled:
+            self._energies.add(register)
+        return register
+
     def vector(self, nodes: Iterable[Node | float]) -> int:
         """First of consecutive registers that will hold the values of the expressions."""
         parts = tuple(each if isinstance(each, Node) else Const(each) for each in nodes)
+        self._energies.discard(self._compiled.get(parts, -1))
         if parts not in self._compiled:
             values = [each.value if isinstance(each, Const) else np.nan for each in parts]
             first = self._compiled[parts] = self._new(values)
@@ -159,7 +170,8 @@ class Registers:
         expanded = [(register, self.expand(node)) for register, node in (*defined, *self._wanted)]
         for register, node in expanded:
             emitter.claim(node, register)
-        emitter.emit(expanded)
+        emitter.emit([each for each in expanded if each[0] not in self._energies])
+        emitter.emit([each for each in expanded if each[0] in self._energies], ENERGY)
         knots = emitter.knots(frozenset(postorder(self.expand(node) for node in self.motions)), self.guards_over_time())
         lists = emitter.phases
         for part in lists:
@@ -198,11 +210,15 @@ class Emitter:
         if node.args:
             self.home.setdefault(node, register)
 
-    def emit(self, wanted: list[tuple[int, Node]]) -> None:
-        """Have each register hold the value of its expression."""
-        for node in postorder(node for _, node in wanted):
-            if node not in self.register:
-                self.place(node)
+    def emit(self, wanted: list[tuple[int, Node]], last: int = STATE) -> None:
+        """Have each register hold the value of its expression; what is known from the state on waits for the phase `last`."""
+        nodes = list(postorder((node for _, node in wanted), self.register))
+        inside = fused(nodes, self.levels, self.phase, self.home)
+        for node in nodes:
+            if node in inside:
+                self.phase[node] = max(self.phase[arg] for arg in node.args)
+            elif node not in self.register:
+                self.place(node, last)
         for register, node in wanted:
             if self.register[node] != register:
                 self.put(self.phase[node], Op.COPY, register, self.register[node])
@@ -225,7 +241,7 @@ class Emitter:
                 self.place(each)
         return self.register[node]
 
-    def place(self, node: Node) -> None:
+    def place(self, node: Node, last: int = STATE) -> None:
         if isinstance(node, Leaf):
             self.check_known(node.key)
             self.register[node], self.phase[node] = self.names[node.key], self.levels[node.key]
@@ -233,12 +249,15 @@ class Emitter:
             self.register[node], self.phase[node] = self.new((node.value,)), PARAMETER
         else:
             self.phase[node] = max(self.phase[arg] for arg in node.args)
+            if self.phase[node] >= STATE:
+                self.phase[node] = max(self.phase[node], last)
             self.register[node] = self.home[node] if node in self.home else self.new((np.nan,))
-            args = [self.register[arg] for arg in node.args]
+            assert isinstance(node, (Operation, Lookup))
+            op, given = two_steps(node, self.register) or (node.op, node.args)
+            args = [self.register[arg] for arg in given]
             if isinstance(node, Lookup):
                 args.insert(0, self.table(node))
-            assert isinstance(node, (Operation, Lookup))
-            self.put(self.phase[node], node.op, self.register[node], *args)
+            self.put(self.phase[node], op, self.register[node], *args)
 
     def table(self, node: Lookup) -> int:
         if node.table not in self.tables.index:

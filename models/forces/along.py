@@ -75,7 +75,7 @@ def define_force(builder: Builder, label: str, value: E, potential: E | None = N
     builder.define(f"force('{label}')", value.node)
     builder.potential_of[label] = const(0.0) if potential is None else potential
     if potential is not None and potential.node is not parse(0.0):
-        builder.potentials.append(builder.register(potential.node))
+        builder.store(potential.node)
     return builder.register(name(f"force('{label}')").node)
 
 

@@ -66,7 +66,7 @@ class Bristles(NamedTuple):
         outward = lever * larger(sum((k * f * n for k, f, n in zip(self.stiffness, forces, net, strict=True)), const(0.0)), 0.0)
         share = self.share()
         slip = larger(smaller(4.0 * share - 3.0, 1.0), 0.0) * outward / larger(weight, SMALLEST_FORCE * SMALLEST_FORCE)
-        beyond = choose(self.limit > 0.0, 1.0 - 1.0 / larger(share, 1.0), 1.0) / FORGET
+        beyond = choose(self.limit > 0.0, 1.0 / FORGET - 1.0 / (FORGET * larger(share, 1.0)), 1.0 / FORGET)
         for each, f, n in zip(self.states, forces, net, strict=True):
             builder.define(rate_of_state(each), (lever * n - slip * f - beyond * name(each)).node)
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kinetree.models.compilation.algebra import E, choose, const, cos, sin
 from kinetree.models.compilation.hidden import hidden
-from kinetree.models.compilation.space import Vector, position, spin, vector_of, velocity
+from kinetree.models.compilation.space import Vector, direction, position, spin, vector_of, velocity
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Number
@@ -97,9 +97,7 @@ class Placed:
 
     def axis(self, k: int) -> Vector:
         """Axis x, y or z of the outline in ground axes."""
-        if self.body == 0:
-            return self.in_body[k]
-        return position(self.builder, self._named(f"axis {k}"), self.body, self.point.plus(self.in_body[k])).minus(self.centre)
+        return direction(self.builder, self._named(f"axis {k}"), self.body, self.in_body[k])
 
     @cached_property
     def axes(self) -> tuple[Vector, Vector, Vector]:

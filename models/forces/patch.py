@@ -12,6 +12,7 @@ never gives energy. All spots of an outline are equally far from its centre, so 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ class Patch:
     """Spots of an outline on a plane; depth and sinking of its centre, velocity and spin over the plane."""
 
     basis: list[Vector]
-    rows: list[tuple[float, ...]]  # of spots: how much of each vector of the basis
+    rows: list[tuple[float, ...]]  # of spots: how much of each vector of the basis; those of a box and a capsule come in opposite pairs
     reach: E  # square of their distance from the centre, without the radius
     radius: E
     normal: Vector
@@ -43,33 +44,70 @@ class Patch:
     velocity: Vector
     spin: Vector
 
-    def depths(self) -> tuple[list[E], list[E], list[E]]:
-        """Of the spots: height over the centre along the normal, depth, sinking."""
-        turning = self.normal.cross(self.spin)
-        up = [vector.dot(self.normal) for vector in self.basis]
-        rising = [vector.dot(turning) for vector in self.basis]
-        heights = [mixed(row, up) for row in self.rows]
-        top = self.depth if self.radius.node is const(0.0).node else self.depth + self.radius
-        return heights, [top - each for each in heights], [self.sinking - mixed(row, rising) for row in self.rows]
+    @cached_property
+    def up(self) -> list[E]:
+        """Heights of the vectors of the basis."""
+        return [vector.dot(self.normal) for vector in self.basis]
 
-    def centre(self, loads: list[E], total: E) -> Vector:
+    @cached_property
+    def rising(self) -> list[E]:
+        """Their rates."""
+        turning = self.normal.cross(self.spin)
+        return [vector.dot(turning) for vector in self.basis]
+
+    @property
+    def top(self) -> E:
+        """Depth of a spot at the centre."""
+        return self.depth if self.radius.node is const(0.0).node else self.depth + self.radius
+
+    def depths(self) -> list[E]:
+        return below(self.top, self.rows, self.up)
+
+    def sinkings(self) -> list[E]:
+        return below(self.sinking, self.rows, self.rising)
+
+    def pressed(self, stiffness: E, damping: E) -> list[E]:
+        """stiffness depth + damping sinking of the spots, which are as plain as either."""
+        both = [stiffness * a + damping * b for a, b in zip(self.up, self.rising, strict=True)]
+        return below(stiffness * self.top + damping * self.sinking, self.rows, both)
+
+    @property
+    def paired(self) -> bool:
+        """Whether the spots of the second half are opposite to those of the first one, from the last one on."""
+        return all(a == tuple(-c for c in b) for a, b in zip(self.rows, reversed(self.rows), strict=True))
+
+    def pairs(self, values: list[E]) -> tuple[list[tuple[float, ...]], list[E], list[E]]:
+        """Rows of the first of all pairs of opposite spots, sums and differences of their values; without pairs the spots alone."""
+        if not self.paired:
+            return self.rows, values, values
+        half = len(values) // 2
+        both = list(zip(values[:half], reversed(values[half:]), strict=True))
+        return self.rows[:half], [a + b for a, b in both], [a - b for a, b in both]
+
+    def total(self, values: list[E]) -> E:
+        return sum(self.pairs(values)[1], const(0.0))
+
+    def centre(self, loads: list[E]) -> Vector:
         """Of pressure, times the total load, without the radius."""
+        rows, _, apart = self.pairs(loads)
         found = NOWHERE
         for k, vector in enumerate(self.basis):
-            found = found.plus(vector.times(mixed(tuple(row[k] for row in self.rows), loads)))
+            found = found.plus(vector.times(mixed(tuple(row[k] for row in rows), apart)))
         return found
 
-    def friction(self, friction: E, full: E, heights: list[E], loads: list[E], total: E, weighted: Vector) -> Slip:
+    def friction(self, friction: E, full: E, loads: list[E], total: E, weighted: Vector) -> Slip:
         """Force at the centre of pressure and moment about the normal, and what they act on."""
         some = 1.0 / larger(total, SMALLEST_FORCE)
         above = weighted.times(some)
         arm = above if self.radius.node is const(0.0).node else above.minus(self.normal.times(self.radius))
         speed = self.velocity.plus(self.spin.cross(arm)).across(self.normal)
-        turning, up = self.spin.dot(self.normal), above.dot(self.normal)
-        flat = sum((load * height * height for load, height in zip(loads, heights, strict=True)), const(0.0)) * some
-        wide = larger(self.reach - flat - above.dot(above) + up * up, 0.0)
-        drag = friction * total * share_of(root(speed.dot(speed) + wide * turning * turning), full)
-        return Slip(arm, speed, turning, speed.times(-drag), -(drag * wide * turning))
+        turning, aside = self.spin.dot(self.normal), above.across(self.normal)
+        rows, together, _ = self.pairs(loads)  # opposite spots are equally high and low
+        heights = [mixed(row, self.up) for row in rows]
+        flat = sum((height * height * load for load, height in zip(together, heights, strict=True)), const(0.0))
+        wide = larger(self.reach - flat * some - aside.dot(aside), 0.0)
+        drag = -friction * total * share_of(root(speed.dot(speed) + wide * turning * turning), full)
+        return Slip(arm, speed, turning, speed.times(drag), drag * wide * turning)
 
 
 @dataclass
@@ -88,6 +126,17 @@ def mixed(row: tuple[float, ...], values: list[E]) -> E:
     found = const(0.0)
     for c, value in zip(row, values, strict=True):
         found = found + value if c == 1.0 else found - value if c == -1.0 else found + c * value if c else found
+    return found
+
+
+def below(top: E, rows: list[tuple[float, ...]], values: list[E]) -> list[E]:
+    """top less the mixed values of every row, of which rows have parts in common: top with the last value, the others but for their sign."""
+    found = []
+    for *others, last in rows:
+        start = top - last * values[-1] if last > 0.0 else top + -last * values[-1]
+        sign = 1.0 if all(c >= 0.0 for c in others[:1]) else -1.0
+        rest = mixed(tuple(sign * c for c in others), values[:-1])
+        found.append(start - rest if sign > 0.0 else start + rest)
     return found
 
 

@@ -72,23 +72,22 @@ def at_spots(builder: Builder, label: str, force: Any, spots: list[Spot], ends: 
 
 def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) -> None:
     """Loads at the spots of a plane, friction at their centre of pressure."""
-    heights, depths, sinkings = flat.depths()
-    elastic, loads, total = laws(builder, label, force, depths, sinkings, const(0.0))
-    weighted = flat.centre(loads, total)
+    elastic, loads, total = laws(builder, label, force, flat.depths(), flat.sinkings(), const(0.0), flat)
+    weighted = flat.centre(loads)
     pushed, moment, slip = flat.normal.times(total), weighted.cross(flat.normal), None
     if force.friction != 0.0:
         friction, full = (E(builder.node(getattr(force, k), f"forces.{label}.{k}")) for k in ("friction", "friction_speed"))
-        slip = flat.friction(friction, full, heights, loads, total, weighted)
+        slip = flat.friction(friction, full, loads, total, weighted)
         pushed = pushed.plus(slip.force)
         moment = moment.plus(slip.arm.cross(slip.force)).plus(flat.normal.times(slip.moment))
     rubbed = const(0.0) if slip is None else slip.force.dot(slip.speed) + slip.moment * slip.turning
     rising = flat.sinking + flat.velocity.dot(flat.normal)  # of a ground surface that moves
 
     def power() -> E:
-        return sum((load * (rising - each) for load, each in zip(loads, sinkings, strict=True)), rubbed)
+        return sum((load * (rising - each) for load, each in zip(loads, flat.sinkings(), strict=True)), rubbed)
 
     def dissipation() -> E:
-        return sum(((a - b) * each for a, b, each in zip(loads, elastic, sinkings, strict=True)), -rubbed)
+        return sum(((a - b) * each for a, b, each in zip(loads, elastic, flat.sinkings(), strict=True)), -rubbed)
 
     apply(builder, *ends[:2], pushed, moment)
     book(builder, label, ends, pushed, moment, power, dissipation)
@@ -103,23 +102,28 @@ def hertz_radius(first: Placed, second: Placed | None) -> E:
     return radius * other / (radius + other)
 
 
-def laws(builder: Builder, label: str, force: Any, depths: list[E], sinkings: list[E], hertz: E) -> tuple[list[E], list[E], E]:
+def laws(
+    builder: Builder, label: str, force: Any, depths: list[E], sinkings: list[E], hertz: E, flat: Patch | None = None
+) -> tuple[list[E], list[E], E]:
     """Elastic force and load of every spot, and their sum force('NAME'); NAME.penetration is the deepest one's."""
     key = f"forces.{label}"
-    damping, dissipation = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("damping", "dissipation"))
-    elastic, loads, stored, share = [], [], const(0.0), const(0.0)
-    for depth, sinking in zip(depths, sinkings, strict=True):
-        inside = larger(depth, 0.0)
-        spring, share = raised(builder, key, force, inside, hertz)
-        elastic.append(spring)
-        pressed = spring * (1.0 + 1.5 * dissipation * sinking) if force.dissipation != 0.0 else spring
-        if force.damping != 0.0:
-            pressed = choose(inside > 0.0, pressed + damping * sinking, 0.0)
-        loads.append(larger(pressed, 0.0) if force.damping != 0.0 or force.dissipation != 0.0 else spring)
-        stored = stored + spring * inside
+    stiffness, damping, dissipation = (E(builder.node(getattr(force, k), f"{key}.{k}")) for k in ("stiffness", "damping", "dissipation"))
+    inside = [larger(depth, 0.0) for depth in depths]
+    raising = [raised(builder, key, force, each, hertz) for each in inside]
+    elastic, share = [spring for spring, _ in raising], raising[0][1]
+    loads = elastic
+    if force.dissipation != 0.0:
+        loads = [spring * (1.0 + 1.5 * dissipation * sinking) for spring, sinking in zip(elastic, sinkings, strict=True)]
+        loads = [larger(load, 0.0) for load in loads] if force.damping == 0.0 else loads
+    if force.damping != 0.0:
+        plain = flat is not None and force.exponent == 1.0 and force.modulus is None and force.dissipation == 0.0
+        pressed = flat.pressed(stiffness, damping) if flat and plain else [load + damping * s for load, s in zip(loads, sinkings, strict=True)]
+        touching = depths if plain else inside
+        loads = [choose(depth > 0.0, larger(load, 0.0), 0.0) for depth, load in zip(touching, pressed, strict=True)]
     builder.define(hidden(label, "penetration"), reduce(larger, depths).node)
     builder.offer(f"{label}.penetration", hidden(label, "penetration"))
-    define_force(builder, label, sum(loads, const(0.0)), share * stored)
+    stored = sum((spring * each for spring, each in zip(elastic, inside, strict=True)), const(0.0))
+    define_force(builder, label, sum(loads, const(0.0)) if flat is None else flat.total(loads), share * stored)
     return elastic, loads, name(f"force('{label}')")
 
 

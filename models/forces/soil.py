@@ -81,7 +81,7 @@ class Footprint:
         found = self.number("strength") + self.number("hardening") * self.z
         if not bekker(self.soil):
             return found
-        w, n = larger(self.sunk, 0.0), self.number("exponent")
+        w, n = self.sunk, self.number("exponent")
         pressed = self.number("cohesion_modulus") / self.number("width") + self.number("friction_modulus")
         if self.radius is None:
             return found + self.number("area") * pressed * power(w, n)
@@ -99,10 +99,11 @@ class Footprint:
         own, stiffening = self.number("damping"), self.number("stiffening")
         k = self.number("stiffness") + stiffening * self.z
         elastic = k * self.e
-        load = choose(inside > 0.0, larger((own * (spring + damping * rate) + damping * elastic) / (own + damping), 0.0), 0.0)
-        growth = larger(smaller(elastic - self.curve(), elastic - 0.5 * stiffening * self.e * self.e), 0.0) / viscosity
+        above = own / (own + damping)
+        load = choose(inside > 0.0, larger(above * (spring + damping * rate) + (1.0 - above) * elastic, 0.0), 0.0)
+        growth = larger(smaller(elastic - self.curve(), elastic - 0.5 * stiffening * self.e * self.e), 0.0) * (1.0 / viscosity)
         self.builder.define(rate_of_state(self.settled), (growth - self.given).node)
-        self.builder.define(rate_of_state(self.deflection), ((load - elastic) / own - growth).node)
+        self.builder.define(rate_of_state(self.deflection), ((load - elastic) * (1.0 / own) - growth).node)
         return load, 0.5 * elastic * self.e
 
     def roll(self, speed: Vector, place: Vector) -> Vector:
@@ -111,16 +112,14 @@ class Footprint:
         square = speed.dot(speed)
         size = larger(root(square), ROLLING)
         n = self.number("exponent") if bekker(self.soil) else const(1.0)
-        reach = (n + 1.0) * (3.0 - n) / 3.0 * root(2.0 * self.radius * larger(self.sunk, SMALLEST_SINKAGE))
-        above = self.z - self.remembered(place, speed, square / size)
-        self.given = square / size * above / reach
-        return speed.times(-(larger(above, 0.0) / (reach * size)))
+        reach = (n + 1.0) * (3.0 - n) / 3.0 * root(2.0 * self.radius) * root(larger(self.sunk, SMALLEST_SINKAGE))
+        above = self.z - (const(0.0) if self.soil.track is None else self.remembered(self.soil.track, place, speed, square / size))
+        shared = 1.0 / (reach * size)
+        self.given = square * above * shared
+        return speed.times(-(larger(above, 0.0) * shared))
 
-    def remembered(self, place: Vector, speed: Vector, travel: E) -> E:
+    def remembered(self, track: Track, place: Vector, speed: Vector, travel: E) -> E:
         """Depth of the ruts a cell ahead; writes this wheel's own into the cells behind, so that it does not read them before it comes back."""
-        track = self.soil.track
-        if track is None:
-            return const(0.0)
         forwards = choose(speed.dot(self.axes(self.label, track)[1]) < 0.0, 0.0, 1.0)
         at, each_length = self.cell_at(self.label, track, place)
         for k, each in self.cells(self.label, track):
@@ -163,8 +162,8 @@ def bekker(soil: Soil) -> bool:
 
 
 def power(x: E, exponent: E) -> E:
-    """x**exponent, straight below SMALLEST_SINKAGE."""
-    return larger(x, SMALLEST_SINKAGE) ** exponent * smaller(x / SMALLEST_SINKAGE, 1.0)
+    """x**exponent, straight below SMALLEST_SINKAGE, 0 below 0."""
+    return larger(x, SMALLEST_SINKAGE) ** exponent * larger(smaller(x * (1.0 / SMALLEST_SINKAGE), 1.0), 0.0)
 
 
 def check_soil(checker: Checker, path: Path, force: Standing, wheel: bool = False) -> None:

@@ -3,6 +3,8 @@
 Against a surface: a sphere at its lowest point, a capsule at both ends, a box at its corners, a cylinder at three points of either rim, the lowest
 and those 120 degrees from it (so that it rolls on its side and stands on its end). Depths against a plane are exact; a terrain is that of every spot.
 One another: the deepest spot of sphere and sphere, capsule, box, cylinder, and of two capsules, by the nearest points of centre, segment and solid.
+It lies in the middle between the two surfaces: of two bodies of one material each gives way by half the depth, whatever their radii (Hertz), and
+which of them is named first does not count.
 """
 
 from __future__ import annotations
@@ -107,9 +109,9 @@ def apart(first: Placed, second: Placed, a: Vector, b: Vector, radius: E, other:
     """The spot between two spheres, at `a` and `b` from the centres."""
     between = first.centre.plus(a).minus(second.centre.plus(b))
     distance = larger(root(between.dot(between)), TINY)
-    normal = between.times(1.0 / distance)
-    arm = a.minus(normal.times(radius))
-    return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, radius + other - distance)]
+    normal, depth = between.times(1.0 / distance), radius + other - distance
+    arm = a.minus(normal.times(radius - 0.5 * depth))
+    return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
 
 
 NONE = Vector(const(0.0), const(0.0), const(0.0))
@@ -127,12 +129,13 @@ def sphere_capsule(first: Placed, second: Placed) -> list[Spot]:
 
 
 def capsule_capsule(first: Placed, second: Placed) -> list[Spot]:
-    """Nearest points of two segments; of parallel ones those nearest to the first one's centre."""
+    """Nearest points of two segments; of parallel ones the middle of what lies side by side."""
     (ra, la), (rb, lb) = first.sizes(), second.sizes()
     between, turned = first.centre.minus(second.centre), first.z.dot(second.z)
     pa, pb = first.z.dot(between), second.z.dot(between)
     sine = 1.0 - turned * turned
-    s = choose(sine > PARALLEL, clamped((turned * pb - pa) / larger(sine, PARALLEL), 0.5 * la), 0.0)
+    beside = 0.5 * (larger(-0.5 * la, -pa - 0.5 * lb) + smaller(0.5 * la, 0.5 * lb - pa))
+    s = choose(sine > PARALLEL, clamped((turned * pb - pa) / larger(sine, PARALLEL), 0.5 * la), beside)
     t = clamped(pb + s * turned, 0.5 * lb)
     s = clamped(t * turned - pa, 0.5 * la)
     return apart(first, second, first.z.times(s), second.z.times(t), ra, rb)
@@ -177,8 +180,8 @@ def from_solid(first: Placed, second: Placed, axes: tuple[Vector, ...], out: lis
     for part, axis in zip(share, axes, strict=True):
         normal = normal.plus(axis.times(part))
     radius = first.sizes()[0]
-    arm = normal.times(-radius)
     depth = radius - choose(outside, distance, -inner)
+    arm = normal.times(0.5 * depth - radius)
     return [spot(first, second, arm, first.centre.plus(arm).minus(second.centre), normal, depth)]
 
 

@@ -100,7 +100,7 @@ class PlainKernels:
             "importlib": {"import_module": self.module},
             "numba": {"types": SimpleNamespace()},
             "numba.extending": {"overload": lambda *_, **__: unchanged},
-            ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "entry": unchanged, "OPTIONS": {}},
+            ROOT + "kernel": {"kernel": unchanged, "inline": unchanged, "exact": unchanged, "entry": unchanged, "OPTIONS": {}},
             ROOT + "boundary": {
                 "boundary": lambda shape: unchanged,
                 "hook": lambda module, name: Hook(self, module, name),

@@ -19,7 +19,8 @@ from kinetree.models.run.simulation import Options, set_options
 from kinetree.models.run.unit import Run, make_unit
 from kinetree.models.specialised.system import Specialised
 from kinetree.scripts.bench import loops_peers as peers
-from kinetree.scripts.bench import loops_plane
+from kinetree.scripts.bench import loops_plane, loops_spatial
+from kinetree.scripts.terminal.failure import BadInput
 
 LOOPS = (1, 2, 5, 10, 20, 40, 80)
 QUICK = (2, 10, 40)
@@ -72,17 +73,31 @@ def others() -> list[dict]:
     return found
 
 
+def in_space() -> list[dict]:
+    """Mechanisms in space whose loops close at points, beside what tells the same accelerations; what tells others is said and left out."""
+    found = []
+    for name in loops_spatial.DRAWINGS:
+        try:
+            rows = loops_spatial.accelerations(name, timed)
+        except (ImportError, BadInput):
+            continue
+        for row in rows:
+            typer.echo(f"  {name:12s}  {row['method']:28s} {row['us']:8.2f} us" + (f"  off by {row['deviation']:.0e}" if "deviation" in row else ""))
+        found += [row for row in rows if row.get("deviation", 0.0) < loops_spatial.AGREED]
+    return found
+
+
 def ratios(found: list[dict]) -> list[dict]:
-    """Times of lcaba over ours, and what was aimed at."""
-    peers = {(row.get("mechanism"), row["loops"]): row["us"] for row in found if row["method"] == "pinocchio lcaba"}
+    """Times of lcaba over ours, of constraintDynamics where lcaba tells nothing, and what was aimed at."""
+    theirs = {(row["method"], row.get("mechanism"), row["loops"]): row["us"] for row in found}
     rows = []
     for row in found:
-        peer, aim = peers.get((row.get("mechanism"), row["loops"])), AIMS.get(row["method"])
+        place, aim = (row.get("mechanism"), row["loops"]), AIMS.get(row["method"])
+        peer = next((each for each in ("pinocchio lcaba", "pinocchio constraintDynamics") if (each, *place) in theirs), None)
         if peer is not None and aim is not None:
-            rows.append(
-                {"mechanism": row.get("mechanism", f"{row['loops']} four-bars"), "method": row["method"], "lcaba": peer / row["us"], "aim": aim}
-            )
-            typer.echo(f"  {rows[-1]['mechanism']:14s} lcaba / {row['method']:24s} {rows[-1]['lcaba']:5.2f}   aim {aim:g}")
+            name, ratio = row.get("mechanism", f"{row['loops']} four-bars"), theirs[(peer, *place)] / row["us"]
+            rows.append({"mechanism": name, "method": row["method"], "peer": peer, "ratio": ratio, "aim": aim})
+            typer.echo(f"  {name:14s} {peer} / {row['method']:24s} {ratio:5.2f}   aim {aim:g}")
     return rows
 
 
@@ -102,11 +117,10 @@ def projection(model: str, step: float, **settings: int) -> dict:
         repeat(count, 0.0)
         best, price = min(best, middle - clock), min(price, time.thread_time() - middle)
     each, one = 1e6 * best / count, 1e6 * price / count
-    # four evaluations make the step, one more follows the projection, which moves the state
-    row = {"mechanism": " ".join([model, *map(str, settings.values())]), "step us": each, "evaluation us": one}
-    row |= {"projection": 1.0 - 5.0 * one / each, "with evaluation": 1.0 - 4.0 * one / each}
-    shares = f"{100 * row['projection']:.0f} % are projection, {100 * row['with evaluation']:.0f} % with the evaluation after it"
-    typer.echo(f"  {row['mechanism']:28s} {each:.2f} us a step of rk4, an evaluation {one:.2f}: {shares}; aim {100 * PROJECTION_AIM:.0f}")
+    # four evaluations make the step, the last of them after the projection
+    row = {"mechanism": " ".join([model, *map(str, settings.values())]), "step us": each, "evaluation us": one, "projection": 1.0 - 4.0 * one / each}
+    share = f"{100 * row['projection']:.0f} % are projection; aim {100 * PROJECTION_AIM:.0f}"
+    typer.echo(f"  {row['mechanism']:28s} {each:.2f} us a step of rk4, an evaluation {one:.2f}: {share}")
     return row
 
 
@@ -177,6 +191,8 @@ def run(quick: bool, json_path: Path | None, plots: Path | None) -> None:
         typer.echo(f"  {method:24s} grows with N^{exponent:.2f}")
     typer.echo("other plane mechanisms")
     found_others = others()
+    typer.echo("mechanisms in space, closed at points")
+    found_others += in_space()
     beside = ratios([*found, *found_others])
     typer.echo("projection onto the constraints")
     shares = [projection("lib:n_four_bar", 1e-3, n=n) for n in (2, 10)]

@@ -57,6 +57,7 @@ def show(found: "Design") -> None:
 
     for table, result, forward in found.loops:
         late = f"sampled every {1e3 * found.scenario.step:.3g} ms, commands {1e3 * found.delay:.3g} ms late"
+        late += f", about {table['measure']} = {found.known[table['measure']]:.4g}" if table["measure"] in found.known else ""
         typer.echo(f"{name_of(table)}: crosses at {result.crossover / 6.283185307:.4g} Hz, {late}")
         if result.notch:
             typer.echo(f"  behind a notch at {result.notch['frequency']:.4g} Hz (damping {result.notch['depth']:.3g} of {result.notch['width']:.3g})")
@@ -76,6 +77,8 @@ def show(found: "Design") -> None:
     for way, loops in found.closed.items():
         for each in loops:
             typer.echo(f"{WAYS[way]}, controller {each.name} in the mechanism ({sampling(each)}): {sentence_of(each.margins)}")
+    for note in found.notes:
+        typer.echo(note)
 
 
 def listed(values: Any) -> str:
@@ -95,14 +98,14 @@ def write(found: "Design", way: str, file: Path, output: Path | None, into: Path
         write_text(output, block_text(found.blocks[way], [remark, note]))
     if into:
         numbers = {name: value for name, value in found.scenario.values.items() if name in parameters_of(found)}
-        made = with_blocks(str(found.scenario.mechanism), found.blocks[way], numbers)
+        made = with_blocks(found.scenario.described(), found.blocks[way], numbers)
         write_text(into, toml_text(made, [remark]))
 
 
 def parameters_of(found: "Design") -> Any:
     from kinetree.models import load
 
-    return load(str(found.scenario.mechanism)).description.parameters
+    return load(found.scenario.described()).description.parameters
 
 
 def plain(found: "Design") -> dict[str, Any]:

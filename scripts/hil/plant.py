@@ -27,7 +27,7 @@ class Plant:
             from kinetree.models import load
 
             path = Path(self.folder.name) / "plant.fmu"
-            build_fmu(load(str(s.mechanism)), path, "native", "2")
+            build_fmu(load(s.described()), path, "native", "2")
         if not path.exists():
             raise BadInput(f"no such file: {path}")
         self.archive = Archive(path)

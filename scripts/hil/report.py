@@ -66,7 +66,8 @@ def margin_rows(record: Record) -> list[tuple[Any, ...]]:
 
     loop = s.loops[0]
     try:
-        system = load(s.mechanism).compile(**{k: v for k, v in s.values.items() if k in load(s.mechanism).description.parameters})
+        mechanism = load(s.described())
+        system = mechanism.compile(**{k: v for k, v in s.values.items() if k in mechanism.description.parameters})
         plant = linear_at_rest(system, None, [loop["measure"]]).part([loop["command"]], [loop["measure"]])
     except (EvaluationError, KeyError, ValueError):
         return []

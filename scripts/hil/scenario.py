@@ -4,7 +4,7 @@ mechanism = "lib:boom"              # packed as a native FMU for the run; or fmu
 step = 0.001                        # of the plant and of the exchange [s]
 stop_time = 5.0
 late = "hold"                       # commands that have not come: hold the last ones, "zero", or "stop" the run
-[set]                               # parameters or start values of the FMU
+[set]                               # parameters or start values of the FMU; settings of a library mechanism, such as outside = 1
 load_mass = 400.0
 [channel]                           # what is injected on each way, besides what the network does
 delay = 0.002                       # s
@@ -18,6 +18,7 @@ setpoint = 0.5
 kp = 1e5
 [tune]                              # for kinetree tune: margins that the loops are to keep
 phase = 45.0                        # degrees; also gain = 2.0, modulus = 0.5
+at = "rest"                         # linearised where it rests, or at the "start" of a run, where commands are the loops' offsets
 notch = true                        # against the lightly damped mode that limits a loop most, such as that of the oil
 forward = true                      # feed-forward of speed and acceleration
 [tune.setpoints]                    # laws of time in the place of the loops' constant setpoints, by measure
@@ -101,11 +102,13 @@ class Scenario:
     shared: Path | None = None  # of an outside partner; an empty path: of the own one
     controller: dict[str, Any] = field(default_factory=dict)
     values: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, float] = field(default_factory=dict)  # of a mechanism of the library, which decide what there is
     tune: dict[str, float] = field(default_factory=dict)
     lqr: dict[str, dict[str, float]] = field(default_factory=dict)
     lqg: dict[str, dict[str, float]] = field(default_factory=dict)
     notch: bool = False
     forward: bool = False
+    at: str = "rest"
     setpoints: dict[str, str] = field(default_factory=dict)
     channel: Channel = field(default_factory=Channel)
 
@@ -113,6 +116,13 @@ class Scenario:
     def outside(self) -> bool:
         """Whether the partner is not one that the run starts itself."""
         return self.partner is not None or (self.shared is not None and self.shared != Path())
+
+    def described(self) -> str | dict[str, Any]:
+        """The mechanism, made with its settings."""
+        from kinetree.models.description.loader import generated
+
+        assert self.mechanism is not None
+        return generated(self.mechanism, self.settings)[0] if self.settings else self.mechanism
 
     @property
     def steps(self) -> int:
@@ -155,11 +165,19 @@ def read_scenario(path: Path) -> Scenario:
     source = content.get("mechanism")
     source = source if source is None or source.startswith("lib:") else str(path.parent / source)
     archive = path.parent / content["fmu"] if "fmu" in content else None
+    settings = {name: values.pop(name) for name in structural(source) if name in values}
     design = design_of(content, path, measures)
     channel = channel_of(content.get("channel", {}), path)
     return Scenario(
-        path, source, archive, step, stop, late, measures, commands, loops, partner, shared, controller, values, channel=channel, **design
+        path, source, archive, step, stop, late, measures, commands, loops, partner, shared, controller, values, settings, channel=channel, **design
     )
+
+
+def structural(source: str | None) -> tuple[str, ...]:
+    """Settings that a mechanism of the library has."""
+    from kinetree.models.description.loader import generated, is_generated
+
+    return generated(source, {})[3] if source is not None and source.startswith("lib:") and is_generated(source) else ()
 
 
 def controller_table(table: dict[str, Any], path: Path, measures: Any, commands: Any) -> dict[str, Any]:
@@ -178,12 +196,15 @@ def controller_table(table: dict[str, Any], path: Path, measures: Any, commands:
 def design_of(content: dict[str, Any], path: Path, measures: list[str]) -> dict[str, Any]:
     """What is for kinetree tune."""
     tune = dict(content.get("tune", {}))
-    only(tune, {"phase", "gain", "modulus", "notch", "forward", "setpoints"}, f"{path}: tune")
+    only(tune, {"phase", "gain", "modulus", "at", "notch", "forward", "setpoints"}, f"{path}: tune")
     found: dict[str, Any] = {}
     for key in ("notch", "forward"):
         found[key] = tune.pop(key, False)
         if not isinstance(found[key], bool):
             raise BadInput(f"{path}: tune.{key}: found {found[key]!r}, expected true or false")
+    found["at"] = tune.pop("at", "rest")
+    if found["at"] not in ("rest", "start"):
+        raise BadInput(f'{path}: tune.at: found {found["at"]!r}, expected "rest" or "start"')
     found["setpoints"] = tune.pop("setpoints", {})
     for name, law in found["setpoints"].items():
         if name not in measures or not isinstance(law, str):

@@ -33,6 +33,7 @@ class Section:
     texts: list[str] = field(default_factory=list)
     pictures: list[dict[str, str]] = field(default_factory=list)
     tables: list[dict[str, Any]] = field(default_factory=list)
+    beside: bool = False  # pictures stand beside one another where there is room
 
     def say(self, *texts: str) -> Section:
         self.texts += texts

@@ -154,6 +154,8 @@ def main() -> int:
     scene("forces.md", "yard.toml", 0.25, FOLDER / "outlines.png")
     scene("guides.md", "hoist.toml", 3.0, FOLDER / "guides.png")
     scene("guides.md", "gears.toml", 0.6, FOLDER / "gears.png")
+    scene("forces.md", "bench.toml", 0.12, FOLDER / "bench.png")
+    scene("forces.md", "lift.toml", 2.0, FOLDER / "lift.png")
     return 0
 
 

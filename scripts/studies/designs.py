@@ -14,12 +14,16 @@ import numpy as np
 from kinetree.models.analysis.frequency import StateSpace, margins
 from kinetree.models.analysis.linearization import Linear
 from kinetree.models.analysis.sampled import held
+from kinetree.models.run.status import EvaluationError
 from kinetree.scripts.hil.scenario import Scenario
 from kinetree.scripts.studies.blocks import Blocks, pid_blocks, place_of, sampling_of, with_blocks
 from kinetree.scripts.studies.lqg import Observed, observed
 from kinetree.scripts.studies.tuning import Tuned, controller_of, forward_gains, notched, period_of, regulator, tuned
 from kinetree.scripts.terminal.failure import BadInput
 
+INSTANT = 1e-9  # s, of a run that tells how it begins
+NUMBERS = ("kp", "ki", "kd", "filter")
+Closed = tuple[dict[str, float], dict[str, float] | None]  # numbers and notch of a loop
 ROUNDS, SETTLED = 8, 1e-3  # over several loops, until their crossovers stay
 
 
@@ -33,6 +37,8 @@ class Design:
     feedback: tuple[np.ndarray, np.ndarray] | None = None  # K and eigenvalues
     observer: Observed | None = None
     linear: Linear | None = None
+    notes: list[str] = field(default_factory=list)
+    known: dict[str, float] = field(default_factory=dict)  # where it was linearised
     blocks: dict[str, Blocks] = field(default_factory=dict)  # by way: pid, lqr, lqg
     closed: dict[str, list[Any]] = field(default_factory=dict)  # control loops with the blocks in the mechanism
 
@@ -43,19 +49,14 @@ def design(scenario: Scenario) -> Design:
 
     if scenario.mechanism is None:
         raise BadInput(f"{scenario.path}: tuning needs the mechanism, not its FMU")
-    mechanism = load(scenario.mechanism)
+    mechanism = load(scenario.described())
     parameters = {name: value for name, value in scenario.values.items() if name in mechanism.description.parameters}
     system = mechanism.compile(**parameters)
     inputs = {name: value for name, value in scenario.values.items() if name in system.compiled.inputs}
     check_names(scenario, system)
-    from kinetree.models.analysis.moment import linear_at_rest
-    from kinetree.models.system.variants import resting
-
-    linear = linear_at_rest(system, inputs or None, scenario.measures)
-    rest = resting(system).equilibrium(inputs=inputs or None)
+    linear, known = working_point(scenario, system, inputs)
     sampling = sampling_of(scenario.step, scenario.channel.delay, scenario.channel.jitter)
-    found = Design(scenario, sum_of(sampling), linear=linear)
-    known = rest.outputs | rest.coordinates | rest.states
+    found = Design(scenario, sum_of(sampling), linear=linear, known=known)
     starts = {name: float(value) for name, value in zip(system.compiled.inputs, system._fast.input_starts(), strict=True)} | inputs
     offsets = {command: starts[command] for command in scenario.commands}
     d = system.description
@@ -73,8 +74,27 @@ def design(scenario: Scenario) -> Design:
         block = found.observer.block(scenario.measures, [known.get(name, 0.0) for name in scenario.measures]) | sampling
         found.blocks["lqg"] = observer_blocks(block, places, offsets)
     for way, blocks in found.blocks.items():
-        found.closed[way] = closed_loops(scenario, blocks, parameters)
+        try:
+            found.closed[way] = closed_loops(scenario, blocks, parameters)
+        except EvaluationError as error:  # the design stands; what it has in the mechanism is not known
+            found.notes.append(
+                f"{way}: margins in the mechanism are not known, since with these controllers in it no state of rest is found: {error}"
+            )
     return found
+
+
+def working_point(scenario: Scenario, system: Any, inputs: dict[str, float]) -> tuple[Linear, dict[str, float]]:
+    """The linearised motion and the values that it is about: at rest, or as the run begins, with the loops' offsets as commands."""
+    from kinetree.models.analysis.moment import linear_at_rest, linear_at_time
+    from kinetree.models.system.variants import resting
+
+    if scenario.at == "rest":
+        rest = resting(system).equilibrium(inputs=inputs or None)
+        return linear_at_rest(system, inputs or None, scenario.measures), rest.outputs | rest.coordinates | rest.states
+    held = {table["command"]: float(table["offset"]) for table in scenario.loops if "offset" in table} | inputs
+    begin = system.simulate(stop_time=INSTANT, output_step=INSTANT, inputs=held or None)
+    linear = linear_at_time(system, begin.time[0], held or None, scenario.measures)
+    return linear, {name: float(begin[name][0]) for name in (*linear.states, *scenario.measures)}
 
 
 def sum_of(sampling: dict[str, float]) -> float:
@@ -88,32 +108,41 @@ def check_names(scenario: Scenario, system: Any) -> None:
     for names, among, kind in ((scenario.measures, known, "measure"), (scenario.commands, system.compiled.inputs, "command")):
         for name in names:
             if name not in among:
-                raise BadInput(f"{scenario.path}: {kind} '{name}' is not there; there are {', '.join(among[:20])}")
+                there = (
+                    f"there are {', '.join(among[:20])}" if among else f"{scenario.mechanism} has no inputs and no actuators that wait for a force"
+                )
+                raise BadInput(f"{scenario.path}: {kind} '{name}' is not there; {there}")
 
 
 def tune_loops(found: Design, linear: Linear, sampling: dict[str, float]) -> None:
     """The loops in their order, sampled as they will run; each sees those before it, then all others, closed."""
     scenario = found.scenario
     results: dict[int, Tuned] = {}
-    smooth = linear.part(scenario.commands, scenario.measures)
+    smooth = linear.part(scenario.commands, scenario.measures).moving()
     whole = held(smooth, sampling["period"], sum_of(sampling))
     for turn in range(ROUNDS if len(scenario.loops) > 1 else 1):
         before = dict(results)
         for k, table in enumerate(scenario.loops):
-            result = loop_of(alone(whole, scenario, results, k), table, scenario, results.get(k))
+            closed = laws_of(results)
+            result = loop_of(alone(whole, scenario, closed, k), table, scenario, results.get(k))
+            if (
+                result is None and turn == 0 and len(scenario.loops) > 1
+            ):  # what the others hold may fall by itself: with the numbers that they come with
+                rough = {other: ({key: float(each.get(key, 0.0)) for key in NUMBERS}, None) for other, each in enumerate(scenario.loops)}
+                result = loop_of(alone(whole, scenario, rough | closed, k), table, scenario, None)
             if result is None and turn == 0:
                 late = f"sampled every {1e3 * scenario.step:.3g} ms and {1e3 * sum_of(sampling):.3g} ms late"
-                raise BadInput(
-                    f"{scenario.path}: {name_of(table)}: no {''.join(kinds_of(table))} keeps these margins {late}: ask for less, or add kd"
-                )
+                others = ", or give the other loops numbers that hold what they are to hold" if len(scenario.loops) > 1 else ""
+                what = f"no {''.join(kinds_of(table))} keeps these margins {late}: ask for less, or add kd{others}"
+                raise BadInput(f"{scenario.path}: {name_of(table)}: {what}")
             results[k] = result or results[k]
         if all(k in before and abs(r.crossover - before[k].crossover) < SETTLED * r.crossover for k, r in results.items()):
             break
     for k in results:  # with all others as they were found at last
         C = controller_of(results[k].numbers, sampling["period"], results[k].notch)
-        results[k] = replace(results[k], margins=margins(alone(whole, scenario, results, k).then(C)))
+        results[k] = replace(results[k], margins=margins(alone(whole, scenario, laws_of(results), k).then(C)))
     for k, table in enumerate(scenario.loops):
-        forward = forward_gains(alone(smooth, scenario, results, k), results[k].crossover) if scenario.forward else None
+        forward = forward_gains(alone(smooth, scenario, laws_of(results), k), results[k].crossover) if scenario.forward else None
         found.loops.append((table, results[k], forward))
 
 
@@ -128,11 +157,15 @@ def loop_of(plant: StateSpace, table: dict[str, Any], scenario: Scenario, before
     return tuned(plant, kinds_of(table), 0.0, scenario.tune, before.notch if before else None)
 
 
-def alone(whole: StateSpace, scenario: Scenario, results: dict[int, Tuned], k: int) -> StateSpace:
+def laws_of(results: dict[int, Tuned]) -> dict[int, Closed]:
+    return {k: (result.numbers, result.notch) for k, result in results.items()}
+
+
+def alone(whole: StateSpace, scenario: Scenario, closed: dict[int, Closed], k: int) -> StateSpace:
     """What loop k sees: one measure over one command, the other loops that are there closed."""
-    for other, result in results.items():
+    for other, law in closed.items():
         if other != k:
-            whole = closed_over(whole, scenario.loops[other], result, scenario)
+            whole = closed_over(whole, scenario.loops[other], law, scenario)
     table = scenario.loops[k]
     i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
     return replace(whole, B=whole.B[:, j : j + 1], C=whole.C[i : i + 1], D=whole.D[i : i + 1, j : j + 1])
@@ -185,13 +218,13 @@ def closed_loops(scenario: Scenario, blocks: Blocks, parameters: dict[str, float
     from kinetree.models import load
     from kinetree.models.analysis.control_loops import control_loops
 
-    return control_loops(load(with_blocks(str(scenario.mechanism), blocks, parameters)).compile())
+    return control_loops(load(with_blocks(scenario.described(), blocks, parameters)).compile())
 
 
-def closed_over(whole: StateSpace, table: dict, result: Tuned, scenario: Scenario) -> StateSpace:
+def closed_over(whole: StateSpace, table: dict, law: Closed, scenario: Scenario) -> StateSpace:
     """The plant with one loop closed, sampled, or continuous and without dead time: u = C (0 - y) on its command, which others still see."""
     i, j = scenario.measures.index(table["measure"]), scenario.commands.index(table["command"])
-    C = controller_of(result.numbers, period_of(whole), result.notch)
+    C = controller_of(law[0], period_of(whole), law[1])
     b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])
     k = 1.0 / (1.0 + C.D[0, 0] * d)
     # u = k (C_c x_c - D_c c z) with e = -y; other inputs' feedthrough to this measure is kept in D

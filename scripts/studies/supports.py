@@ -25,6 +25,7 @@ from kinetree.scripts.terminal.failure import BadInput
 NEVER = 1e15  # load that no soil of a study ever sees [N]
 SETTLING = 1e-2  # time in which soil beyond its bearing load settles, as part of the least stiffness [s]
 CLOSE = 1e-4  # of the range: how near the extension of a preload is found
+UNITS = {"bedding": "N/m³", "damping": "N·s/m³", "footprint": "m²", "bearing": "Pa", "hardening": "Pa/m"}
 MODES = 3  # slowest ones that are told
 
 
@@ -34,6 +35,8 @@ class Case:
 
     aspect: str
     value: float
+    unit: str = ""  # of the value
+    described: float = math.nan  # what the value is in the case as described
     failed: str = ""
     modes: list[tuple[float, float]] = field(default_factory=list)  # frequency [Hz], damping ratio
     angles: dict[str, float] = field(default_factory=dict)
@@ -114,6 +117,18 @@ class Study:
             made["parameters"][name] = {**as_table(made["parameters"][name]), "value": number}
         return made
 
+    def unit(self, key: str) -> str:
+        """Unit of what is varied."""
+        return UNITS.get(key, "") if key in SPECIAL or not key else str(as_table(self.base["parameters"][key]).get("unit", ""))
+
+    def described(self, key: str) -> float:
+        """What is varied, as it is described; NaN where that is no number."""
+        if key in SPECIAL:
+            value = self.numbers("", math.nan).get(key)
+        else:
+            value = self.wanted.settings.get(key, as_table(self.base["parameters"][key]).get("value")) if key else None
+        return float(value) if isinstance(value, int | float) else math.nan
+
     def middle(self) -> list[str]:
         """Mean place of the supports, in their body's frame."""
         points = [self.base["forces"][label].get("point", (0.0, 0.0, 0.0)) for label in self.supports]
@@ -129,7 +144,7 @@ class Study:
 
     def case(self, key: str, value: float) -> Case:
         """Rest, modes and a run."""
-        found = Case(key, value)
+        found = Case(key, value, self.unit(key), self.described(key))
         try:
             if key == "preload":
                 found.extension = self.extension_of(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,36 +11,48 @@ import numpy as np
 
 from kinetree.scripts.reports.linear_pictures import COLOURS, figure_of
 from kinetree.scripts.reports.page import Section, write_page
-from kinetree.scripts.studies.supports import MODES, Case
+from kinetree.scripts.studies.supports import MODES, UNITS, Case
 from kinetree.scripts.studies.supports_file import Supports
 
 TEXTS = {
-    "bedding": "bedding of the ground [N/m3]",
-    "damping": "damping of the ground [N.s/m3]",
-    "footprint": "footprint of a support [m2]",
-    "bearing": "bearing pressure [Pa]",
-    "hardening": "growth of the bearing pressure [Pa/m]",
-    "spread": "distances of the supports over those described",
+    "bedding": "bedding of the ground",
+    "damping": "damping of the ground",
+    "footprint": "footprint of a support",
+    "bearing": "bearing pressure",
+    "hardening": "growth of the bearing pressure with the settlement",
+    "spread": "distances of the supports from their middle, over those described",
     "slope": "rise of the site along x",
     "cross_slope": "rise of the site along y",
     "soft": "bedding of one corner over that of the others",
     "preload": "share of the weight on the others",
 }
+Curve = tuple[str, list[float], str, str]
 WIDE = 20.0  # ratio of values from which their axis is logarithmic
 
 
 def milli(value: float) -> str:
-    return f"{1e3 * value:.4f}"
+    return f"{1e3 * value:z.3f}"
+
+
+def number(value: float) -> str:
+    """1e6, not 1e+06."""
+    return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{value:.4g}")
 
 
 def thousandth(names: list[str], cases: list[Case]) -> str:
-    """A thousandth of the unit of columns, mrad or mm, as far as they have one in common."""
+    """A thousandth of the units of columns: mrad, mm, or both."""
     units = {case.units[name] for case in cases if not case.failed for name in names}
-    return f"m{units.pop()}" if units in ({"rad"}, {"m"}) else "1e-3"
+    return ", ".join(f"m{unit}" for unit in sorted(units, reverse=True)) if units and units <= {"rad", "m"} else "1e-3"
 
 
 def name_of(case: Case) -> str:
-    return f"{case.aspect} {case.value:g}" if case.aspect else "as described"
+    return " ".join(filter(None, (case.aspect, number(case.value), case.unit))) if case.aspect else "as described"
+
+
+def title_of(aspect: str, cases: list[Case]) -> str:
+    """What is varied, with its unit."""
+    unit = next((case.unit for case in cases if case.aspect == aspect), "")
+    return TEXTS.get(aspect, aspect) + (f" [{unit}]" if unit else "")
 
 
 def overview(wanted: Supports, cases: list[Case]) -> list[list[str]]:
@@ -74,7 +88,8 @@ def disturbances(wanted: Supports, cases: list[Case]) -> list[list[str]]:
     rows = [["case", "disturbance", *words]]
     for case in cases:
         for k, (largest, left, settled) in enumerate(zip(case.largest, case.left, case.settled, strict=True), 1):
-            cells = [text for name in wanted.hold for text in (milli(largest[name]), milli(left[name]), f"{settled[name]:.2f}")]
+            times = {name: f"{time:.2f}" if time else "–" for name, time in settled.items()}
+            cells = [text for name in wanted.hold for text in (milli(largest[name]), milli(left[name]), times[name])]
             rows.append([name_of(case), str(k), *cells])
     return rows
 
@@ -86,33 +101,72 @@ def loads(cases: list[Case]) -> list[list[str]]:
     return rows + [[name_of(case), *(f"{1e-3 * load:.2f}" for load in case.loads.values())] for case in good]
 
 
+def axis_of(aspect: str, cases: list[Case]) -> str:
+    """The same in one word."""
+    return title_of(aspect, cases).replace(TEXTS.get(aspect, aspect), aspect.replace("_", " "))
+
+
+def points(cases: list[Case], aspect: str) -> tuple[list[float], list[Case]]:
+    """Values and cases of an aspect in order; the case as described is one of them where its value is known."""
+    good = [(case.value, case) for case in cases if case.aspect == aspect and not case.failed]
+    described = next((case.described for case in cases if case.aspect == aspect), math.nan)
+    if not math.isnan(described) and not cases[0].failed and all(value != described for value, _ in good):
+        good.append((described, cases[0]))
+    good.sort(key=lambda pair: pair[0])
+    return [value for value, _ in good], [case for _, case in good]
+
+
+def curves(wanted: Supports, cases: list[Case], good: list[Case]) -> tuple[tuple[str, list[Curve]], ...]:
+    """What is drawn over an aspect: label of the axis; label, values, colour, line of every curve."""
+    modes = [
+        (f"mode {k + 1}", [case.modes[k][0] if k < len(case.modes) else np.nan for case in good], COLOURS[k % len(COLOURS)], "o-")
+        for k in range(MODES)
+    ]
+    words = (("margin_at_rest", "least load over mean, at rest"), ("margin", "least part kept in the run"))
+    margins = [(label, [getattr(case, key) for case in good], COLOURS[k], "o-") for k, (key, label) in enumerate(words)]
+    moved: list[Curve] = []
+    for k, name in enumerate(wanted.hold):
+        colour = COLOURS[k % len(COLOURS)]
+        moved.append((f"{name}, largest", [1e3 * max(each[name] for each in case.largest) for case in good], colour, "o-"))
+        moved.append((f"{name}, left at the end", [1e3 * abs(case.left[-1][name]) for case in good], colour, "o--"))
+    return ("frequency [Hz]", modes), ("share of the load", margins), (f"deviation [{thousandth(wanted.hold, cases)}]", moved)
+
+
+def plot(place: Any, title: str, x: list[float], label: str, lines: list[Curve]) -> None:
+    """One picture over an aspect."""
+    for text, y, colour, style in lines:
+        thin = 0.9 if "--" in style else 1.1
+        place.plot(x, y, style, color=colour, linewidth=thin, markersize=2.5 + 5.0 * (thin - 0.9), label=text)
+    place.set_xlabel(title, fontsize="small")
+    place.set_ylabel(label)
+    place.grid(alpha=0.4)
+    place.set_ylim(0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12))  # room for the legend
+    if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
+        place.set_xscale("log")
+
+
 def drawing(wanted: Supports, cases: list[Case], aspects: list[str]) -> Any:
     """A row for every aspect: modes, margins, deviations over its values."""
     figure, axes = figure_of(len(aspects), 3, 11.0, 0.4 + 2.5 * len(aspects))
     for places, aspect in zip(axes, aspects, strict=True):
-        good = sorted((case for case in cases if case.aspect == aspect and not case.failed), key=lambda case: case.value)
-        x = [case.value for case in good]
-        for k in range(MODES):
-            y = [case.modes[k][0] if k < len(case.modes) else np.nan for case in good]
-            places[0].plot(x, y, "o-", color=COLOURS[k % len(COLOURS)], linewidth=1.1, markersize=3.5, label=f"mode {k + 1}")
-        for k, (key, label) in enumerate((("margin_at_rest", "least load over mean, at rest"), ("margin", "least part kept in the run"))):
-            places[1].plot(x, [getattr(case, key) for case in good], "o-", color=COLOURS[k], linewidth=1.1, markersize=3.5, label=label)
-        for k, name in enumerate(wanted.hold):
-            colour = COLOURS[k % len(COLOURS)]
-            y = [1e3 * max(each[name] for each in case.largest) for case in good]
-            places[2].plot(x, y, "o-", color=colour, linewidth=1.1, markersize=3.5, label=f"{name}, largest")
-            left = [1e3 * abs(case.left[-1][name]) for case in good]
-            places[2].plot(x, left, "o--", color=colour, linewidth=0.9, markersize=2.5, label=f"{name}, left at the end")
-        for place, text in zip(places, ("frequency [Hz]", "share of the load", f"deviation [{thousandth(wanted.hold, cases)}]"), strict=True):
-            place.set_xlabel(TEXTS.get(aspect, aspect), fontsize="small")
-            place.set_ylabel(text)
-            place.grid(alpha=0.4)
-            place.set_ylim(0.0, (1.2 + 0.13 * len(place.lines)) * max(place.dataLim.y1, 1e-12))  # room for the legend
-            if x and min(x) > 0.0 and max(x) / min(x) >= WIDE:
-                place.set_xscale("log")
+        x, good = points(cases, aspect)
+        for place, (label, lines) in zip(places, curves(wanted, cases, good), strict=True):
+            plot(place, axis_of(aspect, cases), x, label, lines)
     for place in axes[0]:
         place.legend(fontsize="x-small")
     return figure
+
+
+def pictures(section: Section, wanted: Supports, cases: list[Case], aspect: str) -> None:
+    """The same for one aspect, each for itself, so that a small screen shows one below the other."""
+    x, good = points(cases, aspect)
+    captions = ("The slowest modes", "Loads of the supports", "Deviations while it is disturbed")
+    for caption, (label, lines) in zip(captions, curves(wanted, cases, good), strict=True):
+        figure, axes = figure_of(1, 1, 4.2, 3.0)
+        plot(axes[0][0], axis_of(aspect, cases), x, label, lines)
+        axes[0][0].legend(fontsize="x-small")
+        section.picture(figure, caption)
+    section.beside = True
 
 
 def draw(wanted: Supports, cases: list[Case], path: Path) -> None:
@@ -127,14 +181,18 @@ def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
     first = Section("All cases").table(head, rows)
     first.say(
         "One thing is changed at a time. Modes: the slowest oscillations about rest, with their damping ratios.",
-        "Least load over mean: of a support at rest.",
-        "Kept in the run: the least part of its load at rest that a support keeps; 0 means that it lifts off. Left: the deviation before the next"
-        " disturbance, or at the end.",
+        "Least load over mean: the least load of a support at rest over the mean of all. Kept in the run: the least part of its load at rest that a"
+        " support keeps; 0 means that it lifts off.",
+        "Largest, left: deviations from the beginning of the run, the largest one and the one before the next disturbance or at the end.",
+        f"Settled after: the time until a deviation stays within {1e3 * wanted.band:g} {thousandth(wanted.hold, cases)} of what is left;"
+        " – means that it never went beyond.",
     )
     sections = [first]
     for aspect in wanted.vary:
         mine = [case for case in cases if case.aspect == aspect]
-        section = Section(TEXTS.get(aspect, aspect)).picture(drawing(wanted, cases, [aspect]), f"Over the {TEXTS.get(aspect, aspect)}")
+        title = title_of(aspect, cases)
+        section = Section(title[0].upper() + title[1:])
+        pictures(section, wanted, cases, aspect)
         section.say(*(f"{name_of(case)}: {case.failed}" for case in mine if case.failed))
         if aspect == "preload":
             section.say(*(f"preload {case.value:g}: {wanted.extension} = {case.extension:.4g}" for case in mine if not case.failed))
@@ -142,5 +200,8 @@ def write_report(wanted: Supports, cases: list[Case], path: Path) -> Path:
         section.table(head, rows, "Loads at rest [kN]")
         head, *rows = disturbances(wanted, [described, *mine])
         sections.append(section.table(head, rows, "Every disturbance, deviations from the start of the run"))
-    more = {"file": wanted.path.name, "mechanism": wanted.mechanism, "ground": wanted.ground.model_dump(), "settings": wanted.settings}
+    ground = wanted.ground.model_dump(exclude_none=True) if wanted.ground.bedding is not None else {}
+    more = {"file": wanted.path.name, "mechanism": wanted.mechanism}
+    more |= {"ground": ", ".join(f"{key} {number(value)} {UNITS[key]}" for key, value in ground.items()) or "as the mechanism has it"}
+    more |= {"settings": ", ".join(f"{key} = {value}" for key, value in wanted.settings.items())} if wanted.settings else {}
     return write_page(path, f"Supports of {wanted.mechanism}", sections, more=more)

@@ -2,6 +2,7 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import cross, dot3, get3, get6, get9, mtv, mv, sv
+from kinetree.solvers.engine.prepare import run_phase
 from kinetree.solvers.kernel import kernel
 
 
@@ -38,6 +39,7 @@ def weight(model, ws):
 @kernel
 def potential(model, ws):
     """Weight and the potentials of force elements."""
+    run_phase(model, ws, 4)
     total = weight(model, ws)
     for k in range(model.potentials.size):
         total += ws.val[model.potentials[k]]

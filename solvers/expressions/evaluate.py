@@ -1,7 +1,7 @@
 """The register machine that evaluates every expression of a description: val[dst] = op(val[a], val[b], val[c]), one instruction after another.
 
 Results are those of IEEE arithmetic: division by zero gives infinity, a value out of the domain NaN. Both branches of IF are evaluated, so that what
-the untaken one gives does not matter. Cost: two or three jumps per instruction and the operation itself.
+the untaken one gives does not matter. Cost: one jump per frequent instruction, three per seldom one, and the operation itself.
 """
 
 import math
@@ -11,16 +11,18 @@ from numba.extending import overload
 
 from kinetree.solvers.algebra.choose import larger_of, select, smaller_of, whole_above, whole_below
 from kinetree.solvers.expressions.tables import lookup1, lookup2
-from kinetree.solvers.kernel import OPTIONS, kernel
+from kinetree.solvers.kernel import OPTIONS, exact, kernel
 from kinetree.solvers.layout import Op, Status
 from kinetree.solvers.views import instruction_at
 
 
-@kernel
+@exact
 def evaluate(val, code, first, last, tables, table_data):
     """Execute the instructions first..last-1 on the registers val."""
-    for k in range(first, last):
-        step = instruction_at(code, k)
+    at = first
+    while at < last:
+        step = instruction_at(code, at)
+        at += 1
         op, dst, a, b, c = step.op, step.dst, step.a, step.b, step.c
         if op == Op.MUL:
             val[dst] = val[a] * val[b]
@@ -28,6 +30,14 @@ def evaluate(val, code, first, last, tables, table_data):
             val[dst] = val[a] + val[b]
         elif op == Op.SUB:
             val[dst] = val[a] - val[b]
+        elif op == Op.MUL_ADD:
+            val[dst] = val[a] * val[b] + val[c]
+        elif op == Op.SUB_MUL:
+            val[dst] = val[c] - val[a] * val[b]
+        elif op == Op.MUL_SUB:
+            val[dst] = val[a] * val[b] - val[c]
+        elif op == Op.MAX:
+            val[dst] = larger_of(val[a], val[b])
         elif op == Op.DIV:
             val[dst] = val[a] / val[b]
         elif op == Op.NEG:
@@ -36,13 +46,25 @@ def evaluate(val, code, first, last, tables, table_data):
             val[dst] = val[a]
         elif op == Op.IF:
             val[dst] = select(val[a] != 0.0, val[b], val[c])
-        elif op <= Op.LOG:
-            val[dst] = transcendental(op, val[a], val[b])
-        elif op < Op.TABLE1 or Op.TABLE2_DY < op < Op.TABLE1_DD:
-            val[dst] = elementary(op, val[a], val[b])
+        elif op == Op.GATE:
+            val[dst] = select(val[a] > 0.0, larger_of(val[b], val[c]), val[c])
+        elif op == Op.MIN:
+            val[dst] = smaller_of(val[a], val[b])
+        elif op == Op.SQRT:
+            val[dst] = math.sqrt(val[a])
         else:
-            val[dst] = looked_up(op, a, val[b], val[c], tables, table_data)
+            val[dst] = seldom(op, val, a, b, c, tables, table_data)
     return Status.OK.value
+
+
+@kernel
+def seldom(op, val, a, b, c, tables, table_data):
+    """Return what takes longer than to find out what is wanted."""
+    if op <= Op.LOG:
+        return transcendental(op, val[a], val[b])
+    if op < Op.TABLE1 or Op.TABLE2_DY < op < Op.TABLE1_DD:
+        return elementary(op, val[a], val[b])
+    return looked_up(op, a, val[b], val[c], tables, table_data)
 
 
 @kernel
@@ -77,17 +99,11 @@ def transcendental(op, a, b):
 
 @kernel
 def elementary(op, a, b):
-    """Return roots, rounding, comparison and logic."""
-    if op == Op.SQRT:
-        return math.sqrt(a)
+    """Return rounding, comparison and logic."""
     if op == Op.ABS:
         return abs(a)
     if op == Op.SIGN:
         return select(a > 0.0, 1.0, select(a < 0.0, -1.0, a))
-    if op == Op.MIN:
-        return smaller_of(a, b)
-    if op == Op.MAX:
-        return larger_of(a, b)
     if op == Op.FLOOR:
         return whole_below(a)
     if op == Op.CEIL:

@@ -70,47 +70,6 @@ def adams_restart(mem, rhs, context):
 
 
 @kernel
-def adams_changed(mem, rhs, context):
-    """Refresh f and its differences after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
-    f, trial, lost = CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, SUM_ERROR)
-    status = CT.evaluate(trial, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
-    if status != 0:
-        return status
-    last = 1 if mem[CT.FRESH] == 1.0 else int(mem[CT.ORDER]) + 2
-    for j in range(1, last + 1):
-        phi = CT.block(mem, PHI + j)
-        for i in range(len(f)):
-            phi[i] += trial[i] - f[i]
-    CT.copy(f, trial)
-    for i in range(len(f)):
-        lost[i] = 0.0
-    mem[CT.DENSE] = 0.0
-    return CT.OK
-
-
-@kernel
-def correct(mem, rhs, context, t_end, h):
-    """Correct y by one order more than predicted and evaluate again; Y_OLD and F_OLD keep the start of the step."""
-    y, y_old, f, f_old = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD)
-    p, fp, phi_1 = CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED), CT.block(mem, PHI + 1)
-    lost, lost_trial = CT.block(mem, SUM_ERROR), CT.block(mem, SUM_ERROR_TRIAL)
-    weight = h * table(mem, INTEGRAL)[int(mem[WANTED_ORDER]) + 1]
-    CT.copy(y_old, y)
-    CT.copy(f_old, f)
-    for i in range(len(y)):
-        y[i] = p[i] + (weight * (fp[i] - phi_1[i]) - lost_trial[i])
-    status = CT.evaluate(f, mem, rhs, context, t_end, y)
-    if status != 0:
-        CT.copy(y, y_old)
-        CT.copy(f, f_old)
-        return status
-    for i in range(len(y)):
-        rise = weight * (fp[i] - phi_1[i]) - lost_trial[i]
-        lost[i] = (y[i] - p[i]) - rise
-    return status
-
-
-@kernel
 def estimate_stiffness(mem, h):
     """Estimate the dominant eigenvalue from the two evaluations of the step and count steps that stability seems to limit."""
     y, p, f, fp, atol = CT.block(mem, CT.Y_NEW), CT.block(mem, PREDICTED), CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, CT.ATOL)
@@ -122,6 +81,51 @@ def estimate_stiffness(mem, h):
     if below > 1e-8 * len(y):  # less is rounding
         mem[CT.LIPSCHITZ] = math.sqrt(above / below)
     CT.count_stiff(mem, mem[CT.ORDER] <= STIFF_ORDER and h * mem[CT.LIPSCHITZ] > STIFF_RATE and mem[RISING] == 0.0)
+
+
+@kernel
+def adams_changed(mem, rhs, context):
+    """Refresh f and its differences after Y_NEW was changed a little: a change of the newest f enters every difference alike."""
+    f, trial, lost = CT.block(mem, CT.F_NEW), CT.block(mem, F_PREDICTED), CT.block(mem, SUM_ERROR)
+    status = CT.evaluate(trial, mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
+    if status != 0:
+        return status
+    last = 1 if mem[CT.FRESH] == 1.0 else int(mem[CT.ORDER]) + 2
+    for j in range(1, last + 1):
+        phi = CT.block(mem, PHI + j)
+        for i in range(len(f)):
+            phi[i] += trial[i] - f[i]
+    if mem[CT.LATE] != 0.0 and mem[CT.FRESH] == 0.0:
+        estimate_stiffness(mem, mem[CT.H])
+    CT.copy(f, trial)
+    for i in range(len(f)):
+        lost[i] = 0.0
+    mem[CT.DENSE] = 0.0
+    return CT.OK
+
+
+@kernel
+def correct(mem, rhs, context, t_end, h):
+    """Correct y by one order more than predicted and evaluate again, or leave that to `changed`; Y_OLD and F_OLD keep the start of the step."""
+    y, y_old, f, f_old = CT.block(mem, CT.Y_NEW), CT.block(mem, CT.Y_OLD), CT.block(mem, CT.F_NEW), CT.block(mem, CT.F_OLD)
+    p, fp, phi_1 = CT.block(mem, PREDICTED), CT.block(mem, F_PREDICTED), CT.block(mem, PHI + 1)
+    lost, lost_trial = CT.block(mem, SUM_ERROR), CT.block(mem, SUM_ERROR_TRIAL)
+    weight = h * table(mem, INTEGRAL)[int(mem[WANTED_ORDER]) + 1]
+    CT.copy(y_old, y)
+    CT.copy(f_old, f)
+    for i in range(len(y)):
+        y[i] = p[i] + (weight * (fp[i] - phi_1[i]) - lost_trial[i])
+    if mem[CT.LATE] != 0.0:
+        CT.copy(f, fp)
+    status = CT.evaluate_end(f, mem, rhs, context, t_end, y)
+    if status != 0:
+        CT.copy(y, y_old)
+        CT.copy(f, f_old)
+        return status
+    for i in range(len(y)):
+        rise = weight * (fp[i] - phi_1[i]) - lost_trial[i]
+        lost[i] = (y[i] - p[i]) - rise
+    return status
 
 
 @kernel
@@ -165,7 +169,8 @@ def finish(mem, t_end, h, wanted, estimate, lower, k_low):
     # a step that a limit cut short says nothing against the step planned before
     mem[CT.H_NEXT] = max(h_next, min(wanted, 2.0 * h)) if h < wanted else h_next
     CT.accept(mem, t_end, h)
-    estimate_stiffness(mem, h)
+    if mem[CT.LATE] == 0.0:
+        estimate_stiffness(mem, h)
 
 
 @kernel

@@ -103,7 +103,7 @@ def adams_fixed_step(mem, rhs, context, t_limit):
     CT.copy(y, CT.block(mem, STAGE))
     CT.accept(mem, t_end, h)
     CT.advance_grid(mem, t_end)
-    status = CT.evaluate(f, mem, rhs, context, t_end, y)
+    status = CT.evaluate_end(f, mem, rhs, context, t_end, y)
     remember(mem, h)
     return status
 

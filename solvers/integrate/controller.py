@@ -37,6 +37,7 @@ NQ, NU = 20, 21  # y = (q, u, x): numbers of coordinates and speeds (stormer, se
 REFRESH = 22  # steps between two Jacobians (semi_implicit); 0: explicit, no Jacobian
 CORRECT = 23  # 1: one corrector pass after the explicit step (stormer)
 PASSIVE = 26  # states at the end of y on which no rate depends: no columns of Jacobians are evaluated for them
+LATE = 27  # 1: the state is changed at the end of every step, so that rates there are left to `changed`, which then always follows
 GRID_START, GRID_COUNT = 24, 25  # fixed step methods: time of the last (re)start and steps since then
 OWN = 32  # offsets from here on belong to the method
 
@@ -141,6 +142,12 @@ def evaluate(f, mem, rhs, context, t, y):
     for i in range(len(f)):
         total += 0.0 * f[i]
     return OK if total == 0.0 else NOT_A_NUMBER
+
+
+@kernel
+def evaluate_end(f, mem, rhs, context, t, y):
+    """Rates at the end of a step, but where `changed` follows: until then f stays what it was."""
+    return OK if mem[LATE] != 0.0 else evaluate(f, mem, rhs, context, t, y)
 
 
 @kernel

@@ -53,7 +53,7 @@ def rk4_step(mem, rhs, context, t_limit):
     CT.copy(y, CT.block(mem, STAGE))
     CT.accept(mem, t_end, h)
     CT.advance_grid(mem, t_end)
-    return CT.evaluate(f, mem, rhs, context, t_end, y)
+    return CT.evaluate_end(f, mem, rhs, context, t_end, y)
 
 
 @kernel

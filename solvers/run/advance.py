@@ -108,13 +108,14 @@ def run(I, W, model, ws, target):
         # what the last step knows is read until here: rows and events lie inside it
         if status == 0 and I.integrator == AUTO:
             status = reconsider(I, W, mem, context)
+        mem[C.LATE] = 1.0 if constrained(model, ws) else 0.0
         if status == 0:
             status = step_to(W, mem, model, ws, target)
             if status != 0 and can_project(mem, model, ws):
                 status = project_rates(mem, context)
             W.steps += 1.0
             W.used += 1.0
-        if status == 0 and constrained(model, ws):
+        if status == 0 and mem[C.LATE] != 0.0:
             status = close_loops(mem, context)
     return arrive(I, W, mem, ev, model, ws, target, status)
 

@@ -49,8 +49,11 @@ def culprit(model, ws):
     """Register of the first measured value or result of the time and state programs that is no finite number."""
     h = model.header
     for s in range(h.late_sensors):
-        if not math.isfinite(ws.val[sensor_at(model.sensors, s).register]):
-            return float(sensor_at(model.sensors, s).register)
+        first = sensor_at(model.sensors, s).register
+        count = 3 if sensor_at(model.sensors, s).axis == L.WHOLE else 1
+        for register in range(first, first + count):
+            if not math.isfinite(ws.val[register]):
+                return float(register)
     for at in range(h.phase[1], h.phase[3]):
         register = instruction_at(model.code, at).dst
         if not math.isfinite(ws.val[register]):

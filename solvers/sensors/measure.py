@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.algebra.vectors import dot3, get3, get9, mtv
+from kinetree.solvers.algebra.vectors import dot3, get3, get9, mtv, put3
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.sensors.kinds import KINDS, Kind
 from kinetree.solvers.views import sensor_at
@@ -45,7 +45,10 @@ def measure(model, ws, first, last):
             if known < 0 or not same_vector(s, sensor_at(model.sensors, known)):
                 v = vector(model, ws, s)
                 known = k
-            ws.val[s.register] = pick(v, s.axis)
+            if s.axis == L.WHOLE:
+                put3(ws.val, s.register, v)
+            else:
+                ws.val[s.register] = pick(v, s.axis)
     return 0
 
 

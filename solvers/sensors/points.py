@@ -36,6 +36,12 @@ def position(model, ws, s):
 
 
 @kernel
+def direction(model, ws, s):
+    """The sensor's vector of a body in ground axes."""
+    return arm(ws, s.a, s.point_a)
+
+
+@kernel
 def velocity(model, ws, s):
     """Its velocity."""
     return point_velocity(ws, s.a, s.point_a)

@@ -8,7 +8,7 @@ import pytest
 from kinetree.models.expressions.differentiate import time_derivatives
 from kinetree.models.expressions.nodes import Const, Name
 from kinetree.models.expressions.registers import ACCELERATION, PARAMETER, STATE, TIME, Registers
-from kinetree.models.expressions.text import ExpressionError, parse
+from kinetree.models.expressions.text import ExpressionError, evaluate_constant, parse
 from kinetree.solvers.expressions.evaluate import evaluate
 from kinetree.solvers.layout import INSTRUCTION, Op, Status
 
@@ -30,7 +30,7 @@ def run(registers: Registers, **values: float) -> tuple[np.ndarray, np.ndarray]:
     val = program.val0.copy()
     for name, value in values.items():
         val[program.names[name]] = value
-    for phase in range(4):
+    for phase in range(5):
         first, last = program.phase_starts[phase : phase + 2]
         assert evaluate(val, program.code, first, last, program.tables, program.table_data) == Status.OK
     return val, program.code.reshape(-1, INSTRUCTION)
@@ -79,7 +79,7 @@ def test_every_instruction_stands_in_the_first_phase_that_knows_its_arguments():
     registers.add("x", phase=ACCELERATION)
     assert [registers.phase_of(parse(text)) for text in ("1", "a*b", "a*t", "q*t", "all", "load")] == [0, PARAMETER, TIME, STATE, 3, 3]
     program = registers.finish()
-    assert np.diff(program.phase_starts).tolist() == [1, 3, 1, 3]
+    assert np.diff(program.phase_starts).tolist() == [1, 3, 1, 2, 0]  # 2*load and its sum are one
     val, code = run(registers, t=0.3, q=0.7, x=1.5)
     assert val[place] == pytest.approx((6 + math.sin(0.6)) * 0.7 + 2 * 6 * 1.5, rel=1e-15)
     written: set[int] = set()
@@ -167,3 +167,23 @@ def test_tables_are_checked_where_they_are_used():
         registers.compile(parse(text))
         with pytest.raises(ExpressionError, match=message):
             registers.finish()
+
+
+@pytest.mark.parametrize(
+    ("text", "ops"),
+    [
+        ("q*w + a", [Op.MUL_ADD]), ("a - q*w", [Op.SUB_MUL]), ("q*w - a", [Op.MUL_SUB]), ("q*w + w*q*a", [Op.MUL, Op.MUL_ADD]),
+        ("if(q > 0, max(w + a, 0), 0)", [Op.ADD, Op.GATE]), ("if(q > 0, max(w + a, b), 0)", [Op.GT, Op.ADD, Op.MAX, Op.IF]),
+        ("sin(q*w) + q*w", [Op.MUL, Op.SIN, Op.ADD]), ("a*b + q", [Op.MUL, Op.ADD]), ("q*q + q*q", [Op.MUL, Op.ADD]),
+    ],
+)  # fmt: skip
+def test_two_steps_are_one_where_nothing_else_reads_the_first(text: str, ops: list[Op]):
+    """The values are those of the two to the last bit: a product is rounded before it is added to."""
+    registers = mechanism()
+    registers.add("w", phase=STATE)
+    place = registers.compile(parse(text))
+    rng = np.random.default_rng(2)
+    for q, w in rng.normal(size=(40, 2)):
+        val, code = run(registers, q=q, w=w)
+        assert sorted(int(row[0]) for row in code) == sorted(ops)
+        assert val[place] == evaluate_constant(text, {"a": 2.0, "b": 3.0, "q": q, "w": w})

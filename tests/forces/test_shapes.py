@@ -4,6 +4,7 @@ import coal
 import numpy as np
 import pytest
 from random_forces import random_mechanism
+from scipy.spatial.transform import Rotation
 
 from kinetree.models import ModelError, load
 
@@ -60,6 +61,12 @@ def turn(angles: list[float]) -> np.ndarray:
     return x @ y @ z
 
 
+def poses_of(rng: np.random.Generator, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Quaternions and places of two bodies."""
+    e = rng.normal(size=(2, 4))
+    return e / np.linalg.norm(e, axis=1)[:, None], rng.normal(scale=scale, size=(2, 3))
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_distances_and_normals_are_coals(first: str, second: str):
     """200 random poses: signed distance to 1e-6 (coal's iterations for cylinders), direction of the force on the first one against the normal."""
@@ -67,9 +74,7 @@ def test_distances_and_normals_are_coals(first: str, second: str):
     rng = np.random.default_rng(11)
     touching = 0
     for _ in range(200):
-        e = rng.normal(size=(2, 4))
-        e /= np.linalg.norm(e, axis=1)[:, None]
-        places = rng.normal(scale=0.35, size=(2, 3))
+        e, places = poses_of(rng, 0.35)
         q = np.concatenate((places[0], e[0], places[1], e[1]))
         found = system.outputs(0.0, q, np.zeros(12))
         poses = []
@@ -88,6 +93,33 @@ def test_distances_and_normals_are_coals(first: str, second: str):
             if second != "plane" or first == "sphere":  # else several spots bear
                 assert found["load"] == pytest.approx(LAW["stiffness"] * found["depth"], rel=1e-9)
     assert touching > 20
+
+
+@pytest.mark.parametrize(("first", "second"), [pair for pair in PAIRS if pair[1] != "plane"])
+def test_which_body_is_named_first_does_not_count(first: str, second: str):
+    """Loads, friction and damping of random states, and of parallel axes: the same accelerations to rounding."""
+    law = {"stiffness": 1e3, "dissipation": 0.3, "damping": 5.0, "friction": 0.4, "friction_speed": 0.1}
+    there = two(first, second, **law)
+    back = there | {"forces": {"c": {key: there["forces"]["c"][key] for key in law}}}
+    one, other = there["forces"]["c"]["shape"], there["forces"]["c"]["against"]
+    turned = {key: value for key, value in other.items() if key not in ("body", "point")}
+    back["forces"]["c"] |= {"body": "b", "point": other["point"], "shape": turned, "against": {"body": "a", "point": [0.1, -0.05, 0.2], **one}}
+    systems = load(there).compile(), load(back).compile()
+    rng = np.random.default_rng(5)
+    touching = 0
+    for k in range(60):
+        e, places = poses_of(rng, 0.3)
+        if k % 3 == 0:  # axes of the outlines parallel
+            frames = [Rotation.from_matrix(turn(angles)) for angles in ([0.4, -0.3, 0.7], [-0.2, 0.5, 0.3])]
+            both = Rotation.from_quat(e[0], scalar_first=True) * frames[0] * frames[1].inv()
+            e[1] = both.as_quat(scalar_first=True)
+        q, u = np.concatenate((places[0], e[0], places[1], e[1])), rng.normal(size=12)
+        found = [system.accelerations(0.0, q, u) for system in systems]
+        load_of = [system.outputs(0.0, q, u)["load"] for system in systems]
+        touching += load_of[0] > 0.0
+        assert load_of[1] == pytest.approx(load_of[0], rel=1e-9, abs=1e-9)
+        assert found[1] == pytest.approx(found[0], rel=1e-6 if k % 3 == 0 else 1e-9, abs=1e-6 if k % 3 == 0 else 1e-9)
+    assert touching > 10
 
 
 CASES = {

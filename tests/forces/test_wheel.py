@@ -68,6 +68,15 @@ def test_driven_on_soil_it_shears_as_janosi_and_hanamoto_say(turning: float):
     assert result["drive"][-1] == pytest.approx(limit * (1.0 - (1.0 - np.exp(-j)) / j), rel=1e-5)
 
 
+def test_a_wheel_that_does_not_slip_is_linear_in_its_slip():
+    """Shear of soil at no slip: the patch forgets with 2 K w k/(limit l), both ways; slopes are as steep as the law, no more."""
+    d = rig(2.0, 2.0 / LOADED, drop=("friction", "slip_stiffness"), shear=SHEAR, patch_damping=0.0)
+    A = load(d).compile().linearize().A
+    limit = SHEAR["cohesion"] * SHEAR["width"] * SHEAR["length"] + N * np.tan(SHEAR["angle"])
+    expected = [-2 * SHEAR["modulus"] * 2.0 * k / (limit * SHEAR["length"]) for k in WHEEL["patch_stiffness"]]
+    assert np.diag(A)[-2:] == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("aside, share", [(0.01, 1.0), (0.5, None), (4.0, 0.0)])
 def test_the_side_force_acts_behind_the_middle(aside: float, share: float | None):
     """Pneumatic trail of the brush model with half the patch a: a/3 at small slip, a x (1 - x)³/(1 - (1 - x)³) at x = θ s, 0 where all slides."""

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.run.unit import Run
+from kinetree.models.run.simulation import Options, set_options
+from kinetree.models.run.unit import Run, make_unit
+from kinetree.solvers.integrate import controller
 
 OMEGA = 1e4  # rad/s of the stiff spring; times the step of 0.01 s: 100
 
@@ -66,3 +68,17 @@ def test_three_link_pendulum_of_the_source_takes_less_than_a_second(integrator: 
     system = load("lib:three-link").compile()
     runs = [system.simulate(integrator=integrator, tolerance=1e-8).statistics["seconds"] for _ in range(3)]
     assert min(runs) < 1.0
+
+
+@pytest.mark.parametrize(("name", "each"), [("rk4", 4), ("adams-fixed", 2), ("adams", 2)])
+def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each: int):
+    """A step on closed loops costs as many evaluations as one of a tree: those at its end were made twice, before and after the projection."""
+    for model, stop in (("lib:andrews", 0.01), ("lib:chain6", 0.5)):
+        system = load(model).compile()
+        unit = make_unit(system, name)
+        run = Run(unit)
+        set_options(run, Options.of(system, stop, 0.0, stop, name, "auto", 1e-8, stop / 500, None), False)
+        run.call("unit_start", 0, 0.0)
+        run.call("unit_advance", 0, stop)
+        steps, evaluations = run.work[unit.header.at_memory + np.array([controller.STEPS, controller.EVALUATIONS])]
+        assert evaluations / steps == pytest.approx(each, rel=0.15), model

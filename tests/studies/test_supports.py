@@ -108,9 +108,9 @@ def test_the_command_writes_its_files(tmp_path, capsys):
     names = [str(tmp_path / name) for name in ("a.csv", "a.png", "a.html")]
     assert cli.main(["study", str(tmp_path / "study.toml"), "-o", names[0], "--plot", names[1], "--report", names[2]]) == 0
     shown = capsys.readouterr().out
-    assert "as described" in shown and "bedding 1e+06" in shown
+    assert "as described" in shown and "bedding 1e6 N/m³" in shown and "push 600 N" in shown and "-0.000 " not in shown
     text = (tmp_path / "a.html").read_text()
-    assert "Loads at rest" in text and text.count("data:image/png") == 6
+    assert "Loads at rest" in text and text.count("data:image/png") == 18
     assert (tmp_path / "a.png").stat().st_size > 20_000 and (tmp_path / "a.csv").read_text().count("\n") == 9
 
 
@@ -118,8 +118,8 @@ def test_the_picture_shows_what_stands_in_the_cases():
     """By value: frequencies on the left, margins in the middle, deviations in thousandths on the right; failed cases nowhere."""
     made = [
         SimpleNamespace(
-            aspect="bedding", value=10.0 * k, failed="no rest" * (k == 2), modes=[(2.0 + k, 0.1), (5.0 + k, 0.1)], margin_at_rest=0.5 + k,
-            margin=0.25 + k, largest=[{"z": 1e-3}, {"z": 3e-3 + k}], left=[{"z": 9.0}, {"z": -2e-3 - k}],
+            aspect="bedding", value=10.0 * k, unit="N/m³", described=30.0, failed="no rest" * (k == 2), modes=[(2.0 + k, 0.1), (5.0 + k, 0.1)],
+            margin_at_rest=0.5 + k, margin=0.25 + k, largest=[{"z": 1e-3}, {"z": 3e-3 + k}], left=[{"z": 9.0}, {"z": -2e-3 - k}], units={"z": "N"},
         )
         for k in (3, 2, 1)
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def test_the_picture_shows_what_stands_in_the_cases():
     assert list(left["mode 1"]) == [3.0, 5.0] and list(left["mode 2"]) == [6.0, 8.0]
     assert [list(y) for y in middle.values()] == [[1.5, 3.5], [1.25, 3.25]]
     assert right["z, largest"] == pytest.approx([1003.0, 3003.0]) and right["z, left at the end"] == pytest.approx([1002.0, 3002.0])
-    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "load [1]", "deviation [1e-3]"]
+    assert [place.get_ylabel() for place in figure.axes] == ["frequency [Hz]", "share of the load", "deviation [1e-3]"]
     assert list(figure.axes[0].lines[0].get_xdata()) == [10.0, 30.0]
 
 
@@ -154,7 +154,7 @@ def test_mistakes_are_named(tmp_path, capsys, change: str, wanted: str):
 def test_the_carrier_on_its_jacks():
     """Softer ground lowers the modes and enlarges the deviations of departures; less spread too; more preload takes load off the jacks."""
     wanted = read_supports().with_settings({"modules": 1})
-    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2]}})
+    wanted = wanted.model_copy(update={"vary": {"bedding": [2e7, 1e9], "spread": [0.7, 1.15], "preload": [0.0, 0.2], "soft": [0.1]}})
     found = {(case.aspect, case.value): case for case in study(wanted)}
     assert not any(case.failed for case in found.values())
     assert found["spread", 0.7].modes[0][0] < found["spread", 1.15].modes[0][0]
@@ -162,6 +162,12 @@ def test_the_carrier_on_its_jacks():
     carried = [sum(load for name, load in found["preload", share].loads.items() if name.startswith("wheel")) for share in (0.0, 0.2)]
     total = sum(found["preload", 0.2].loads.values())
     assert carried[0] < 1e-3 * total and carried[1] == pytest.approx(0.2 * total, rel=0.01)
+    # one corner gives way by sunk more: a rigid frame on four equal legs leans by sunk over four times its half width and length
+    firm, soft = found["", next(value for aspect, value in found if not aspect)], found["soft", 0.1]
+    stiffness = wanted.ground.bedding * wanted.ground.footprint
+    sunk = soft.loads["jack_front_left"] / stiffness * (1 / 0.1 - 1)
+    assert soft.angles["roll"] - firm.angles["roll"] == pytest.approx(-sunk / (4 * 1.9), rel=0.05)
+    assert soft.angles["pitch"] - firm.angles["pitch"] == pytest.approx(sunk / (4 * 2.9), rel=0.05)
 
 
 def test_a_support_without_a_place_stands_at_the_origin_of_its_body():

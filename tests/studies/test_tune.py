@@ -239,3 +239,35 @@ def test_what_the_replaced_force_used_goes_with_it(tmp_path: Path, capsys: pytes
     assert "nothing uses" not in capsys.readouterr().err
     parameters = load(tmp_path / "m.toml").description.parameters
     assert not {"hold", "lever_0", "length_0"} & set(parameters) and {"luff_0", "eye", "lift_control.kp"} <= set(parameters)
+
+
+def test_a_loop_is_tuned_where_the_run_begins_and_what_is_remembered_moves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """A mass that falls away from where its offset holds it, with a memory: at the start the plant is 1/(s² - 3), which it is not at rest."""
+    d = {key: value for key, value in SLIDER.items() if key not in ("forces", "joints")}
+    d["joints"] = {"j": {"child": "m", "transforms": [{"shift": "x", "coordinate": "x", "start": 0.2}]}}
+    d["forces"] = {"law": {"coordinate": "x", "value": "f - 3*(0.5 - x)*if(x < 0.4, 1, -1)"}}  # 3 (x - 0.5) below 0.4, the other way beyond
+    d["states"] = {"kept": {"rate": "0", "start": 7.0}}
+    (tmp_path / "m.json").write_text(json.dumps(d))
+    text = 'mechanism = "m.json"\nstep = 0.01\nstop_time = 1.0\n[tune]\nat = "start"\n[[loops]]\nmeasure = "place"\ncommand = "f"\n'
+    (tmp_path / "s.toml").write_text(text + "setpoint = 0.2\noffset = 0.9\nkp = 1.0\nkd = 1.0\n")
+    assert cli.main(["tune", str(tmp_path / "s.toml"), "-o", str(tmp_path / "t.json")]) == 0
+    assert "about place = 0.2" in capsys.readouterr().out
+    n, T = json.loads((tmp_path / "t.json").read_text())["f by place"], 0.01
+    z = np.exp(1j * n["phase_at"] * T)
+    c, s = np.cosh(np.sqrt(3) * T), np.sinh(np.sqrt(3) * T)
+    Phi, Gamma = np.array([[c, s / np.sqrt(3)], [np.sqrt(3) * s, c]]), np.array([(c - 1) / 3, s / np.sqrt(3)])
+    slope = (1 - 1 / z) / (n["filter"] + T) / (1 - n["filter"] / (n["filter"] + T) / z)
+    L = (n["kp"] + n["kd"] * slope) * np.linalg.solve(z * np.eye(2) - Phi, Gamma)[0] / z
+    assert n["stable"] and abs(L) == pytest.approx(1.0, rel=1e-6) and np.degrees(np.angle(-L)) == pytest.approx(n["phase"], abs=1e-4)
+
+
+def test_settings_of_the_library_are_those_of_the_scenario(tmp_path: Path):
+    """`outside` and `modules` decide what the carrier is: with them it has the actuators that the loops command."""
+    from kinetree.scripts.hil.scenario import read_scenario
+
+    text = 'mechanism = "lib:carrier"\nstep = 0.002\nstop_time = 1.0\n[set]\noutside = 1\nmodules = 2\nmodule_mass = 90.0\n'
+    (tmp_path / "s.toml").write_text(text + '[[loops]]\nmeasure = "luff"\ncommand = "luff_drive.force"\nkp = 1.0\n')
+    found = read_scenario(tmp_path / "s.toml")
+    assert (found.settings, found.values) == ({"outside": 1.0, "modules": 2.0}, {"module_mass": 90.0})
+    system = load(found.described()).compile()
+    assert "luff_drive.force" in system.compiled.inputs and "s3" not in system.coordinates

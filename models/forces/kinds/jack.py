@@ -55,7 +55,7 @@ def add_jack(builder: Builder, label: str, force: JackForce) -> None:
     point = vector_of(builder, force.point, f"{key}.point")
     node = builder.node(force.extension, f"{key}.extension")
     place, speed = position(builder, hidden(label, "position"), body, point), velocity(builder, hidden(label, "velocity"), body, point)
-    axis = direction(builder, hidden(label, "axis"), body, point, place, vector_of(builder, force.axis, f"{key}.axis"))
+    axis = direction(builder, hidden(label, "axis"), body, vector_of(builder, force.axis, f"{key}.axis"))
     arm = axis.times(E(node))
     own = axis.times(rate_of(builder, node, f"{key}.extension"))
     speed = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm)).plus(own)

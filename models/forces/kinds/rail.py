@@ -53,12 +53,12 @@ def add_rail(builder: Builder, label: str, force: RailForce) -> None:
     begin, pin = vector_of(builder, rail.point, f"{key}.between"), vector_of(builder, guided.point, f"{key}.between")
     foot = position(builder, hidden(label, "rail"), a, begin)
     offset = position(builder, hidden(label, "pin"), b, pin).minus(foot)
-    axis = direction(builder, hidden(label, "axis"), a, begin, foot, vector_of(builder, force.axis, f"{key}.axis"))
+    axis = direction(builder, hidden(label, "axis"), a, vector_of(builder, force.axis, f"{key}.axis"))
     carried = velocity(builder, hidden(label, "carried"), a, begin).plus(spin(builder, hidden(label, "spin"), a).cross(offset))
     speed = velocity(builder, hidden(label, "velocity"), b, pin).minus(carried)
     builder.define(hidden(label, "travel"), offset.dot(axis).node)
     builder.offer(f"{label}.travel", hidden(label, "travel"))
-    normal, size = across(builder, label, force, a, begin, foot, axis, offset)
+    normal, size = across(builder, label, force, a, axis, offset)
     clearance = E(builder.node(force.clearance, f"{key}.clearance"))
     depth = choose(inside(builder, key, force, name(hidden(label, "travel"))), size - clearance, -clearance)
     load = normal_force(builder, label, force, depth, speed.dot(normal))
@@ -79,14 +79,14 @@ def rail_book(builder: Builder, label: str, rail: int, total: Vector, sides: Vec
     builder.books[label] = Book(lambda: total.dot(speed), dissipation, potential, rail, lambda: total.times(-1.0), clearance=-depth)
 
 
-def across(builder: Builder, label: str, force: RailForce, a: int, begin: Vector, foot: Vector, axis: Vector, offset: Vector) -> tuple[Vector, E]:
+def across(builder: Builder, label: str, force: RailForce, a: int, axis: Vector, offset: Vector) -> tuple[Vector, E]:
     """Outward unit normal at the pin, and the size of the offset along it."""
     if force.across is None:
         radial = offset.across(axis)
         size = root(radial.dot(radial))
         return radial.times(1.0 / larger(size, AXIS_LIMIT)), size
     given = vector_of(builder, force.across, f"forces.{label}.across")
-    side = direction(builder, hidden(label, "across"), a, begin, foot, given).across(axis).unit()
+    side = direction(builder, hidden(label, "across"), a, given).across(axis).unit()
     way = offset.dot(side)
     sign = choose(way < 0.0, -1.0, 1.0)
     return side.times(sign), way * sign

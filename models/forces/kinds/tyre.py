@@ -47,7 +47,7 @@ def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
     rolling = NOWHERE if ground.soil is None else ground.soil.roll(speed.across(ground.normal), place)
     load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(speed), ground.soil)
     drag = NOWHERE if ground.soil is None else rolling.times(load)
-    side = direction(builder, hidden(label, "side"), body, point, place, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
+    side = direction(builder, hidden(label, "side"), body, vector_of(builder, force.side, f"{key}.side")).across(ground.normal).unit()
     arm = ground.normal.times(larger(name(hidden(label, "penetration")), 0.0) - radius)
     slip = speed.plus(spin(builder, hidden(label, "spin"), body).cross(arm))
     sides = side.times(side_forces(builder, label, force, ("travel",), load, [slip.dot(side)])[0])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from kinetree.models.compilation.algebra import E, const, cos, exp, larger, name, root, sin, smaller, tanh
+from kinetree.models.compilation.algebra import E, absolute, const, cos, exp, larger, name, root, sin, smaller, tanh
 from kinetree.models.compilation.books import Book
 from kinetree.models.compilation.hidden import hidden
 from kinetree.models.compilation.space import NOWHERE, Vector, direction, position, registers, spin, vector_of, velocity
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
     from kinetree.models.description.checks.checker import Checker
 
+NEAR = (2.0, -0.61198788, -0.86384999, 2.26968522, -3.5522129, 1.75836555)  # powers of f in x (1 - f)/f; they add up to 1
 LEAST = 1e-6  # of the limit is left where the root of what is left would have no slope
 
 
@@ -97,7 +98,8 @@ class Wheel:
         self.load = normal_force(builder, label, force, ground.depth + radius, ground.sinking(self.speed), ground.soil)
         self.drag = NOWHERE if ground.soil is None else rolling.times(self.load)
         axle = vector_of(builder, force.axle, f"{self.key}.axle")
-        self.side = direction(builder, hidden(label, "axle"), self.body, self.point, place, axle).across(ground.normal).unit()
+        self.side = direction(builder, hidden(label, "axle"), self.body, axle).across(ground.normal)
+        self.side = self.side.times(1.0 / root(self.side.dot(self.side)))
         self.ahead = self.side.cross(ground.normal)
         depth = larger(name(hidden(label, "penetration")), 0.0)
         self.reach = radius - depth
@@ -108,7 +110,7 @@ class Wheel:
             tuple(builder.made(f"{label}.{each}") for each in STATES), self.pair("patch_stiffness"), self.limit(), self.number("patch_reach")
         )
         self.left = left(self.bristles.share())
-        self.arm = ground.normal.times(-self.reach).plus(self.ahead.times(-self.trail()))
+        self.arm = ground.normal.times(depth - radius).plus(self.ahead.times(-self.trail()))
         slip = self.speed.plus(self.turning.cross(self.arm))
         for suffix, axis in (("slip_along", self.ahead), ("slip_across", self.side)):
             builder.define(hidden(label, suffix), slip.dot(axis).node)
@@ -130,7 +132,7 @@ class Wheel:
             return self.number("friction") * self.load
         angle, cohesion = self.sheared("angle"), self.sheared("cohesion")
         ground = larger(smaller(self.load * 1e6, 1.0), 0.0)  # no cohesion in the air
-        return cohesion * self.sheared("width") * self.sheared("length") * ground + self.load * sin(angle) / cos(angle)
+        return cohesion * self.sheared("width") * self.sheared("length") * ground + self.load * (sin(angle) / cos(angle))
 
     def trail(self) -> E:
         """How far behind the middle the side force acts: a third of half the patch at small slip, nothing where all slides."""
@@ -142,14 +144,13 @@ class Wheel:
 
     def renewed(self) -> list[E]:
         """What rolls out of the patch."""
-        rolled = root(self.rolled * self.rolled)
+        rolled = absolute(self.rolled)
         if self.force.shear is None:
             y = self.left
             factor = 3.0 / (1.0 + y + y * y)
             factor = factor * self.bristles.lever()
             return [rolled * factor * f / stiffness for f, stiffness in zip(self.bristles.forces(), self.pair("slip_stiffness"), strict=True)]
-        share = self.bristles.share()
-        way = self.sheared("modulus") / self.sheared("length") * shear_travel(share) / larger(self.bristles.own_limit() * share, 1e-9)
+        way = self.sheared("modulus") / self.sheared("length") * travel_over_share(self.bristles.share()) / self.bristles.own_limit()
         return [rolled * way * f for f in self.bristles.forces()]
 
     def moment(self) -> Vector:
@@ -165,14 +166,18 @@ def left(share: E) -> E:
     return larger(1.0 - share, LEAST) ** (1.0 / 3.0)
 
 
-def shear_travel(share: E) -> E:
-    """x of share = 1 - (1 - exp(-x))/x: a near guess, and two steps of Newton's."""
+def travel_over_share(share: E) -> E:
+    """x/f of f = 1 - (1 - exp(-x))/x: x (1 - f) = 1 - exp(-x) by a polynomial of f to 7e-4, and a step of Newton's, to 1e-6; 2 at f = 0."""
     f = smaller(share, 1.0 - LEAST)
-    x = larger(f * (2.0 - f) / (1.0 - f), LEAST)
-    for _ in range(2):
-        gone = exp(-x)
-        x = x - (x * (1.0 - f) - 1.0 + gone) / larger(1.0 - f - gone + LEAST, LEAST)
-    return x
+    rest = 1.0 - f
+    shape = const(NEAR[-1])
+    for each in reversed(NEAR[:-1]):
+        shape = shape * f + each
+    gone = shape * f  # 1 - exp(-x), nearly
+    ratio = shape / rest
+    x = ratio * f
+    left_over = exp(-x)
+    return ratio - ratio * ((gone - 1.0) + left_over) / ((rest - left_over + LEAST) * (x + LEAST))
 
 
 def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
@@ -180,15 +185,15 @@ def add_wheel(builder: Builder, label: str, force: WheelForce) -> None:
     wheel = Wheel(builder, label, force)
     for suffix in ("slip_along", "slip_across", "rolled"):
         builder.offer(f"{label}.{suffix}", hidden(label, suffix))
-    standing = wheel.rolled / wheel.number("standing_speed")
-    damping = wheel.number("patch_damping") * exp(-(standing * standing))
+    standing = wheel.number("standing_speed")
+    damping = wheel.number("patch_damping") * exp(wheel.rolled * wheel.rolled * (-1.0 / (standing * standing)))
     wheel.bristles.follow(builder, wheel.slips, wheel.renewed())
     pull = wheel.bristles.pull(wheel.slips, damping)
     for suffix, value in (("drive", pull[0]), ("side", pull[1])):
         builder.define(hidden(label, suffix), value.node)
         builder.offer(f"{label}.{suffix}", hidden(label, suffix))
     pull = [name(hidden(label, suffix)) for suffix in ("drive", "side")]
-    builder.potentials.append(builder.register(wheel.bristles.stored().node))
+    builder.store(wheel.bristles.stored().node)
     sides, moment = wheel.ahead.times(pull[0]).plus(wheel.side.times(pull[1])), wheel.moment()
     through = wheel.ground.away.times(wheel.load).plus(wheel.drag)
     total = registers(builder, wheel.arm.cross(sides).plus(moment))

@@ -1,0 +1,56 @@
+"""Two operations as one instruction: a product and the sum it goes into, and the law of what is one-sided, x > 0 ? max(y, 0) : 0.
+
+A register program costs by the instruction, and each waits for the register the one before it wrote. Values are those of the two operations,
+rounded twice. What anything else reads stays by itself, and so does what is known earlier than what it goes into.
+"""
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+
+from kinetree.models.expressions.nodes import ZERO, Leaf, Node, Operation
+from kinetree.solvers.layout import Op
+
+STATE = 2  # the first phase whose values nobody looks for corners in
+
+
+def fused(nodes: Sequence[Node], levels: Mapping[str, int], known: Mapping[Node, int], wanted: Container[Node]) -> set[Node]:
+    """Those of the nodes, arguments first, that become part of the only one that reads them; `known` are the phases of what is there already."""
+    uses = Counter(arg for node in nodes for arg in node.args)
+    phase = dict(known)
+    depth: dict[Node, int] = {}
+    inside: set[Node] = set()
+    for node in nodes:
+        own = levels.get(node.key, 0) if isinstance(node, Leaf) else 0
+        phase[node] = max((phase[arg] for arg in node.args), default=own)
+        depth[node] = 1 + max((depth.get(arg, 0) for arg in node.args), default=0)
+        if phase[node] < STATE or not isinstance(node, Operation):
+            continue
+        free = [arg for arg in node.args if uses[arg] == 1 and phase[arg] == phase[node] and arg in depth and arg not in wanted]
+        free = [arg for arg in free if isinstance(arg, Operation)]
+        if node.op in (Op.ADD, Op.SUB):
+            products = [arg for arg in free if arg.op == Op.MUL]
+            inside |= {max(products, key=depth.__getitem__)} if products else set()
+        elif node.op == Op.IF and is_gate(node) and node.args[0] in free and node.args[1] in free:
+            inside |= {node.args[0], node.args[1]}
+    return inside
+
+
+def is_gate(node: Operation) -> bool:
+    """Whether it is x > 0 ? max(y, z) : z."""
+    condition, above, below = node.args
+    if not (isinstance(condition, Operation) and isinstance(above, Operation)):
+        return False
+    return condition.op == Op.GT and condition.args[1] is ZERO and above.op == Op.MAX and above.args[1] is below
+
+
+def two_steps(node: Node, known: Container[Node]) -> tuple[Op, tuple[Node, ...]] | None:
+    """The instruction of a node that has another one in it, one that is not known by itself; None where there is none."""
+    missing = [k for k, arg in enumerate(node.args) if arg not in known]
+    if not missing or not isinstance(node, Operation):
+        return None
+    first = node.args[missing[0]]
+    if node.op == Op.IF:
+        return Op.GATE, (first.args[0], node.args[1].args[0], node.args[2])
+    other = node.args[1 - missing[0]]
+    op = Op.MUL_ADD if node.op == Op.ADD else Op.MUL_SUB if missing[0] == 0 else Op.SUB_MUL
+    return op, (*first.args, other)

@@ -1,0 +1,241 @@
+"""Mechanisms in space whose loops close at points, as `lcaba` takes them: Cassie and a delta robot, whose rods hang between balls.
+
+A mechanism is drawn where its loops are closed: joints, centres of mass and points of closure by their places in ground axes, in which all bodies
+stand then. Ours and Pinocchio's model are made from the same drawing; accelerations of the moving mechanism are compared before anything is timed.
+"""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetree.models import load
+from kinetree.models.specialised.system import Specialised
+from kinetree.models.system.system import System
+from kinetree.scripts.bench.loops_peers import call_overhead
+from kinetree.scripts.bench.robots import folder
+
+Timer = Callable[[Callable[[int], object], int], float]
+AGREED = 1e-6  # of the largest acceleration
+GRAVITY = 9.81
+BENT = 0.1  # rad
+
+
+class Link(NamedTuple):
+    """A body with the joint that carries it; a free joint stands at the origin of its body, an axis is that of a hinge."""
+
+    name: str
+    parent: str
+    kind: str  # free, revolute, spherical
+    at: np.ndarray
+    axis: np.ndarray | None
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray  # about the centre of mass
+
+
+class Drawing(NamedTuple):
+    """Bodies, parents first, and the points at which two of them meet."""
+
+    links: list[Link]
+    closures: list[tuple[str, str, np.ndarray]]
+
+
+def delta() -> Drawing:
+    """Three arms on hinges, two rods from each to the platform, which hangs on the first: numbers of lib:delta, a forearm split into its two rods."""
+    base, plate, arm, forearm, half, angle = 0.2, 0.06, 0.25, 0.55, 0.03, 0.3
+    reach = base + arm * np.cos(angle) - plate
+    height = -arm * np.sin(angle) - np.sqrt(forearm**2 - reach**2)
+    middle, disc = np.array([0, 0, height]), 0.5 * plate**2 / 4 * np.diag([1.0, 1.0, 2.0])
+    links = []
+    closures = []
+    for k in range(3):
+        c, s = np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3)
+        out, side = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
+        hinge, elbow = base * out, (base + arm * np.cos(angle)) * out - np.array([0, 0, arm * np.sin(angle)])
+        links.append(Link(f"arm{k}", "ground", "revolute", hinge, side, 0.6, (hinge + elbow) / 2, rod(0.6, hinge, elbow, arm / 20)))
+        for j, across in enumerate((-half * side, half * side)):
+            start, end = elbow + across, plate * out + np.array([0, 0, height]) + across
+            name = f"rod{k}{j}"
+            links.append(Link(name, f"arm{k}", "spherical", start, None, 0.1, (start + end) / 2, rod(0.1, start, end, forearm / 40)))
+            if len(links) == 2:
+                links.append(Link("plate", name, "spherical", end, None, 0.5, middle, disc))
+            else:
+                closures.append((name, "plate", end))
+    return Drawing(links, closures)
+
+
+def rod(mass: float, start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
+    """Inertia of a round rod about its middle."""
+    along = end - start
+    length = np.linalg.norm(along)
+    e = np.outer(along, along) / length**2
+    return mass * (radius**2 / 2 * e + (length**2 / 12 + radius**2 / 4) * (np.eye(3) - e))
+
+
+def cassie() -> Drawing:
+    """Cassie as the package example-robot-data has it (cassie_v2.sdf): a free pelvis, eleven bodies a leg, rods that end in balls."""
+    root = ET.parse(folder() / "cassie_description" / "robots" / "cassie_v2.sdf").getroot().find("model")
+    assert root is not None
+    places = {link.get("name", ""): pose(link) for link in root.findall("link")}
+    links, closures, carried = {}, [], {"pelvis"}
+    for joint in root.findall("joint"):
+        parent, child = joint.findtext("parent") or "", joint.findtext("child") or ""
+        R, r = places[child]
+        turned, at = pose(joint)
+        if joint.get("type") == "ball":
+            closures.append((parent, child, r + R @ at))
+            continue
+        assert joint.get("type") == "revolute" and child not in carried, child
+        carried.add(child)
+        axis = np.array((joint.findtext("axis/xyz") or "").split(), float)
+        hangs = child.endswith("-rod")  # a hinge there and a ball at the other end would hold some of its turns twice
+        links[child] = (parent, "spherical", r + R @ at, None) if hangs else (parent, "revolute", r + R @ at, R @ turned @ axis)
+    links = {"pelvis": ("ground", "free", places["pelvis"][1], None)} | links
+    ordered: list[str] = []
+
+    def follow(name: str) -> None:  # Pinocchio numbers a branch before it begins the next
+        ordered.append(name)
+        for child, (parent, *_) in links.items():
+            if parent == name:
+                follow(child)
+
+    follow("pelvis")
+    bodies = {link.get("name", ""): mass_of(link, *places[link.get("name", "")]) for link in root.findall("link")}
+    return Drawing([Link(name, *links[name], *bodies[name]) for name in ordered], closures)
+
+
+def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
+    """Axes and place of an element of SDF."""
+    x, y, z, roll, pitch, yaw = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
+    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (roll, pitch, yaw))
+    R = np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+    return R, np.array([x, y, z])
+
+
+def mass_of(link: ET.Element, R: np.ndarray, r: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass and inertia in ground axes."""
+    inertial = link.find("inertial")
+    assert inertial is not None
+    turned, com = pose(inertial)
+    xx, yy, zz, xy, xz, yz = (float(inertial.findtext(f"inertia/i{key}") or 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    S = R @ turned
+    return float(inertial.findtext("mass") or 0.0), r + R @ com, S @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ S.T
+
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {"delta": delta, "cassie": cassie}
+
+
+def ours(drawing: Drawing) -> System:
+    """The drawing as a description of ours."""
+    places = {"ground": np.zeros(3)} | {link.name: link.at for link in drawing.links}
+    bodies, joints = {}, {}
+    for link in drawing.links:
+        I = link.inertia  # noqa: E741
+        com, entries = link.com - link.at, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+        bodies[link.name] = {"mass": link.mass, "com": [*map(float, com)], "inertia": [*map(float, entries)]}
+        joint: dict[str, Any] = {"parent": link.parent, "child": link.name, "type": link.kind, "at": [*map(float, link.at - places[link.parent])]}
+        joints[f"{link.name}.joint"] = joint | ({"axis": [*map(float, link.axis)]} if link.axis is not None else {})
+    for k, (a, b, point) in enumerate(drawing.closures):
+        ends = {"at": [*map(float, point - places[a])], "child_at": [*map(float, point - places[b])]}
+        joints[f"closure{k}"] = {"parent": a, "child": b, "type": "spherical"} | ends
+    return load({"format": "kinetree/1", "gravity": [0, 0, -GRAVITY], "bodies": bodies, "joints": joints}).compile()
+
+
+def pinocchios(drawing: Drawing) -> tuple[Any, Any]:
+    """The drawing as Pinocchio's model, and its loops."""
+    import pinocchio as pin
+
+    model, one = pin.Model(), np.eye(3)
+    model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
+    number, places = {"ground": 0}, {"ground": np.zeros(3)}
+    for link in drawing.links:
+        make = {
+            "free": pin.JointModelFreeFlyer,
+            "spherical": pin.JointModelSpherical,
+            "revolute": lambda axis=link.axis: pin.JointModelRevoluteUnaligned(axis),
+        }
+        joint: Any = make[link.kind]()
+        number[link.name] = model.addJoint(number[link.parent], joint, pin.SE3(one, link.at - places[link.parent]), link.name)
+        model.appendBodyToJoint(number[link.name], pin.Inertia(link.mass, link.com - link.at, link.inertia), pin.SE3.Identity())
+        places[link.name] = link.at
+    loops = pin.StdVec_RigidConstraintModel()
+    for a, b, point in drawing.closures:
+        ends = (model, number[a], pin.SE3(one, point - places[a]), number[b], pin.SE3(one, point - places[b]), pin.ReferenceFrame.LOCAL)
+        loops.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, *ends))
+    return model, loops
+
+
+NAMES = {  # of coordinates and of speeds, in Pinocchio's order; both tell velocities in the axes of the body that moves
+    "free": (("x", "y", "z", "qx", "qy", "qz", "qw"), ("vx", "vy", "vz", "wx", "wy", "wz")),
+    "spherical": (("qx", "qy", "qz", "qw"), ("wx", "wy", "wz")),
+    "revolute": (("angle",), ("angle",)),
+}
+
+
+def places(drawing: Drawing, system: System) -> tuple[list[int], list[int]]:
+    """Where Pinocchio's coordinates and speeds are among ours."""
+    q, u = [], []
+    for link in drawing.links:
+        coordinates, speeds = NAMES[link.kind]
+        q += [system.coordinates.index(f"{link.name}.joint.{name}") for name in coordinates]
+        words = [f"{link.name}.joint.{name}" for name in speeds]
+        u += [system.speeds.index(f"der({word})" if link.kind == "revolute" else word) for word in words]
+    return q, u
+
+
+def moving(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """A closed state beside the drawing, in which cranks of feet stand in line with their rods, with speeds of about 1."""
+    q, _ = system.start()
+    bent = [name.endswith(".angle") and ("foot" in name or "arm" in name) for name in system.coordinates]
+    q[bent] += BENT
+    return system.project(0.0, q, np.ones(system.n))
+
+
+def accelerations(name: str, timed: Timer) -> list[dict[str, Any]]:
+    """Times of ours by the engine and by straight-line code, and of Pinocchio's two ways, each with how far its accelerations are from ours."""
+    drawing = DRAWINGS[name]()
+    system, (model, loops) = ours(drawing), pinocchios(drawing)
+    q, u = moving(system)
+    at_q, at_u = places(drawing, system)
+    mine, repeat = system.accelerations(0.0, q, u)[at_u], system._fast.entry("repeat")
+    row = {"loops": len(loops), "bodies": len(system.bodies), "mechanism": name}
+    found = [{**row, "method": "kinetree", "us": shortest(timed, lambda count: repeat(count, 0.0))}]
+    found.append({**row, "method": "kinetree straight-line", "us": 1e6 * Specialised(system).times["specialised"]})
+    overhead = call_overhead(timed)
+    for method, call in peers(model, loops, q[at_q], u[at_u]).items():
+        deviation = float(np.abs(call() - mine).max() / np.abs(mine).max())
+        us = shortest(timed, lambda count, call=call: [call() for _ in range(count)]) - overhead
+        found.append({**row, "method": method, "us": us, "deviation": deviation})
+    return found
+
+
+def shortest(timed: Timer, call: Callable[[int], object]) -> float:
+    """Microseconds in the best of many short rounds, which others on the machine do not all meet."""
+    return min(timed(call, 50) for _ in range(30))
+
+
+def peers(model: Any, loops: Any, q: np.ndarray, u: np.ndarray) -> dict[str, Callable[[], np.ndarray]]:
+    """Pinocchio's accelerations by both of its ways."""
+    import pinocchio as pin
+
+    calls = {}
+    for method in ("constraintDynamics", "lcaba"):
+        data, datas, settings = model.createData(), pin.StdVec_RigidConstraintData(), pin.ProximalSettings(1e-12, 1e-6, 3)
+        for loop in loops:
+            datas.append(loop.createData())
+        if method == "lcaba":
+            pin.computeJointMinimalOrdering(model, data, loops)
+        else:
+            pin.initConstraintDynamics(model, data, loops, datas)
+        arguments = (model, data, q, u, np.zeros(model.nv), loops, datas, settings)
+        calls[f"pinocchio {method}"] = partial(getattr(pin, method), *arguments)
+    return calls
