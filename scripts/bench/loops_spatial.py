@@ -104,7 +104,12 @@ def cassie() -> Drawing:
 
     follow("pelvis")
     bodies = {link.get("name", ""): mass_of(link, *places[link.get("name", "")]) for link in root.findall("link")}
-    return Drawing([Link(name, *links[name], *bodies[name]) for name in ordered], closures)
+    drawn = []
+    for name in ordered:
+        parent, kind, at, axis = links[name]
+        mass, com, inertia = bodies[name]
+        drawn.append(Link(name, parent, kind, at, axis, mass, com, inertia))
+    return Drawing(drawn, closures)
 
 
 def pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
