@@ -149,8 +149,10 @@ RECORDS = (UNIT, STAGE, TRANSITION, LOCKED, UNIT_BODY, UNIT_HEAD, EVENT)
 ROWS = {record.name: record for record in (STAGE, TRANSITION, LOCKED, UNIT_BODY, EVENT)}
 
 PENDING_EVENT, PENDING_REST = 1, 2  # `pending`: an event is located but not carried out; the rest of an advance that stopped after an event
-NOT_YET, DUE = -1, 2  # in `met`: judged at this instant and not so, located, of a contact that gives way; 1: it has happened, 0: nothing
-TRUE_NOW = 2  # in `truth`: the event happened at this very instant; 1: its condition held, -1: it did not, 0: not known
+# in `met`: judged at this instant and not so; located, of a contact that gives way; of one that was closed; 1: it has happened, 0: nothing
+NOT_YET, DUE, CLOSED = -1, 2, 3
+# in `truth`: the event happened at this very instant, a contact was judged anew where a structure begins; 1: its condition held, -1: not, 0: unknown
+TRUE_NOW, JUDGED = 2, 3
 KINDS = CODES  # integrators by name
 # option bits of unit_advance: return after the first event, the inputs keep the values they have reached; return before an event is carried out and
 # again after it, the same call once more goes on; this is a further part of one communication step, what actuators hold stays;

@@ -15,14 +15,13 @@ from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import settle, strike
 from kinetree.solvers.run.corners import behind
-from kinetree.solvers.run.event_memory import arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
+from kinetree.solvers.run.event_memory import LIFT, arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
 from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
 from kinetree.solvers.views import event_at, guard_at
 
 ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
-LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
 LINKS = 100  # of a chain of events at one instant; more are chatter
 LOCATED = 3.0  # in `fired`: a host has found it, and it happens though closing takes it back below its bound
 EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
@@ -179,12 +178,15 @@ def link(I, F, W, model, ws):
 
 @kernel
 def mark_due(I, W, model, ws):
-    """Before contacts are judged: those that were located to open, or to begin to slide."""
+    """Before contacts are judged: those that were located to open, or to begin to slide, and what else is closed."""
     fired, met = guard_part(W, model, I.at_fired), guard_part(W, model, I.at_met)
     for k in range(fired.size):
         guard = guard_at(model.guards, k)
-        if fired[k] == 1.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
+        which = margin_at(model, ws, guard.register) if guard.kind == L.Guard.CONTACT else -1
+        if fired[k] == 1.0 and which >= 0:
             met[k] = U.DUE
+        elif which >= 0 and which % 2 == 0:
+            met[k] = U.CLOSED
 
 
 @kernel
@@ -202,14 +204,14 @@ def due_happen(I, W, model, ws):
 @kernel
 def contacts_met(I, W, model, ws):
     """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened, but no contact that stays
-    closed has opened."""
+    closed has opened, and one that was closed leaves its bound."""
     met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
     for k in range(met.size):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
             met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
-        elif guard.kind == L.Guard.CONTACT and met[k] == U.DUE:
-            held[k], noise[k] = -1.0, LIFT
+        elif guard.kind == L.Guard.CONTACT and (met[k] == U.DUE or met[k] == U.CLOSED):
+            met[k], held[k], noise[k] = U.DUE, -1.0, LIFT
         elif guard.kind == L.Guard.CONTACT:
             met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] > 0.0 else 0.0, ON_BOUND)
 

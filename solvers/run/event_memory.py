@@ -4,9 +4,12 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
+from kinetree.solvers.contacts.forces import margin_at
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
 from kinetree.solvers.views import guard_at
+
+LIFT = 1e-9  # m, m/s: what opens without speed is on its bound up to here, as it leaves more slowly than the dense output errs
 
 
 @kernel
@@ -55,16 +58,33 @@ def keep_signs(I, W, model, ev):
 
 
 @kernel
-def recall(I, W, model):
-    """Events that happened at this very instant in the structure before, as `met` with their noise; whether there is one."""
+def judge(I, W, model):
+    """After a change of structure: its contacts have been judged, and are not compared with what held before."""
+    for k in range(model.header.guards):
+        guard = guard_at(model.guards, k)
+        if guard.kind == L.Guard.CONTACT:
+            W[I.at_truth + 2 * guard.event] = U.JUDGED
+
+
+@kernel
+def recall(I, W, model, ws, value):
+    """Events that happened at this very instant in the structure before, as `met` with their noise; whether there is one.
+
+    A contact that has been judged anew has not opened where it is closed; an open one on its bound leaves it, whatever the side by rounding.
+    """
     met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     some = False
     for k in range(met.size):
-        event = guard_at(model.guards, k).event
+        guard = guard_at(model.guards, k)
         met[k], noise[k] = 0.0, 0.0
-        if event >= 0 and W[I.at_truth + 2 * event] == U.TRUE_NOW:
-            met[k], noise[k] = 1.0, W[I.at_truth + 2 * event + 1]
-            some = True
+        truth = W[I.at_truth + 2 * guard.event] if guard.event >= 0 else 0.0
+        if truth == U.TRUE_NOW:
+            met[k], noise[k] = 1.0, W[I.at_truth + 2 * guard.event + 1]
+        elif truth == U.JUDGED and margin_at(model, ws, guard.register) >= 0:
+            met[k] = U.NOT_YET
+        elif truth == U.JUDGED and abs(value[k]) <= LIFT:
+            met[k], noise[k] = U.DUE, LIFT
+        some = some or met[k] != 0.0
     return some
 
 

@@ -73,7 +73,7 @@ def begin_events(I, W, model, ws, mem):
         return 0
     context = (model, ws)
     status = events_reset(ev, guards, context, W.time, C.state_of(mem))
-    if status == 0 and recall(I, W, model):
+    if status == 0 and recall(I, W, model, ws, per_guard(ev, VALUE)):
         met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
         status = events_resume(ev, guards, context, mem, met, noise)
     if status == 0:

@@ -18,6 +18,7 @@ from kinetree.solvers.loops.ghosts import lend
 from kinetree.solvers.loops.projection import project
 from kinetree.solvers.loops.rank import survey_ranks
 from kinetree.solvers.run.contact_events import touch
+from kinetree.solvers.run.event_memory import judge
 from kinetree.solvers.run.unit import lay_out, load_states, save_states, stage_record, structure
 from kinetree.solvers.views import locked_at, transition_at, unit_body_at
 
@@ -172,4 +173,5 @@ def change_structure(I, F, W, t):
             status = survey_ranks(model, ws, t)
     if status == 0 and model.c_law.size > 0:
         status = touch(model, ws, t)
+        judge(I, W, model)
     return status

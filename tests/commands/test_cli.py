@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -146,7 +147,7 @@ def test_info_draws_the_tree(capsys: pytest.CaptureFixture):
     assert cli.main(["info", "lib:regulator"]) == 0
     said = capsys.readouterr().out
     assert "ground" in said and "runs" in said and "cheapest by count" in said
-    assert "2 bodies, 4 freedoms" in said
+    assert "2 bodies, 4 freedoms" in said and re.search(r"\n +method +flops *\n", said)
     assert cli.main(["info", "lib:pendulum"]) == 0 and "1 body, 1 freedom" in capsys.readouterr().out
 
 

@@ -207,6 +207,25 @@ def test_what_is_far_away_does_not_stop_a_run(integrator: str):
         assert result[name] == pytest.approx(alone[name], rel=1e-6, abs=1e-7), name
 
 
+@pytest.mark.parametrize("way", ["stage", "law of a stage", "event"])
+@pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
+@pytest.mark.parametrize("angle", [0.1, 0.3, 1.2])
+def test_a_contact_that_lets_go_at_once_does_so_once(way: str, integrator: str, angle: float):
+    """A change at an instant lifts a resting block off: its gap is 0 of any sign by rounding, which was touch after touch, and chatter in the end."""
+    normal, lift, instant = [math.sin(angle), 0, math.cos(angle)], 12.0, 0.21
+    joint = {"child": "block", "type": "prismatic", "axis": normal, "coordinates": ["z"], "speed": [-0.5], "start": [0.03]}
+    parts = {"bodies": {"block": TABLE}, "joints": {"move": joint}, "contacts": {"c": {"body": "block", "normal": normal}}}
+    parts |= {"parameters": {"lift": 0.0}, "forces": {"up": {"coordinate": "z", "value": "lift"}}, "gravity": [0, 0, -G]}
+    if way == "event":
+        parts["events"] = {"e": {"when": f"t > {instant}", "set": {"lift": lift}}}
+    else:
+        parts["stages"] = [{"ends": {"at": instant}, "set": {"lift": lift if way == "stage" else f"{lift} + 0*z"}}, {}]
+    result = system(parts).simulate(0.3, output_step=0.05, integrator=integrator)
+    assert len(result.events) == 2 and result.events[1].time == pytest.approx(instant, abs=1e-9)
+    up = lift - G * math.cos(angle)
+    assert result["z"][-1] == pytest.approx(0.5 * up * (0.3 - instant) ** 2, abs=1e-9) and abs(result["z"][3]) < 1e-12
+
+
 def test_overlap_at_the_start_is_refused():
     with pytest.raises(EvaluationError, match="contact 'left'.*overlap"):
         system(plane_block(0.4, 0.2, (0, 0.05, 0)), contacts=feet(0.4, 0.2)).simulate(stop_time=0.1)

@@ -80,6 +80,8 @@ WRONG = [
     ({"outputs": {"o": {"quantity": "angular_velocity", "body": "a", "unit": "Hz"}}}, "outputs.o.unit"),
     ({"outputs": {"o": {"quantity": "energy", "unit": "W"}}}, "outputs.o.unit"),
     ({"outputs": {"o": {"quantity": "reaction", "joint": "j", "part": "moment", "unit": "N/m"}}}, "outputs.o.unit"),
+    ({"outputs": {"o": {"quantity": "reaction", "joint": "j", "part": "moment", "axis": "y", "unit": "N"}}}, "outputs.o.unit"),
+    ({"outputs": {"o": {"quantity": "reaction", "joint": "j", "part": "force", "axis": "y", "unit": "N.m"}}}, "outputs.o.unit"),
     ({"outputs": {"o": {"quantity": "force", "force": "s", "unit": "N/mm"}}, "forces": {"s": {"coordinate": "q", "stiffness": 1}}}, "outputs.o.unit"),
     ({"outputs": {"o": {"value": "w*w", "unit": "m"}}, "inputs": {"w": {"unit": "m"}}}, "outputs.o.value"),
     ({"parameters": {"m": {"value": 1, "unit": "mm"}}, "forces": {"s": {"coordinate": "q", "value": "m"}}}, "forces.s.value"),
@@ -103,6 +105,8 @@ def test_what_does_not_fit_is_refused(more, key):
     "more",
     [
         {"outputs": {"o": {"quantity": "position", "body": "a", "unit": "mm"}}},
+        {"outputs": {"o": {"quantity": "reaction", "joint": "j", "part": "moment", "axis": "y", "unit": "kN.m"}}},
+        {"outputs": {"o": {"quantity": "reaction", "joint": "j", "part": "force", "axis": "y", "unit": "kN"}}},
         {"outputs": {"o": {"quantity": "force", "force": "s", "unit": "N.m"}}, "forces": {"s": {"coordinate": "q", "stiffness": 1}}},
         {"parameters": {"k": {"value": 1, "unit": "N.m"}}, "forces": {"s": {"coordinate": "q", "stiffness": "k"}}},  # radian left out
         {"parameters": {"r": {"value": 1, "unit": "m"}}, "outputs": {"o": {"value": "r*der(q)", "unit": "m/s"}}},

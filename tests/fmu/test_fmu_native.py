@@ -94,6 +94,30 @@ def test_refused_values_are_named_and_change_nothing(host, values, word):
     host.step(0.02)
 
 
+def test_values_on_their_bounds_are_within(host):
+    for c in (0.0, 5.0):
+        host.set({"c": c})
+        assert host.get(["c"]) == [c]
+    for c in (math.nextafter(0.0, -1.0), math.nextafter(5.0, 6.0)):
+        with pytest.raises(FMICallException):
+            host.set({"c": c})
+    assert host.get(["c"]) == [5.0]
+
+
+def test_a_start_without_an_experiment_is_at_0(host, archive):
+    """FMI 2 lets a host leave it out, also after a run that began elsewhere."""
+    if archive.version != 2:
+        pytest.skip("FMI 3 tells the start time on the way in")
+    host.start(start_time=3.0)
+    host.step(3.01)
+    host.fmu.reset()
+    host.fmu.enterInitializationMode()
+    host.fmu.exitInitializationMode()
+    host.time = 0.0
+    host.step(0.01)
+    assert host.get(["x", "der(x)"]) == pytest.approx(exact(0.01), abs=1e-9)
+
+
 def test_values_that_are_there_already_are_accepted_at_any_time(host):
     """OpenModelica 1.22 to 1.27 sets every parameter, unchanged, after the initialization: that changes nothing and ended every run there."""
     host.start({"m": 1.5, "x": 0.1})
@@ -336,7 +360,16 @@ def test_bare_host_gets_the_same_motion(bare):
 @pytest.mark.parametrize("form", ["{}", "{}/", "file://localhost{}"])
 def test_resource_locations_of_every_form(bare, folder, form):
     plain = os.fspath(folder / "resources")
-    assert "value" in bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
+    found = bare("run", place=form.format(plain.replace("%", "%25") if "file" in form else plain))
+    assert "message" not in found and float(found["value"][0]) != 0.0  # which it prints after a failure
+
+
+@pytest.mark.parametrize("digits", ["%{:02x}", "%{:02X}"])
+def test_every_escape_of_a_location_is_read(bare, folder, digits):
+    """Each byte but the separators as two digits of sixteen, small or large."""
+    written = "".join("/" if byte == ord("/") else digits.format(byte) for byte in os.fsencode(folder / "resources"))
+    found = bare("run", place=f"file://{written}")
+    assert "message" not in found and float(found["value"][0]) != 0.0
 
 
 @pytest.mark.parametrize("end", ["%", "%2", "%2/", "%zz", "%4"])

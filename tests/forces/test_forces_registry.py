@@ -1,5 +1,6 @@
 """The registry of forces: every kind, also one that was added a minute ago, keeps the books, is the same in every form, and can be differentiated."""
 
+import copy
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from random_forces import random_mechanism
 
 from kinetree.models import ModelError, load
 from kinetree.models.forces.kinds import KINDS, force_kind, offered
+from kinetree.models.run.stages import force_stands
 
 DOCS = Path(__file__).parents[2] / "docs"
 TOLERANCE = 1e-9
@@ -87,3 +89,30 @@ def test_docs_and_packages_draw_from_the_registry():
         assert f"| `{name}` | {kind.says} |" in text
     packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     assert {"kinetree.models.forces", "kinetree.models.forces.kinds"} <= set(packages)
+
+
+def bodies_named(table: object, known: set[str], path: tuple = ()) -> list[tuple]:
+    """Places in a table of forces where a body is named."""
+    if isinstance(table, dict):
+        return [place for key, each in table.items() for place in bodies_named(each, known, (*path, key))]
+    if isinstance(table, list):
+        return [place for k, each in enumerate(table) for place in bodies_named(each, known, (*path, k))]
+    return [path] if isinstance(table, str) and table in known else []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_body_of_every_kind_is_known_and_takes_its_force_along(kind: str):
+    """A body that is not there is named with its key; a force leaves with any body that it acts on."""
+    d = random_mechanism(kind, 1)
+    places = bodies_named(d["forces"]["f"], set(d["bodies"]))
+    for place in places:
+        other = copy.deepcopy(d)
+        table = other["forces"]["f"]
+        for key in place[:-1]:
+            table = table[key]
+        name, table[place[-1]] = table[place[-1]], "nobody"
+        with pytest.raises(ModelError, match=r"forces\.f\.[^:]*: found the unknown body 'nobody'"):
+            load(other)
+        description = load(d).description
+        assert not force_stands(description.forces["f"], {"ground", *d["bodies"]} - {name}, ())
+    assert places or KINDS[kind].place == "coordinate"

@@ -17,6 +17,7 @@ from scipy.optimize import nnls
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
+from kinetree.models.system.forms import MASS
 from kinetree.models.system.system import System
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
@@ -164,7 +165,9 @@ def touches(description: dict[str, Any], values: dict[str, float]) -> list[Touch
 
 def books(description: dict[str, Any], system: System, t: float, what: str, before: State, after: State, inputs: dict[str, float]) -> Impact:
     """How far the books of one event are open."""
-    q, n = before.q, before.u.size
+    q, n, c = before.q, before.u.size, system.compiled
+    for instance in (system._fast, system._with(MASS)):  # motions that follow an input stand in states
+        instance.ws.val[c.start_x : c.start_x + len(c.states)] = [before.columns[name] for name in c.states]
     every = [system.outputs(t, q, u, inputs=inputs or None) for u in (np.zeros(n), *np.eye(n))]
     J = loop_rows(system, t, q, n)
     M = system.mass_matrix(t, q)

@@ -25,7 +25,7 @@ DESCRIPTION = {
     "parameters": {
         "k": {"value": 40.0, "unit": "N/m", "min": 0, "tunable": True, "text": "stiffness <of the spring>"},
         "m": {"value": 2.0, "unit": "kg"},
-        "c": {"value": 0.5, "unit": "N.s/m", "min": 0},
+        "c": {"value": 0.5, "unit": "N.s/m", "min": 0, "max": 5},
         "limit": 1.0,
     },
     "inputs": {"pull": {"start": 3.0, "unit": "N", "min": -100, "max": 100}},
