@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import types
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -149,7 +150,7 @@ def joint_table() -> str:
     for name, kind in JOINTS.items():
         own = ", ".join(f"`{suffix}`" for suffix in kind.coordinates)
         speeds = ", ".join(f"`{suffix}`" for suffix in kind.speeds) if kind.speeds else "their derivatives" if own else ""
-        lines.append(f"| `{name}` | {kind.says} | {own} | {speeds} | {len(kind.axes) or ''} |")
+        lines.append(f"| `{name}` | {plain(kind.says, '*|')} | {own} | {speeds} | {len(kind.axes) or ''} |")
     return "\n".join(lines) + "\n"
 
 
@@ -158,7 +159,7 @@ def force_table() -> str:
     lines = ["| kind | law | names |", "|---|---|---|"]
     for name, kind in KINDS.items():
         offered = ", ".join(f"`NAME.{suffix}`" for suffix in kind.measures)
-        lines.append(f"| `{name}` | {kind.says} | {offered} |")
+        lines.append(f"| `{name}` | {plain(kind.says, '*|')} | {offered} |")
     return "\n".join(lines) + "\n"
 
 
@@ -177,19 +178,26 @@ def words() -> str:
     """Functions, constants and names of expressions."""
     lines = ["## Expressions", "", "Operators: `+ - * / % **`, `< <= > >= == !=`, `and or not`, brackets. Numbers as `1e-3` or `100_000`.", ""]
     lines += ["| word | meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {text} |" for name, text in (MEANINGS | NAMES).items()]
+    lines += [f"| `{name}` | {plain(text, '*|')} |" for name, text in (MEANINGS | NAMES).items()]
     block = "force = \"if(t > 1 and travel < 0.5, 2*k*travel, table('push', t)) - c*der(travel)*abs(der(travel)) + 10*sin(2*pi*t)\""
     return "\n".join([*lines, "", f"```toml\n{block}\n```", ""])
 
 
 def section(title: str, model: type[BaseModel], shown: str, level: int = 2) -> str:
     hints = get_type_hints(model, include_extras=True)
-    lines = [f"{'#' * level} {title}", "", str(model.__doc__).strip(), "", "| key | value | default | meaning |", "|---|---|---|---|"]
+    lines = [f"{'#' * level} {title}", "", cleandoc(str(model.__doc__)), "", "| key | value | default | meaning |", "|---|---|---|---|"]
     common = Named.model_fields if issubclass(model, Named) else {}
     for name, field in model.model_fields.items():
         if name not in common and name != "kind":
-            lines.append(f"| `{name}` | {word(hints[name])} | {default(field)} | {field.description or ''} |")
+            lines.append(f"| `{name}` | {word(hints[name])} | {default(field)} | {plain(field.description or '', '*|')} |")
     return "\n".join(lines) + f"\n\n{example(shown)}"
+
+
+def plain(text: str, signs: str) -> str:
+    """A text with signs that Markdown would take for its own; code in backquotes keeps them."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(f"([{re.escape(signs)}])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def word(annotation: Any) -> str:

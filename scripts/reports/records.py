@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kinetree.fmu.archive import matrix_steps
+from kinetree.models.description.reference import plain
 from kinetree.models.gradients import layout as adjoint_layout
 from kinetree.solvers import fields, model_records, unit_layout
 from kinetree.solvers.fields import Field
@@ -29,18 +30,26 @@ def record_table(record: Record) -> str:
         f"| {record.at(entry.name)} | `{entry.name}` | {entry.count if entry.count > 1 else ''} | {escaped(entry.text)} |" for entry in record.entries
     ]
     return "\n".join(
-        [f"### {record.name}", "", f"{escaped(record.text)}; {record.size} numbers.", "", "| at | name | count | |", "|---|---|---|---|", *rows]
+        [
+            f"### {record.name}",
+            "",
+            f"{escaped(record.text)}; {record.size} numbers.",
+            "",
+            "| at | name | count | meaning |",
+            "|---|---|---|---|",
+            *rows,
+        ]
     )
 
 
 def field_table(title: str, table: Iterable[Field]) -> str:
     """The fields of one block."""
     rows = [f"| `{field.name}` | {escaped(field.size)} | {escaped(field.text)} |" for field in table]
-    return "\n".join([f"### {title}", "", "| name | size | |", "|---|---|---|", *rows])
+    return "\n".join([f"### {title}", "", "| name | size | meaning |", "|---|---|---|", *rows])
 
 
 def escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+    return plain(text, "|*_")
 
 
 def page() -> str:

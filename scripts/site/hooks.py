@@ -13,6 +13,7 @@ from kinetree.scripts.site.blocks import DOCS
 
 SLOTS = ("tutorials/control.md", "contacts.md", "records.md")
 COMMANDS = re.compile(r"(?:^ {4}(?:kinetree|python3) .*\n)+", re.M)  # indented, outside of lists
+ROW = re.compile(r"^\|.*\|$", re.M)
 SCENE = re.compile(r"<!-- scene: ([\w-]+) -->")
 
 
@@ -58,11 +59,19 @@ def decisions() -> str:
     return "\n".join(["", "## All of them", "", *lines, ""])
 
 
+def whole_numbers(row: str) -> str:
+    """A row of a table in which no number is broken over lines: 47 102 and 1e-16 stay together."""
+    parts = row.split("`")
+    parts[::2] = [re.sub(r"(?<=\de)-(?=\d)", "-\u2060", re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", part)) for part in parts[::2]]
+    return "`".join(parts)
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """A moving scene where a page asks for one; commands in the colours of commands."""
     if page.file.src_uri == "decisions/README.md":
         return markdown + decisions()
     markdown = COMMANDS.sub(lambda found: f"```sh\n{dedent(found[0])}```\n", markdown)
+    markdown = ROW.sub(lambda found: whole_numbers(found[0]), markdown)
     up = "../" * page.file.src_uri.count("/")
     frame = 'class="scene" title="Moving scene" loading="lazy"'
     return SCENE.sub(lambda found: f'<iframe {frame} src="{up}scenes/{found[1]}.html#bare"></iframe>', markdown)
