@@ -3,14 +3,16 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from loop_text import SCENARIO
 from report_page import Page, numbers
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
+from kinetree.models.analysis.frequency import StateSpace
 from kinetree.models.analysis.identified import draw
 from kinetree.models.analysis.stabilisation_diagram import diagram
 from kinetree.scripts import cli
@@ -19,6 +21,7 @@ from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_pictures
 from kinetree.scripts.reports.page import Section
+from kinetree.scripts.reports.stage_pictures import draw_stages
 from kinetree.scripts.studies.indices import saltelli
 from kinetree.scripts.studies.samplers import Distribution, drawn
 from kinetree.scripts.studies.study_report import histograms, shares
@@ -94,7 +97,7 @@ def test_responses_and_poles(tmp_path: Path, figures: dict[str, Any]):
     assert (above.lines[0].get_label(), above.get_title()) == ("late [m/N]", "from f")
     assert (above.get_ylabel(), below.get_ylabel(), below.get_xlabel()) == ("gain", "phase [°]", "frequency [Hz]")
     assert above.lines[1].get_xdata()[0] == pytest.approx(math.sqrt((D / LAG + K) / M) / (2 * math.pi), rel=1e-6)  # where the denominator is real
-    one = brentq(lambda w: abs(loop(w)) - 1.0, 5.0, 100.0)
+    one = root_scalar(lambda w: abs(loop(w)) - 1.0, bracket=(5.0, 100.0)).root
     assert below.lines[1].get_xdata()[0] == pytest.approx(one / (2 * math.pi), rel=1e-6)
 
     (place,) = figures["nyquist"].axes
@@ -296,3 +299,49 @@ def test_a_stabilisation_diagram():
     for hertz in (2.0, 5.0):
         assert sorted(stable[np.abs(stable[:, 0] - hertz) < 2e-3 * hertz, 1]) == [6, 8, 10, 12]
     assert (place.get_xlabel(), place.get_ylabel()) == ("frequency [Hz]", "order")
+
+
+def test_a_measured_response(figures: dict[str, Any]):
+    """Dots are the measured values, their phases on the turn of the line that is nearest."""
+    lag = np.array([[-1.0, 0.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
+    system = StateSpace(lag, np.eye(3)[:, :1], np.eye(3)[2:], np.zeros((1, 1)))  # 1/(s + 1)³: its phase goes down to -270°
+    hertz = np.array([0.05, 0.5, 1.5])
+    measured = 1.1 / (2j * np.pi * hertz + 1.0) ** 3
+    sweep = SimpleNamespace(frequencies=hertz, outputs=("y",), measured=measured[:, None])
+    linear_pictures.draw_bode(SimpleNamespace(part=lambda *names: system), {}, ["u"], ["y"], {}, Path("dots.png"), sweep)  # type: ignore[arg-type]
+    above, below = figures["dots"].axes
+    assert line(above, 1) == pytest.approx(np.column_stack((hertz, 1.1 / (1.0 + (2 * np.pi * hertz) ** 2) ** 1.5)))
+    assert line(below, 1) == pytest.approx(np.column_stack((hertz, -3.0 * np.degrees(np.arctan(2 * np.pi * hertz)))))
+    assert above.lines[1].get_label() == "y, measured" and above.lines[1].get_marker() == "o"
+
+
+class Told(dict):
+    """Columns with units, as a result has them."""
+
+    name, time = "run", np.linspace(0.0, 1.0, 11)
+    events = [SimpleNamespace(kind="stage", time=0.4, stage="lifted"), SimpleNamespace(kind="zero", time=0.6, stage="")]
+
+    def unit(self, name: str) -> str:
+        return {"heave": "m", "pitch": "rad"}.get(name, "Pa")
+
+
+def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Panels have values in the unit on their axis, coordinates as deviations from the start; only changes of stage are marked."""
+    from matplotlib.figure import Figure
+
+    made: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch()))
+    time, part = Told.time, "cylinder.pressure_a"
+    result = Told({"heave": 0.5 + 2e-3 * np.sin(time), "pitch": 1.0 + 3e-3 * time, part: 2e7 + 1e6 * time})
+    compiled = SimpleNamespace(outputs=[SimpleNamespace(name=part)], states=[])
+    draw_stages(SimpleNamespace(coordinates=["heave", "pitch"], compiled=compiled), result, tmp_path / "run.png")
+    wanted = (
+        ("heave", "deviation\n[mm]", 2.0 * np.sin(time)),
+        ("pitch", "deviation\n[mrad]", 3.0 * time),
+        (part, "cylinder.pressure a\n[bar]", 200.0 + 10.0 * time),
+    )
+    for place, (name, label, values) in zip(made[0].axes, wanted, strict=True):
+        assert place.get_ylabel() == label and place.lines[0].get_label() == name
+        assert line(place) == pytest.approx(np.column_stack((time, values)))
+        assert [mark.get_xdata()[0] for mark in place.lines[1:]] == [0.4]  # type: ignore[index]
+    assert [text.get_text() for text in made[0].axes[0].texts] == ["lifted"] and made[0].axes[-1].get_xlabel() == "time [s]"
