@@ -1,6 +1,7 @@
 """No report is wider than the window of a telephone, whatever its names, commands and tables are."""
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,11 @@ def page_of_a_run(path: Path) -> Path:
 
 
 @needs_browser
-@pytest.mark.parametrize("made", [page_of_a_study, page_of_a_run])
-def test_no_report_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made):
+def test_no_report_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "argv", ["kinetree", "optimize", f"/home/somebody/{LONG}.toml", "--report", f"/home/somebody/{LONG}.html"])
-    path = made(tmp_path / "r.html")
+    paths = page_of_a_study(tmp_path / "study.html"), page_of_a_run(tmp_path / "run.html")
     with browser() as shell:
-        for size in (PHONE, DESK):
+        for path, size in product(paths, (PHONE, DESK)):
             page = shell.new_page(viewport=size)
             page.goto(path.as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
