@@ -23,7 +23,7 @@ def page_of_a_study(path: Path) -> Path:
     section = Section(LONG).say(LONG).picture(figure, LONG).table(HEAD, [ROW], LONG)
     beside = Section("Beside").picture(figure, "left").picture(figure, "right")
     beside.beside = True
-    return write_page(path, f"Study {LONG}", [section, beside], lead=LONG, more={"file": f"/home/somebody/{LONG}.toml", f"way {LONG}": LONG})
+    return write_page(path, f"Study {LONG}", [section, beside], lead=LONG, more={"file": f"/far/away/{LONG}.toml", f"way {LONG}": LONG})
 
 
 def page_of_a_run(path: Path) -> Path:
@@ -32,7 +32,7 @@ def page_of_a_run(path: Path) -> Path:
 
 @needs_browser
 def test_no_report_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "argv", ["kinetree", "optimize", f"/home/somebody/{LONG}.toml", "--report", f"/home/somebody/{LONG}.html"])
+    monkeypatch.setattr(sys, "argv", ["kinetree", "optimize", f"/far/away/{LONG}.toml", "--report", f"/far/away/{LONG}.html"])
     paths = page_of_a_study(tmp_path / "study.html"), page_of_a_run(tmp_path / "run.html")
     with browser() as shell:
         for path, size in product(paths, (PHONE, DESK)):
