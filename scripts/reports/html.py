@@ -13,11 +13,11 @@ from kinetree.models.result.whole_file import write_text
 if TYPE_CHECKING:
     from kinetree.models.result.result import Result
 
-STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
+STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; overflow-wrap: anywhere }
 h1 { font-size: 1.6em } h2 { font-size: 1.2em; margin-top: 2em; border-bottom: 1px solid #ccc }
 figure { margin: 1em 0 } figcaption { color: #555; font-size: 0.9em } img { max-width: 100% }
 iframe { width: 100%; height: 560px; border: 1px solid #ccc; border-radius: 8px }
-.wide { overflow-x: auto } table { border-collapse: collapse; font-size: 0.85em; font-variant-numeric: tabular-nums }
+.wide { overflow-x: auto; overflow-wrap: normal } table { border-collapse: collapse; font-size: 0.85em; font-variant-numeric: tabular-nums }
 td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #e4e4e4 } td:first-child, th:first-child { text-align: left }
 @media (prefers-color-scheme: dark) { body { background: #171b21; color: #dde3ea } figcaption { color: #9aa5b1 } a { color: #7ab7f0 }
   h2, th, td { border-color: #3a434d !important } th, code, pre { background: #222932 !important }
