@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from pydantic import BaseModel
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 Lines = list[tuple[str, str]]
 
@@ -39,6 +40,8 @@ def choices() -> dict[str, str]:
 
 def classes(annotation: Any) -> Iterator[type[BaseModel]]:
     """Tables that a type is made of."""
+    from pydantic import BaseModel
+
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

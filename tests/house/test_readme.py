@@ -35,7 +35,7 @@ def test_first_screen_shows_picture_and_both_commands():
 def test_ci_runs_the_test_commands_of_the_readme():
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if "dev.py" in line and not line.startswith("#")]
     ran = [line.removeprefix("exec ") for line in lines]
-    assert ran == ["python3 scripts/dev.py test", "python3 scripts/dev.py platforms"]
+    assert ran == ["python3 scripts/dev.py test", "python3 scripts/dev.py docs", "python3 scripts/dev.py platforms"]
     assert all(line in README for line in ran)
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
 

@@ -51,7 +51,8 @@ def replayed(record: Record) -> None:
             answers[k] = controller.answer(k * h, (x,))[0]
         if k - age > newest and (k - age > 0 or (k < len(record.rows) and record.rows[k][1] != 0.0)):  # ages begin at 0, whatever has come
             newest, received = k - age, received + 1
-            assert age * h + 1e-3 * h > sum(ways[newest])  # nothing comes before its injected delay
+            # nothing comes before its injected delay, but to a step that began late
+            assert age * h + record.lateness[k] + 1e-3 * h > sum(ways[newest])
             f = answers[newest]
         elif k > 0:
             stale += 1
