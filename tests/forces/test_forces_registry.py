@@ -9,6 +9,7 @@ import pytest
 from random_forces import random_mechanism
 
 from kinetree.models import ModelError, load
+from kinetree.models.description.reference import plain
 from kinetree.models.forces.kinds import KINDS, force_kind, offered
 from kinetree.models.run.stages import force_stands
 
@@ -86,7 +87,7 @@ def test_offered_names_have_their_units(kind: str, offered_name: str):
 def test_docs_and_packages_draw_from_the_registry():
     text = (DOCS / "format.md").read_text(encoding="utf-8")
     for name, kind in KINDS.items():
-        assert f"| `{name}` | {kind.says} |" in text
+        assert f"| `{name}` | {plain(kind.says, '*|')} |" in text
     packages = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     assert {"kinetree.models.forces", "kinetree.models.forces.kinds"} <= set(packages)
 
