@@ -161,7 +161,8 @@ def values(given: tuple[Amount, ...] | None, count: int, key: str, kind: str) ->
     if given is None:
         return (0.0,) * count
     if len(given) != count:
-        raise JointProblem(key, f"{len(given)} numbers", f"{count} for a {kind} joint")
+        order = f": {' '.join(KINDS[kind].coordinates)}" if key == "start" and count > 1 and kind in KINDS else ""
+        raise JointProblem(key, f"{len(given)} numbers", f"{count} for a {kind} joint{order}")
     return given
 
 

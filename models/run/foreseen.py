@@ -1,4 +1,4 @@
-"""What can be said of a run before it begins: events and outputs that fall away with a stage, conditions that hold from the start."""
+"""What can be said of a run before it begins: what falls away with a stage, conditions that hold from the start, a start without a motion."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def true_already(system: System) -> Iterator[str]:
     try:
         instance.set_state(*system.start())
         instance.call("outputs", 0, compiled.start_time)
-    except EvaluationError:
-        return  # a run says so
+    except EvaluationError as error:
+        yield f"the motion cannot begin as it starts: {error}; `kinetree explain` tells what to do about such a message"
+        return
     of_controllers = [name for section, name in system.description.made if section == "events"]
     guards = GUARD.rows(model_fields(compiled.ints, compiled.floats).guards)
     for guard, text in zip(guards, compiled.guards, strict=True):

@@ -8,6 +8,7 @@ import pytest
 from kinetree.fmu.unit import fmu_unit
 from kinetree.fmu.variables import Access, variable_table
 from kinetree.models import ModelError, load
+from kinetree.models.run.foreseen import foreseen
 from kinetree.scripts.commands.check import examined
 
 BODY = {"mass": 1.0, "com": [0, 0, -1], "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
@@ -171,3 +172,13 @@ def test_parameters_that_decide_how_it_is_built(what: str):
         load(d | {"stages": [{"ends": {"at": 0.2}, "set": {"k": "2 + q"}}, {}]})
     if what == "points":
         assert load(staged).compile().simulate(1.0)["q"][-1] != pytest.approx(load(d).compile().simulate(1.0)["q"][-1], abs=1e-3)
+
+
+def test_a_start_from_which_nothing_can_move_is_foreseen():
+    """A point on a free joint has no inertia about it; with three moments, or on a slide, it moves."""
+    load_of = {"mass": 2.0}
+    free = {"bodies": {"load": load_of}, "joints": {"f": {"child": "load", "type": "free"}}}
+    (told,) = foreseen(load(free).compile())
+    assert "cannot begin" in told and "body 'load' has no inertia" in told
+    assert not foreseen(load(free | {"bodies": {"load": load_of | {"inertia": [1, 1, 1, 0, 0, 0]}}}).compile())
+    assert not foreseen(load(free | {"joints": {"f": {"child": "load", "type": "prismatic"}}}).compile())
