@@ -28,16 +28,16 @@ def optimize(
     \b
     A file:
       mechanism = "lib:regulator"
-      \\[optimize]
+      [optimize]
       method = "slsqp"               # trust-constr, differential-evolution, ipopt, minimax
       multistart = 4
-      \\[optimize.variables]
+      [optimize.variables]
       k = { from = 1, to = 100, start = 20 }
-      \\[optimize.measures]
+      [optimize.measures]
       "rms(height)" = 1.0            # start end min max mean std span peak rms integral deviation settling; growth damping frequency
-      \\[optimize.constraints]
+      [optimize.constraints]
       "peak(height)" = { max = 0.5 }
-      \\[run]
+      [run]
       stop_time = 5.0
     """
     from kinetree.scripts.studies.optimise import optimise

@@ -49,12 +49,12 @@ def study(
       mechanism = "lib:regulator"    # or a file beside it
       combine = "grid"               # or pairs; random, latin, sobol, with samples and seed
       rest = ["growth"]              # damping, frequency: of the small motions about rest
-      \\[vary]
+      [vary]
       m2 = [1.0, 1.5, 2.0]
       k = { from = 20, to = 60, count = 5 }
-      \\[run]
+      [run]
       stop_time = 5.0
-      \\[report]
+      [report]
       height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
