@@ -89,8 +89,7 @@ def report(
     states = dict(zip(c.states, map(float, x), strict=True))
     linear = linearize(system, t, q, None, inputs, (), states)
     evaluation = Evaluation(system, t, inputs)
-    evaluation.call("outputs", q, zero, x)
-    evaluation.instance.outputs(t)
+    evaluation.outputs(q, zero, x)
     val = evaluation.instance.ws.val
     names, directions = loose(linear)
     return Equilibrium(

@@ -111,8 +111,7 @@ def judge(search: Search, step: Preparation, key: str) -> None:
     """Raise when a requirement does not hold in the state of rest."""
     if not step.require:
         return
-    search.evaluation.call("outputs", search.q, np.zeros(search.system.n), search.x)
-    search.evaluation.instance.outputs(search.evaluation.t)
+    search.evaluation.outputs(search.q, np.zeros(search.system.n), search.x)
     c, val = search.system.compiled, search.evaluation.instance.ws.val
     values = {name: float(val[k]) for name, k in c.registers.items()} | {column.name: float(val[column.register]) for column in c.outputs}
     for k, (sentence, law) in enumerate(step.require.items()):

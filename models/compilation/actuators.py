@@ -18,7 +18,7 @@ from kinetree.models.compilation.compiled import Column
 from kinetree.models.compilation.hidden import hidden, rate_of_state
 from kinetree.models.compilation.space import NOWHERE, Vector, position, sensed, vector_of, velocity
 from kinetree.models.description.schema import Actuator, Chambers
-from kinetree.models.description.units.joint_units import drive_units
+from kinetree.models.description.units.joint_units import actuator_units, way_driven
 from kinetree.models.expressions import registers as phases
 from kinetree.models.forces.along import end_stops, push, rubbing, speed_of
 from kinetree.models.hydraulics.terms import CAVITATION, LEAST_VOLUME, bulk_modulus
@@ -54,9 +54,8 @@ def add_actuator(builder: Builder, label: str, actuator: Actuator) -> None:
     names = builder.registers.names
     sources = {**{key: f"{label}.{source}" for key, source in HELD.items()}, "t0": "t"}
     builder.latches += [(builder.register(name(source).node), names[hidden(label, key)]) for key, source in sources.items()]
-    _, way, mass = drive_units(builder.description.joints, actuator.coordinate)
-    units = {"length": way, "speed": f"{way}/s", "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}
-    builder.columns += [Column(f"{label}.{key}", 0, unit, TEXTS[key]) for key, unit in units.items()]
+    units = actuator_units(way_driven(builder.description.joints, actuator.coordinate))
+    builder.columns += [Column(f"{label}.{key}", 0, units[key], text) for key, text in TEXTS.items()]
 
 
 TEXTS = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kinetree.models.compilation.hidden import free_name, hidden
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.parts.following_parts import filter_states, followings
 from kinetree.models.description.parts.value_parts import Input, State
 from kinetree.models.description.schema import Actuator, Description
-from kinetree.models.description.units.joint_units import drive_units
+from kinetree.models.description.units.joint_units import actuator_units, way_driven
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.hydraulics.kinds import KINDS as HYDRAULICS
 from kinetree.models.hydraulics.kinds import Hydraulic
@@ -20,10 +22,10 @@ def inputs_of(description: Description) -> dict[str, Input]:
     """All inputs: of the description, of its actuators, and last those that hosts do not see; all structures of a mechanism have the same ones."""
     found = dict(description.inputs)
     for label, actuator in description.actuators.items():
-        force, way, _ = drive_units(description.joints, actuator.coordinate)
-        found[f"{label}.force"] = Input(start=actuator.force, unit=force, text="Force at the beginning of the step")
-        found[f"{label}.stiffness"] = Input(unit=f"{force}/{way}", text="dF/ds: change of the force with the length within the step")
-        found[f"{label}.damping"] = Input(unit=f"{force}.s/{way}", text="dF/dv: change of the force with the speed within the step")
+        units = actuator_units(way_driven(description.joints, actuator.coordinate))
+        found[f"{label}.force"] = Input(start=actuator.force, unit=units["force"], text="Force at the beginning of the step")
+        found[f"{label}.stiffness"] = Input(unit=units["stiffness"], text="dF/ds: change of the force with the length within the step")
+        found[f"{label}.damping"] = Input(unit=units["damping"], text="dF/dv: change of the force with the speed within the step")
         if actuator.chambers is not None:
             for side in "ab":
                 found[f"{label}.flow_{side}"] = Input(unit="m3/s", text=f"Flow into chamber {side}")
@@ -33,6 +35,12 @@ def inputs_of(description: Description) -> dict[str, Input]:
 def held(label: str) -> tuple[str, ...]:
     """Registers an actuator holds during a communication step; inputs of the engine that hosts do not see."""
     return (*(hidden(label, key) for key in HELD), hidden(label, "t0"))
+
+
+def told_inputs(names: Collection[str]) -> frozenset[str]:
+    """Those of some inputs that tell an actuator how its force changes on the way since a communication step began."""
+    labels = {name.removesuffix(hidden("", "t0")) for name in names if name.endswith(hidden("", "t0"))}
+    return frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
 
 
 def held_inputs(description: Description) -> tuple[str, ...]:

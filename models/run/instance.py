@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.compilation.additions import HELD
+from kinetree.models.compilation.additions import told_inputs
 from kinetree.models.compilation.blocks import allocate, model_fields, with_groups
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
@@ -44,9 +44,7 @@ class Instance:
         self._inputs = val[first : first + len(c.inputs)]
         self._x_start = val[c.start_x : c.start_x + self.ws.x.size]
         self._place = {name: k for k, name in enumerate(c.inputs)}
-        ends = tuple(f":{key}" for key in HELD)
-        labels = dict.fromkeys(name.rpartition(":")[0] for name in c.inputs if name.endswith(ends))
-        self._told = frozenset(f"{label}.{key}" for label in labels for key in ("stiffness", "damping"))
+        self._told = told_inputs(c.inputs)
         self._starts = np.empty(len(c.inputs))
         self._given = np.empty(len(c.inputs))
         self._nu = self.ws.u.size

@@ -35,18 +35,26 @@ class Evaluation:
         self.inputs = self.instance.ws.val[[c.registers[name] for name in c.inputs]].copy()
         self.start_x = self.instance.ws.val[c.start_x : c.start_x + len(c.states)].copy()
 
-    def call(self, entry: str, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> None:
-        """Evaluate an entry point of a state."""
+    def place(self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> None:
+        """Write a state and the inputs, other ones if they are given."""
         c = self.system.compiled
         values = self.inputs if inputs is None else inputs
         self.instance.set_state(q, u, dict(zip(c.inputs, map(float, values), strict=True)))
         self.instance.ws.x[:] = x
+
+    def call(self, entry: str, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> None:
+        """Evaluate an entry point of a state."""
+        self.place(q, u, x, inputs)
         self.instance.call(entry, 0, self.t)
+
+    def outputs(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
+        """Evaluate everything that can be measured at a state, where a communication step begins."""
+        self.place(q, u, x)
+        self.instance.outputs(self.t)
 
     def begin(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> None:
         """Let a communication step begin at a state: what actuators hold is what they have there."""
-        self.call("outputs", q, u, x)
-        self.instance.outputs(self.t)
+        self.outputs(q, u, x)
         registers = self.system.compiled.registers
         self.inputs[:] = self.instance.ws.val[[registers[name] for name in self.system.compiled.inputs]]
 

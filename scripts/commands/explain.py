@@ -1,6 +1,7 @@
 """`kinetree explain`: what a key, a table, a function or an error message is about."""
 
 import re
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -36,6 +37,7 @@ def explain(
         typer.echo(f"\n{text}")
 
 
+@cache
 def tables() -> list[tuple[str, type]]:
     """(label, model) of every table of the format; a label's words name the table, its sections first."""
     from kinetree.models.description.parts.controller_parts import CONTROLLERS

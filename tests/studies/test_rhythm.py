@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from loop_text import SCENARIO
 from test_hil import MASS, compiled, scenario
 
 from kinetree.scripts import cli
@@ -18,24 +19,10 @@ from kinetree.scripts.hil.loop import Injected, Record
 from kinetree.scripts.hil.rhythm import library
 from kinetree.scripts.hil.scenario import read_scenario
 
-TEXT = """{head}mechanism = "m.json"
-step = 0.005
-stop_time = {stop}
-{late}
-[channel]
-{channel}
-[[loops]]
-measure = "place"
-command = "f"
-setpoint = 1.0
-kp = 8.0
-kd = 4.0
-filter = 0.02
-"""
-
 
 def text(head: str = "", late: str = "", stop: float = 0.4) -> str:
-    return TEXT.format(head=head, late=late, stop=stop, channel="{channel}")
+    """The scenario of a sliding mass with steps of 5 ms, and more keys before its tables."""
+    return head + SCENARIO.replace("step = 0.01\n", f"step = 0.005\n{late}\n").replace("stop_time = 3.0", f"stop_time = {stop}")
 
 
 def replayed(record: Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from typing import Any
 
 from kinetree.models.description.checks import (
@@ -22,6 +23,7 @@ from kinetree.models.description.checks import (
 )
 from kinetree.models.description.checks.number_checks import check_bounds
 from kinetree.models.description.errors import MOST_PROBLEMS, Problem, shown, suggestion
+from kinetree.models.description.frozen import frozen
 from kinetree.models.description.joints import joint_elements
 from kinetree.models.description.names import MEASURES, Names, collect, expressions, fault, name_fault
 from kinetree.models.description.parameters import evaluate_parameters
@@ -64,6 +66,11 @@ class Checker:
         """Something that may be meant: said, not refused."""
         if len(self.warnings) < MOST_PROBLEMS:
             self.warnings.append(Problem(key_path(path), found, expected, hint, self.origin.file, self.origin.line(path), column))
+
+    @cached_property
+    def deciding(self) -> dict[str, str]:
+        """Parameters that decide how the mechanism is built, with what they decide."""
+        return frozen(self.description)
 
     @property
     def full(self) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from kinetree.models.description.checks.number_checks import check_order, check_set, check_signs
 from kinetree.models.description.errors import shown
-from kinetree.models.description.frozen import frozen
 from kinetree.models.description.parameters import shortened
 from kinetree.models.description.parts.part import Part, Point
 from kinetree.models.description.parts.value_parts import Output
@@ -277,7 +276,7 @@ def named(value: float | str) -> frozenset[str]:
 
 def check_frozen(checker: Checker, path: Path, targets: Iterable[str]) -> None:
     """Parameters that decide how the mechanism is built cannot be set while it runs; the end of a stage builds the next one with its numbers."""
-    deciding = frozen(checker.description) if any(name in checker.description.parameters for name in targets) else {}
+    deciding = checker.deciding if any(name in checker.description.parameters for name in targets) else {}
     for name in targets:
         if name in deciding:
             expected = "a parameter that may change during a run"

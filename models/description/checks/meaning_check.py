@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kinetree.models.description.names import expressions
+from kinetree.models.description.parts.following_parts import followings
 from kinetree.models.description.units.joint_units import form_units
 from kinetree.models.expressions.nodes import ExpressionError, leaves
 from kinetree.models.expressions.text import parse
@@ -39,8 +40,9 @@ def warn_unused(checker: Checker) -> None:
     for name in d.parameters:
         if name not in used | set_names and not copied(name, checker):
             checker.warn(("parameters", name), hint="nothing uses this parameter")
+    followed = {name for _, each in followings(d) for name in (each.input, each.rate, each.acceleration)}
     for name in d.inputs:
-        if name not in used and ("inputs", name) not in d.made and not followed(name, checker):
+        if name not in used and ("inputs", name) not in d.made and name not in followed:
             checker.warn(("inputs", name), hint="nothing uses this input")
     looked_into = " ".join(texts) + " ".join(told(d.forces))
     for name in d.tables:
@@ -51,12 +53,6 @@ def warn_unused(checker: Checker) -> None:
 def copied(name: str, checker: Checker) -> bool:
     """Whether a parameter counts copies, which are made before this check."""
     return bool(checker.origin.templates) or "copies" in checker.origin.text and name in checker.origin.text.partition("copies")[2][:10_000]
-
-
-def followed(name: str, checker: Checker) -> bool:
-    """Whether a motion is given by an input."""
-    given = [each.follow for joint in checker.description.joints.values() for each in joint.transforms or () if each.follow is not None]
-    return any(name in (each.input, each.rate, each.acceleration) for each in given)
 
 
 def told(forces: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from kinetree.models.description.errors import shown
 from kinetree.models.description.parts.value_parts import Output
 from kinetree.models.description.quantities import Expression
 from kinetree.models.description.units.dimensions import Clash, Dimension, alike, dimension_of, infer
-from kinetree.models.description.units.joint_units import driving, form_units, rate_unit
+from kinetree.models.description.units.joint_units import actuator_units, form_units, rate_unit
 from kinetree.models.description.units.si import Measured
 from kinetree.models.description.units.unit import UnitError, fits, parse_unit
 from kinetree.models.expressions.nodes import Leaf, leaves
@@ -64,9 +64,8 @@ class Units:
                     self.known[name] = unit
 
         for label, actuator in d.actuators.items():
-            force, way, mass = driving("m" if actuator.coordinate is None else coordinate_units(checker).get(actuator.coordinate, ""))
-            told = {"force": force, "length": way, "speed": f"{way}/s", "mean_speed": f"{way}/s", "acceleration": f"{way}/s2", "effective_mass": mass}
-            self.known |= {f"{label}.{key}": unit for key, unit in told.items() if way}
+            way = "m" if actuator.coordinate is None else coordinate_units(checker).get(actuator.coordinate, "")
+            self.known |= {f"{label}.{key}": unit for key, unit in actuator_units(way).items() if way}
 
     def of_target(self, name: str) -> tuple[str, ...]:
         """The unit of what an event or the end of a stage sets."""

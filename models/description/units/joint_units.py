@@ -39,17 +39,16 @@ def form_units(form: JointForm) -> dict[str, str]:
     return {name: found[name] for name in (*form.coordinates, *form.speeds)}
 
 
-def drive_units(joints: Mapping[str, JointSpec], coordinate: str | None) -> tuple[str, str, str]:
-    """Units of what drives a coordinate, or a length (None): of the force, of its way, and of the force per acceleration."""
-    way = "m"
-    if coordinate is not None:
-        way = next((units[coordinate] for name, joint in joints.items() if coordinate in (units := form_units(joint_elements(joint, name)))), "rad")
-    return driving(way)
+def way_driven(joints: Mapping[str, JointSpec], coordinate: str | None) -> str:
+    """The unit of a coordinate that something drives, or of a length (None)."""
+    return "m" if coordinate is None else joint_units(joints).get(coordinate, ("rad", ""))[0]
 
 
-def driving(way: str) -> tuple[str, str, str]:
-    """Units of force, way and force per acceleration where the way has a unit."""
-    return {"m": ("N", "m", "kg"), "rad": ("N.m", "rad", "kg.m2")}.get(way, ("J", way, "kg.m2"))
+def actuator_units(way: str) -> dict[str, str]:
+    """Units of what an actuator is told and tells, by the unit of its way; force times speed is a power."""
+    force, mass = {"m": ("N", "kg"), "rad": ("N.m", "kg.m2")}.get(way, ("J", "kg.m2"))
+    told = {"force": force, "stiffness": f"{force}/{way}", "damping": f"{force}.s/{way}"}
+    return told | {"length": way, "speed": f"{way}/s", "acceleration": f"{way}/s2", "mean_speed": f"{way}/s", "effective_mass": mass}
 
 
 def rate_unit(unit: str) -> str:
