@@ -21,7 +21,7 @@ from kinetree.solvers.layout import Op
 SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 TESTS = {Op.LT: "{0} < {1}", Op.LE: "{0} <= {1}", Op.GT: "{0} > {1}", Op.GE: "{0} >= {1}", Op.EQ: "{0} == {1}", Op.NE: "{0} != {1}"}
 TESTS |= {Op.AND: "{0} != 0.0 && {1} != 0.0", Op.OR: "{0} != 0.0 || {1} != 0.0", Op.NOT: "{0} == 0.0"}
-FORMS = {Op.IF: "{0} != 0.0 ? {1} : {2}", Op.MIN: "{1} < {0} ? {1} : {0}", Op.MAX: "{1} > {0} ? {1} : {0}", Op.NEG: "-{0}", Op.COPY: "{0}"}
+FORMS = {Op.IF: "{0} != 0.0 ? {1} : {2}", Op.MIN: "{1} < {0} ? {1} : {0}", Op.MAX: "{1} > {0} ? {1} : {0}", Op.NEG: "-{0}"}
 FORMS |= {Op.SIGN: "{0} > 0.0 ? 1.0 : {0} < 0.0 ? -1.0 : {0}"} | {op: f"{test} ? 1.0 : 0.0" for op, test in TESTS.items()}
 FORMS |= {op: f"{{0}} {sign} {{1}}" for op, sign in SIGNS.items()}
 

@@ -97,7 +97,6 @@ def choice(op: Op) -> Callable[..., Node]:
 
 
 DERIVATIVES: dict[Op, Callable[..., Node]] = {
-    Op.COPY: lambda node, a, da: da,
     Op.ADD: lambda node, a, b, da, db: plus(da, db),
     Op.SUB: lambda node, a, b, da, db: minus(da, db),
     Op.MUL: lambda node, a, b, da, db: plus(times(da, b), times(a, db)),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kinetree.models.expressions.functions import FUNCTIONS
-from kinetree.models.expressions.nodes import Const, ExpressionError, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.nodes import Const, Der, ExpressionError, Leaf, Lookup, Node, Operation, postorder
+from kinetree.models.expressions.text import parse
 from kinetree.solvers.layout import Op
 
 SIGNS = {
@@ -23,7 +24,7 @@ def written(node: Node) -> str:
         if isinstance(each, Const):
             texts[each] = repr(each.value) if each.value >= 0.0 else f"({each.value!r})"
         elif isinstance(each, Leaf):
-            texts[each] = each.key
+            texts[each] = name_of(each)
         elif isinstance(each, Lookup) and each.op in (Op.TABLE1, Op.TABLE2):
             texts[each] = f"table({each.table!r}, {', '.join(inner)})"
         elif isinstance(each, Lookup):
@@ -36,9 +37,17 @@ def written(node: Node) -> str:
     return texts[node]
 
 
+def name_of(leaf: Leaf) -> str:
+    """In quotation marks where the bare name reads as something else: 'j-1'."""
+    try:
+        if parse(leaf.key) is leaf:
+            return leaf.key
+    except ExpressionError:  # der(j-1)
+        pass
+    return f"der('{leaf.name}')" if isinstance(leaf, Der) else f"'{leaf.name}'"
+
+
 def operation(op: Op, inner: list[str]) -> str:
-    if op == Op.COPY:
-        return inner[0]
     if op in BEFORE:
         return f"({BEFORE[op]}{inner[0]})"
     return f"({inner[0]} {SIGNS[op]} {inner[1]})" if op in SIGNS else f"{CALLS[op]}({', '.join(inner)})"

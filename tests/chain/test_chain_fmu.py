@@ -85,6 +85,22 @@ def test_slopes_of_inputs_are_followed_exactly():
     assert twin.get(["x3"])[0] == pytest.approx(expected["x3"][-1], abs=1e-5)  # cubic now, parabolas between: (0.05)^4
 
 
+@pytest.mark.parametrize("force", ["pull", "pull*t", "pull*t**2", "pull*(t - 1)**2"])
+def test_motion_from_rest_is_proportional_to_its_forces(force):
+    """By powers of two exactly, roots of the masses are whole: no size of a force is another case than any other."""
+    shared = {"mass": [1.0, 1.0, 4.0], "stiffness": [2.0, STIFF, 3.0, 0.0], "damping": [0.1, 0.0, 0.2, 0.0], "forces": {"x3": force}}
+    mechanism = load({"inputs": {"pull": 1.0}, "chain": shared, "run": {"stop_time": 1.0, "output_step": 0.05}})
+    reached = []
+    for pull in (1.0, 0.25, 0.5, 2.0, 4.0):
+        twin = InProcess(fmu_unit(mechanism)).start({"pull": pull})
+        for k in range(1, 6):
+            twin.step(0.2 * k)
+        reached.append(np.array(twin.get(list(names(mechanism.chain())))) / pull)
+    assert np.abs(reached[0]).min() > 0.0
+    for each in reached[1:]:
+        assert np.array_equal(each, reached[0])
+
+
 def test_an_integrator_that_is_asked_for_takes_the_place_of_the_matrices():
     unit = fmu_unit(load(chain("unsymmetric")), "rk45")
     assert unit.header.matrix_steps == 0 and unit.chain is None and unit.run.integrator == "rk45"

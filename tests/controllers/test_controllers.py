@@ -325,3 +325,14 @@ def test_what_is_read_has_the_unit_of_what_is_measured_and_a_setpoint_of_another
         with pytest.raises(ModelError, match="expected a value in m"):
             load(slider(controller | {"setpoint": "way"}, parameters={"way": {"value": 0.1, "unit": "rad"}})).compile()
         load(slider(controller | {"setpoint": "way"}, parameters={"way": {"value": 100, "unit": "mm"}})).compile()
+
+
+@pytest.mark.parametrize("name", ["rate/max", "j-1", "der-1"])
+def test_a_setpoint_led_ahead_may_read_a_parameter_whose_name_stands_in_quotes(name):
+    """The derivative of 'rate/max'*t is the parameter, not a quotient: it moves as with a parameter of a plain name, k(s* - s) + c v* = m a."""
+    law = {"measure": "s", "kp": 40.0, "kd": 12.0, "filter": 0.01, "speed_forward": 12.0}
+    run = {"run": {"stop_time": 0.5, "output_step": 0.1}}
+    quoted = load(slider({**law, "setpoint": f"'{name}'*t"}, parameters={name: 0.6}, **run)).compile().simulate()
+    plain = load(slider({**law, "setpoint": "speed*t"}, parameters={"speed": 0.6}, **run)).compile().simulate()
+    still = load(slider({**law, "setpoint": "speed*t", "speed_forward": 0.0}, parameters={"speed": 0.6}, **run)).compile().simulate()
+    assert np.array_equal(quoted["s"], plain["s"]) and abs(quoted["s"][-1] - still["s"][-1]) > 0.01

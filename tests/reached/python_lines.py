@@ -2,7 +2,8 @@
 
 Two runs of pytest under coverage.py, processes that tests start included: all tests with compiled kernels, then those of the kernels' rooms with
 the kernels as plain Python, where a test that takes too long is left out. The table counts models, fmu_src and scripts by the first run, solvers
-by both. What is kept in build/reached tells the tool for mutants which tests execute a line.
+by both. What is kept in build/reached tells the tool for mutants which tests execute a line. Rooms or files of tests as arguments renew what is
+known of those alone.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
@@ -42,18 +44,13 @@ LEFT_OUT = ("if TYPE_CHECKING:", r'if __name__ == "__main__":', r"^\s*\.\.\.$", 
 
 
 @dataclass
-class Run:
-    """What one run of pytest reached: tests by line, and the seconds of every test that passed."""
+class Part:
+    """What one start of pytest reached: tests by line of the sources of that day, and the seconds of every test that passed."""
 
-    name: str
-    folder: Path = field(init=False)
+    folder: Path
 
-    def __post_init__(self) -> None:
-        self.folder = KEPT / self.name
-
-    def measure(self, arguments: Iterable[str]) -> int:
+    def measure(self, plain: bool, arguments: Iterable[str], cache: Path) -> int:
         """Run pytest; what it reached is combined over all processes."""
-        shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.settings().write_text(
             "[run]\nparallel = true\nconcurrency = thread\nsigterm = true\ncontext = ${PYTEST_CURRENT_TEST-}\n"
@@ -67,9 +64,8 @@ class Run:
         # processes that tests start read the same settings, where the name of the test stands for itself
         environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), TIMES: str(self.folder / "times.json"), STARTED: str(self.settings())}
         environment.pop("PYTEST_CURRENT_TEST", None)
-        # what is kept from earlier runs would not be made again, so that nothing would be seen of how it is made
-        environment["KINETREE_CACHE"] = str(private_cache(self.folder / "cache", without=("source", "specialised")))
-        if self.name == "plain":
+        environment["KINETREE_CACHE"] = str(cache)
+        if plain:
             environment |= {"NUMBA_DISABLE_JIT": "1", LIMIT: str(PLAIN_LIMIT)}
         coverage = [sys.executable, "-m", "coverage"]
         pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", *arguments]
@@ -79,9 +75,6 @@ class Run:
 
     def settings(self) -> Path:
         return self.folder / "settings"
-
-    def there(self) -> bool:
-        return (self.folder / "data").exists()
 
     @cached_property
     def data(self) -> CoverageData:
@@ -93,14 +86,69 @@ class Run:
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """By test, of those that passed: only they can tell of a mutant."""
         return json.loads((self.folder / "times.json").read_text(encoding="utf-8"))
+
+    @cached_property
+    def asked(self) -> list[str]:
+        """The rooms or files of tests that ran; none of them is all."""
+        return json.loads((self.folder / "asked.json").read_text(encoding="utf-8"))
+
+    def lines(self, name: str) -> dict[int, list[str]]:
+        """By line of a file as it stands today, what executed it."""
+        then = self.data.contexts_by_lineno(str(ROOT / name))
+        return {new: then[old] for old, new in moved(self.folder / "sources" / name, ROOT / name).items() if old in then}
+
+
+class Run:
+    """What the tests reach in one way of running kernels: all of them once, then rooms or files of tests that were asked again."""
+
+    def __init__(self, name: str):
+        self.name, self.folder = name, KEPT / name
+        self.parts = [Part(path) for path in sorted(self.folder.glob("part-*")) if (path / "asked.json").exists()]
+
+    def measure(self, marks: Iterable[str] = (), rooms: Sequence[str] = (), again: bool = False) -> int:
+        """Run the tests of some rooms, or all; with `again` what is known of other tests stays."""
+        if not again:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.parts = []
+        part = Part(self.folder / f"part-{1 + max((int(path.name[5:]) for path in self.folder.glob('part-*')), default=-1):03d}")
+        with tempfile.TemporaryDirectory() as folder:
+            # what is kept from earlier runs would not be made again, so that nothing would be seen of how it is made
+            cache = private_cache(Path(folder) / "cache", without=("source", "specialised"))
+            code = part.measure(self.name == "plain", [*marks, *rooms], cache)
+        (part.folder / "asked.json").write_text(json.dumps(list(rooms)), encoding="utf-8")
+        self.parts.append(part)
+        self.__dict__.pop("seconds", None)
+        return code
+
+    def there(self) -> bool:
+        return bool(self.parts)
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """By test, of those that passed when they ran last: only they can tell of a mutant."""
+        found: dict[str, float] = {}
+        for part in self.parts:
+            rooms = tuple(part.asked)
+            found = {test: time for test, time in found.items() if rooms and not test.startswith(rooms)} | part.seconds
+        return found
 
     def tests(self, name: str) -> dict[int, set[str]]:
         """By line of a file as it stands today, the tests that passed and executed it; what happens on import belongs to none of them."""
-        then = {line: {PHASE.sub("", test) for test in tests} for line, tests in self.data.contexts_by_lineno(str(ROOT / name)).items()}
-        there = {line: {test for test in tests if test in self.seconds} for line, tests in then.items()}
-        return {new: there[old] for old, new in moved(self.folder / "sources" / name, ROOT / name).items() if old in there}
+        found: dict[int, set[str]] = {}
+        for k, part in enumerate(self.parts):
+            later = [tuple(each.asked) for each in self.parts[k + 1 :]]
+            for line, contexts in part.lines(name).items():
+                tests = (PHASE.sub("", test) for test in contexts)
+                told = {
+                    test for test in tests if test in self.seconds and test in part.seconds and not any(test.startswith(each or "") for each in later)
+                }
+                found.setdefault(line, set()).update(told)
+        return found
+
+    def reached(self, name: str) -> set[int]:
+        """Lines of a file as it stands today that anything executes."""
+        return set[int]().union(*(part.lines(name) for part in self.parts))
 
 
 def moved(before: Path, now: Path) -> dict[int, int]:
@@ -127,12 +175,13 @@ def files(runs: Iterable[Run], layers: Iterable[str] = LAYERS) -> list[File]:
 
     known = [run for run in runs if run.there()]
     found = []
-    analyser = Coverage(data_file=None, config_file=str(known[0].settings()))
+    analyser = Coverage(data_file=None, config_file=str(known[0].parts[0].settings()))
     for layer in layers:
         for path in sorted((ROOT / layer).rglob("*.py")):
             _, statements, excluded, _, _ = analyser.analysis2(str(path))
-            reached = set[int]().union(*(run.data.lines(str(path)) or [] for run in known))
-            found.append(File(path.relative_to(ROOT).as_posix(), len(statements), [line for line in statements if line not in reached]))
+            name = path.relative_to(ROOT).as_posix()
+            reached = set[int]().union(*(run.reached(name) for run in known))
+            found.append(File(name, len(statements), [line for line in statements if line not in reached]))
     return found
 
 
@@ -170,14 +219,16 @@ def spans(lines: list[int]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py coverage", description="Lines that the fast tests reach, and which test reaches which")
+    parser.add_argument("rooms", nargs="*", help="rooms or files of tests that run again, where the rest is known: tests/run")
     parser.add_argument("--runs", default=",".join(RUNS), help="which runs: compiled kernels, plain Python; '' prints what is known")
     parser.add_argument("--all", action="store_true", help="the slow tests too")
     parser.add_argument("--missed", action="store_true", help="list the lines that no test reaches")
     options = parser.parse_args()
     failed, slow = 0, "not platforms" if options.all else "not slow and not platforms"
     for name in filter(None, options.runs.split(",")):
-        rooms = [f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else []
-        failed |= Run(name).measure(["-m", slow if name != "plain" else "not slow and not platforms and not host", *rooms])
+        rooms = options.rooms or ([f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else [])
+        marks = slow if name != "plain" else "not slow and not platforms and not host"
+        failed |= Run(name).measure(["-m", marks], rooms, again=bool(options.rooms))
     known = [run for run in map(Run, RUNS) if run.there()]
     if not known:
         print("Nothing was measured yet: python3 scripts/dev.py coverage")

@@ -53,13 +53,33 @@ def test_a_run_knows_tests_by_line_also_through_processes(tmp_path: Path, monkey
     (tmp_path / "conftest.py").write_text("import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n")
     (tmp_path / "test_half.py").write_text(TESTS)
     run = Run("compiled")
-    assert run.measure(["test_half.py"]) == 0
+    assert run.measure(rooms=["test_half.py"]) == 0
     assert set(run.seconds) == {"test_half.py::test_half", "test_half.py::test_elsewhere"}
     tests = run.tests("models/half.py")
     assert tests[4] == set(run.seconds) and tests[3] == {"test_half.py::test_elsewhere"} and not tests.get(8)
     assert [(each.lines, each.missed) for each in files([run], ["models"])] == [(6, [8])]
     (tmp_path / "models" / "half.py").write_text("# moved\n" + SOURCE)
     assert run.tests("models/half.py")[4] == {"test_half.py::test_elsewhere"}
+
+
+def test_what_is_measured_again_takes_the_place_of_what_its_tests_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("coverage")
+    for name, value in (("ROOT", tmp_path), ("KEPT", tmp_path / "kept"), ("LAYERS", ("models",))):
+        monkeypatch.setattr(python_lines, name, value)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "half.py").write_text(SOURCE)
+    (tmp_path / "conftest.py").write_text("import sys\nsys.path.insert(0, 'models')\n")
+    test = "from half import half\n\ndef test_{0}():\n    half({1})\n"
+    (tmp_path / "test_a.py").write_text(test.format("a", 4))
+    (tmp_path / "test_b.py").write_text(test.format("b", 4))
+    assert Run("compiled").measure() == 0
+    (tmp_path / "models" / "half.py").write_text("# moved\n" + SOURCE)
+    (tmp_path / "test_b.py").write_text(test.format("b", -4) + test.format("c", 4))
+    assert Run("compiled").measure(rooms=["test_b.py"], again=True) == 0
+    run = Run("compiled")
+    tests = run.tests("models/half.py")
+    assert tests[4] == {"test_b.py::test_b"} and tests[5] == {"test_a.py::test_a", "test_b.py::test_b", "test_b.py::test_c"}
+    assert set(run.seconds) == tests[5] and run.reached("models/half.py") >= {2, 3, 4, 5} and files([run], ["models"])[0].missed == [9]
 
 
 def test_what_no_call_reaches_is_listed():

@@ -17,7 +17,7 @@ ANGLE = BASE.index("rad")
 SAME = (Op.ADD, Op.SUB, Op.MIN, Op.MAX)
 COMPARISONS = (Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE)
 OF_NUMBERS = (Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.SINH, Op.COSH, Op.TANH, Op.EXP, Op.LOG)
-KEEPING = (Op.NEG, Op.ABS, Op.COPY)
+KEEPING = (Op.NEG, Op.ABS)
 SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "==", Op.NE: "!="}
 
 
