@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from python_lines import ROOT, Run
 
 LOOKING = "tests/house/"  # at the tree, which a copy is not
-BOX = 30.0  # seconds of the processor that the tests of one mutant take in the tree, in all
+BOX = 30.0  # seconds of the processor that the tests of one mutant take in the tree, at first
+REST = 240.0  # and then, of those that did not fit
 
 
 class Chosen:
     """The tests of one run: kernels compiled, or as plain Python."""
 
-    def __init__(self, name: str, box: float = BOX):
-        self.run, self.box = Run(name), box
+    def __init__(self, name: str, box: float = BOX, rest: float = REST):
+        self.run, self.box, self.rest = Run(name), box, rest
         self.by_file: dict[str, dict[int, set[str]]] = {}
 
     @cached_property
@@ -36,10 +37,10 @@ class Chosen:
         everywhere = on_import(name, lines) or not tests and any(line in known for line in lines)
         return set[str]().union(*known.values()) if everywhere else tests
 
-    def tests(self, name: str, lines: Iterable[int]) -> list[str]:
-        """In the order in which they run, as many as the box of time holds; each function of tests once before any of them twice."""
-        found = [test for test in self.reached(name, list(lines)) if not test.startswith(LOOKING)]
-        return boxed(found, self.run.seconds, room_of_tests(name), self.box)
+    def tests(self, name: str, lines: Iterable[int], but: Sequence[str] = ()) -> list[str]:
+        """In the order in which they run, as many as the box of time holds, or the rest of them."""
+        found = [test for test in self.reached(name, list(lines)) - set(but) if not test.startswith(LOOKING)]
+        return boxed(found, self.run.seconds, room_of_tests(name), self.rest if but else self.box)
 
     def seconds(self, tests: Iterable[str]) -> float:
         return sum(self.run.seconds[test] for test in tests)

@@ -1,9 +1,10 @@
 """Small wrong changes made on purpose: which of them do the tests see? `python3 scripts/dev.py mutants` runs it; survivors are listed to be judged.
 
-A mutant changes one place of one file in a copy of the tree. Against a change of Python run the tests that execute its lines, nearest first,
-within a box of time (`python3 scripts/dev.py coverage` finds out which; kernels run as plain Python, no engine is built per mutant); against one
-of the C shell the sequences of calls and the tests of FMUs. A failing test kills a mutant, and so does one that no longer ends. What makes the
-same program does not count.
+A mutant changes one place of one file in a copy of the tree. Against a change of Python run the tests that execute its lines, nearest first
+(`python3 scripts/dev.py coverage` finds out which; kernels run as plain Python, no engine is built per mutant), a box of time full and, if none of
+them fails, the rest of them; against one of the C shell the sequences of calls and the tests of FMUs. A failing test kills a mutant, and so does
+one that no longer ends. What makes the same program does not count. `--groups kernels,events,models/compilation,shell,scripts --share` is the sample
+from which a share of survivors is told: as many of each as it has lines.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from types import CodeType
 
 import c_places
 import places
-from chosen import BOX, Chosen
+from chosen import BOX, REST, Chosen
 from places import Place
 from trials import LAYERS, ROOT, Copy
 
@@ -32,11 +33,14 @@ GROUPS = {
     "kernels": (
         "solvers/algebra",
         "solvers/contacts",
+        "solvers/elements",
         "solvers/engine",
         "solvers/expressions",
         "solvers/integrate",
         "solvers/literal",
         "solvers/loops",
+        "solvers/numbers",
+        "solvers/sensors",
     ),
     "chains": ("solvers/chain", "models/chain"),
     "events": ("solvers/run", "models/run"),
@@ -61,6 +65,7 @@ GROUPS = {
         "scripts/commands",
         "scripts/hil",
         "scripts/fmi",
+        "scripts/studio",
     ),
 }
 # a native FMU's C code is no Python whose lines could be followed; nearest first
@@ -112,6 +117,17 @@ def group_of(name: str) -> str:
     return next((group for group, rooms in GROUPS.items() if name.endswith(suffix) and name.startswith(rooms)), "")
 
 
+def files_of(group: str) -> list[str]:
+    """Sources of a group, or of a folder."""
+    return [name for name in sources() if (group_of(name) == group if group in GROUPS else name.startswith(f"{group.rstrip('/')}/"))]
+
+
+def shares(groups: dict[str, list[str]], count: int) -> dict[str, int]:
+    """How many of each, in proportion to lines, one at least."""
+    lines = {group: sum((ROOT / name).read_bytes().count(b"\n") for name in names) for group, names in groups.items()}
+    return {group: max(1, round(count * of / sum(lines.values()))) for group, of in lines.items()}
+
+
 def places_of(name: str, root: Path = ROOT) -> list[Place]:
     return list((c_places if name.endswith(".c") else places).places(root / name))
 
@@ -140,28 +156,30 @@ def judged() -> set[tuple[str, str, str, str]]:
     return {(each["file"], each["line"], each["before"], each["after"]) for each in found}
 
 
-def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> tuple[list[str], float]:
-    """What runs against a change, and the seconds that may take; without a map the tests of the file's room."""
+def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> list[tuple[list[str], float]]:
+    """What runs against a change, and the seconds that may take: at first what fits into the box, then the rest."""
     if name.endswith(".c"):
-        return SHELL_TESTS, SHELL_TESTS_LAST
+        return [(SHELL_TESTS, SHELL_TESTS_LAST)]
     chosen = maps["plain" if name.startswith("solvers/") else "compiled"]
     if not chosen.there:
         raise SystemExit(f"Which tests execute {name} is not known yet: python3 scripts/dev.py coverage")
     tests = chosen.tests(name, place.lines)
-    return tests, 90.0 + 12.0 * chosen.seconds(tests)  # a loaded machine is slower than its processor
+    rows = [tests, chosen.tests(name, place.lines, but=tests)]
+    return [(each, 60.0 + 6.0 * chosen.seconds(each)) for each in rows if each]  # a loaded machine is slower than its processor
 
 
 def run(options: argparse.Namespace) -> int:
     """Try mutants until they, or the minutes, are used up; print and write what came of them."""
-    wanted = {group: [name for name in sources() if group_of(name) == group] for group in options.groups.split(",")} if options.groups else {}
+    wanted = {group: files_of(group) for group in options.groups.split(",")} if options.groups else {}
     if not wanted:
         wanted = {"": options.files or (sources() if options.all else changed_files())}
+    counts = shares(wanted, options.count) if options.share else dict.fromkeys(wanted, options.count)
     started, tried, same = time.monotonic(), list[Mutant](), judged()
-    maps = {name: Chosen(name, options.box) for name in ("compiled", "plain")}
+    maps = {name: Chosen(name, options.box, options.rest) for name in ("compiled", "plain")}
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for group, names in wanted.items():
-            for name, place in drawn(names, options.count, options.seed, copy.folder):
+            for name, place in drawn(names, counts[group], options.seed, copy.folder):
                 if time.monotonic() - started > 60.0 * options.minutes:
                     print("The time is used up")
                     break
@@ -172,10 +190,12 @@ def run(options: argparse.Namespace) -> int:
                 if same_code(source, after, name) or (name, line, mutant.before, mutant.after) in same:
                     mutant.verdict = "same"
                 else:
-                    mutant.verdict, mutant.by = copy.tried(name, after, *tests_of(name, place, maps))
+                    mutant.verdict, mutant.by = copy.tried(name, after, tests_of(name, place, maps))
                 tried.append(mutant)
                 print(mutant.text(), flush=True)
-    return report(tried, options.report)
+                if options.report:  # after each: a machine may stop
+                    Path(options.report).write_text(json.dumps([asdict(mutant) for mutant in tried], indent=1), encoding="utf-8")
+    return report(tried)
 
 
 def interval(hits: int, count: int) -> tuple[float, float]:
@@ -187,7 +207,7 @@ def interval(hits: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + z * z / count)), min(1.0, (middle + half) / (1 + z * z / count))
 
 
-def report(tried: list[Mutant], file: str) -> int:
+def report(tried: list[Mutant]) -> int:
     """The share that survived, by group; survivors are what no test executes, too."""
     groups = sorted({mutant.group for mutant in tried})
     for group in [*groups, *(["all"] if len(groups) > 1 else [])]:
@@ -198,8 +218,6 @@ def report(tried: list[Mutant], file: str) -> int:
         share = 100 * len(left) / max(len(of), 1)
         said = f"{group or 'files':12s} {len(of):4d} mutants, {len(left):3d} survive ({unreached} in lines that no test reaches): {share:.1f} %"
         print(f"{said}, 95 % between {100 * low:.1f} and {100 * high:.1f} %")
-    if file:
-        Path(file).write_text(json.dumps([asdict(mutant) for mutant in tried], indent=1), encoding="utf-8")
     return 0
 
 
@@ -207,10 +225,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py mutants", description="Small wrong changes made on purpose: which of them do the tests see?")
     parser.add_argument("files", nargs="*", help="sources to change (default: those that differ from the last commit but one)")
     parser.add_argument("--all", action="store_true", help="all sources")
-    parser.add_argument("--groups", default="", help=f"rooms by group, --count mutants of each: {', '.join(GROUPS)}")
+    parser.add_argument("--groups", default="", help=f"groups or folders, --count mutants of each: {', '.join(GROUPS)}")
+    parser.add_argument("--share", action="store_true", help="--count mutants in all, of each group in proportion to its lines")
     parser.add_argument("--count", type=int, default=100, help="most mutants to try")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop")
     parser.add_argument("--box", type=float, default=BOX, help="seconds of the processor that the tests of a mutant may take in the tree")
+    parser.add_argument("--rest", type=float, default=REST, help="seconds of the tests that run beyond the box against what has survived it")
     parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
     parser.add_argument("--report", default="", metavar="FILE", help="write all verdicts as JSON")
     return run(parser.parse_args())

@@ -13,7 +13,10 @@ SWAPPED = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Mod: "*", ast.Pow: "*", ast.FloorDiv: "*",
 }  # fmt: skip
 # calls that tell a person something, and what only the caller's comfort or speed depends on
-TELLING = {"Command", "print", "echo", "say", "warn", "log", "lru_cache", "field", "TypeVar"}
+TELLING = {
+    "Command", "print", "echo", "say", "warn", "log", "lru_cache", "field", "TypeVar",
+    "figure_of", "grid", "set_xlim", "set_ylim", "margins", "tight_layout", "subplots_adjust",
+}  # fmt: skip
 LOOKS = {
     "rank",
     "maxsize",
@@ -24,6 +27,16 @@ LOOKS = {
     "dpi",
     "figsize",
     "linewidth",
+    "markersize",
+    "zorder",
+    "rotation",
+    "left",
+    "right",
+    "top",
+    "bottom",
+    "fontSize",
+    "lineWidth",
+    "symbolSize",
     "alpha",
     "timeout",
     "help",
@@ -102,6 +115,8 @@ def indifferent(tree: ast.AST) -> Iterator[int]:
             inner.append(node)
         if isinstance(node, ast.keyword) and node.arg in LOOKS:
             inner.append(node.value)
+        if isinstance(node, ast.Dict):
+            inner += [value for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant) and key.value in LOOKS]
         if isinstance(node, ast.If) and (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" or is_main(node.test)):
             inner.append(node)
         for each in inner:

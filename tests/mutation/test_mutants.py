@@ -9,7 +9,7 @@ from pathlib import Path
 import c_places
 import pytest
 from chosen import boxed, room_of_tests
-from mutants import GROUPS, SHELL_TESTS, drawn, group_of, interval, same_code, sources
+from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, same_code, shares, sources
 from places import places
 from reached_plugin import FAILED
 from trials import ROOT
@@ -28,6 +28,7 @@ def f(a: int, b: Literal[3] = 3) -> Table[4]:
         raise ValueError(f"larger than {6 + 1}")
     draw(total)
     print(a + 8, width=9)
+    shown = plot({"top": 11 + a}, markersize=12)
     return -total if f else "a" + str(b)
 '''
 CHANGES = (
@@ -69,7 +70,16 @@ def test_every_mutant_is_another_program(tmp_path: Path):
     for change in CHANGES:
         assert any(change in text for text in found), change
     assert any("draw(total)" not in text for text in found)
-    for kept in ("A text is left alone.", '"a" + str(b)', "Literal[3]", "Table[4]", "{6 + 1}", "print(a + 8, width=9)"):
+    for kept in (
+        "A text is left alone.",
+        '"a" + str(b)',
+        "Literal[3]",
+        "Table[4]",
+        "{6 + 1}",
+        "print(a + 8, width=9)",
+        '"top": 11 + a',
+        "markersize=12",
+    ):
         assert all(kept in text for text in found), kept
 
 
@@ -130,6 +140,14 @@ def test_every_source_belongs_to_its_tests():
         assert all((ROOT / room).exists() for room in rooms)
         assert any(group_of(name) == group for name in sources())
     assert all((ROOT / test).exists() for test in SHELL_TESTS)
+
+
+def test_shares_are_those_of_lines():
+    groups = {group: files_of(group) for group in ("kernels", "models/compilation", "shell")}
+    lines = {group: sum(len((ROOT / name).read_text().splitlines()) for name in names) for group, names in groups.items()}
+    assert all(name.startswith("models/compilation/") for name in groups["models/compilation"])
+    for group, count in shares(groups, 1000).items():
+        assert abs(count / 1000 - lines[group] / sum(lines.values())) < 1e-3
 
 
 def test_draws_repeat_themselves():

@@ -36,14 +36,23 @@ class Copy:
         for source, name in LAYERS.items():
             (packages / name).symlink_to(self.folder / source, target_is_directory=True)
 
-    def tried(self, name: str, changed: bytes, tests: Sequence[str], limit: float) -> tuple[str, str]:
-        """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so."""
-        if not tests:
+    def tried(self, name: str, changed: bytes, rounds: Sequence[tuple[Sequence[str], float]]) -> tuple[str, str]:
+        """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so. Rounds are tests and the seconds they may take."""
+        if not rounds:
             return "unreached", ""
         if name.endswith(".c") and (verdict := self.compiled(name, changed)):
             return verdict, ""
         if name.endswith(".c") and (said := self.played(name, changed)):
             return "killed", said
+        said = [self.judged(name, changed, tests, limit) for tests, limit in rounds[:1]]
+        for tests, limit in rounds[1:]:
+            if said[-1][0] not in ("survived", "unreached"):
+                break
+            said.append(self.judged(name, changed, tests, limit))
+        return next((each for each in reversed(said) if each[0] != "unreached"), said[-1])
+
+    def judged(self, name: str, changed: bytes, tests: Sequence[str], limit: float) -> tuple[str, str]:
+        """What some tests say; 'unreached' when none of them passes here without any change."""
         path, plain = self.folder / name, name.startswith("solvers/")
         source = path.read_bytes()
         left = list(tests)
