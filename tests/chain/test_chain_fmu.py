@@ -19,6 +19,8 @@ CHAINS = {
     "free": {"stiffness": [STIFF, 3.0]},
     "free twice": {"stiffness": [STIFF, 0.0], "damping": [0.0, 0.0]},
     "soft": {"stiffness": [40.0, 30.0]},
+    "under a constant force": {"stiffness": [2.0, STIFF, 3.0, 0.0], "forces": {"x3": "pull"}, "supports": {}},
+    "left alone": {"stiffness": [2.0, STIFF, 3.0, 0.0], "forces": {}, "supports": {}},
     "damped unevenly": {"stiffness": [2.0, STIFF, 3.0, 0.0], "damping": [0.0, 5.0, 0.3, 0.1]},
     "unsymmetric": {"stiffness": [[5.0, -2.0, 0.0], [-1.0, 4.0, -2.5], [0.0, -2.0, 3.0]], "damping": [[0.1, 0.2, 0], [-0.2, 0.1, 0], [0, 0, 0.1]]},
     "indefinite": {"stiffness": [[1.0, -2.0, 0.0], [-2.0, 1.0, -1.0], [0.0, -1.0, 2.0]]},

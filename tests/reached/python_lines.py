@@ -35,7 +35,9 @@ LAYERS = ("models", "fmu_src", "scripts", "solvers")
 PLAIN_ROOMS = (
     "engine", "literal", "expressions", "integrate", "loops", "chain", "contacts", "system", "forces", "run", "analysis", "library", "controllers",
 )  # fmt: skip
-PLAIN_LIMIT = 4.0  # seconds for a test of kernels in plain Python
+PLAIN_LIMIT = 2.5  # seconds for a test of kernels in plain Python
+FILE_LIMIT = 400.0  # and for a file of them
+NO_TESTS = 5  # pytest's word for a file none of whose tests is chosen
 AIM = 97.0  # percent of the lines of models, fmu_src and scripts
 RUNS = ("compiled", "plain")
 STARTED = "COVERAGE_PROCESS_START"
@@ -49,7 +51,7 @@ class Part:
 
     folder: Path
 
-    def measure(self, plain: bool, arguments: Iterable[str], cache: Path) -> int:
+    def measure(self, plain: bool, marks: str, arguments: Sequence[str], cache: Path) -> int:
         """Run pytest; what it reached is combined over all processes."""
         self.folder.mkdir(parents=True)
         self.settings().write_text(
@@ -62,14 +64,27 @@ class Part:
                 ROOT / layer, self.folder / "sources" / layer, ignore=shutil.ignore_patterns("__pycache__", "built", "*.toml", "*.svg", "*.png")
             )
         # processes that tests start read the same settings, where the name of the test stands for itself
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), TIMES: str(self.folder / "times.json"), STARTED: str(self.settings())}
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), STARTED: str(self.settings())}
         environment.pop("PYTEST_CURRENT_TEST", None)
         environment["KINETREE_CACHE"] = str(cache)
         if plain:
             environment |= {"NUMBA_DISABLE_JIT": "1", LIMIT: str(PLAIN_LIMIT)}
         coverage = [sys.executable, "-m", "coverage"]
-        pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", *arguments]
-        code = subprocess.run([*coverage, "run", f"--rcfile={self.settings()}", *pytest], cwd=ROOT, env=environment).returncode
+        # a test that is left out in the midst of what it does may leave a lock behind: every file of them has a process of its own
+        starts = [[file] for file in files_of_tests(arguments)] if plain else [list(arguments)]
+        code, times = 0, dict[str, float]()
+        for start in starts:
+            told = self.folder / "told.json"
+            told.unlink(missing_ok=True)
+            pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", "-m", marks, *start]
+            command = [*coverage, "run", f"--rcfile={self.settings()}", *pytest]
+            try:
+                done = subprocess.run(command, cwd=ROOT, env=environment | {TIMES: str(told)}, timeout=FILE_LIMIT if plain else None).returncode
+                code |= 0 if done == NO_TESTS and plain else done
+            except subprocess.TimeoutExpired:
+                print(f"{start[0]} takes longer than {FILE_LIMIT:.0f} s: what comes last in it is left out")
+            times |= json.loads(told.read_text(encoding="utf-8")) if told.exists() else {}
+        (self.folder / "times.json").write_text(json.dumps(times), encoding="utf-8")
         subprocess.run([*coverage, "combine", "--quiet", f"--rcfile={self.settings()}"], cwd=ROOT, check=True)
         return code
 
@@ -106,7 +121,7 @@ class Run:
         self.name, self.folder = name, KEPT / name
         self.parts = [Part(path) for path in sorted(self.folder.glob("part-*")) if (path / "asked.json").exists()]
 
-    def measure(self, marks: Iterable[str] = (), rooms: Sequence[str] = (), again: bool = False) -> int:
+    def measure(self, marks: str = "", rooms: Sequence[str] = (), again: bool = False) -> int:
         """Run the tests of some rooms, or all; with `again` what is known of other tests stays."""
         if not again:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -115,7 +130,7 @@ class Run:
         with tempfile.TemporaryDirectory() as folder:
             # what is kept from earlier runs would not be made again, so that nothing would be seen of how it is made
             cache = private_cache(Path(folder) / "cache", without=("source", "specialised"))
-            code = part.measure(self.name == "plain", [*marks, *rooms], cache)
+            code = part.measure(self.name == "plain", marks, rooms, cache)
         (part.folder / "asked.json").write_text(json.dumps(list(rooms)), encoding="utf-8")
         self.parts.append(part)
         self.__dict__.pop("seconds", None)
@@ -149,6 +164,15 @@ class Run:
     def reached(self, name: str) -> set[int]:
         """Lines of a file as it stands today that anything executes."""
         return set[int]().union(*(part.lines(name) for part in self.parts))
+
+
+def files_of_tests(rooms: Iterable[str]) -> list[str]:
+    """Of folders and files, as pytest takes them."""
+    return [
+        str(path.relative_to(ROOT))
+        for room in rooms
+        for path in (sorted((ROOT / room).rglob("test_*.py")) if (ROOT / room).is_dir() else [ROOT / room])
+    ]
 
 
 def moved(before: Path, now: Path) -> dict[int, int]:
@@ -228,7 +252,7 @@ def main() -> int:
     for name in filter(None, options.runs.split(",")):
         rooms = options.rooms or ([f"tests/{each}" for each in PLAIN_ROOMS] if name == "plain" else [])
         marks = slow if name != "plain" else "not slow and not platforms and not host"
-        failed |= Run(name).measure(["-m", marks], rooms, again=bool(options.rooms))
+        failed |= Run(name).measure(marks, rooms, again=bool(options.rooms))
     known = [run for run in map(Run, RUNS) if run.there()]
     if not known:
         print("Nothing was measured yet: python3 scripts/dev.py coverage")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ FAILED = "KINETREE_REACHED_FAILED"  # the file for the names of tests that faile
 LIMIT = "KINETREE_REACHED_LIMIT"  # seconds after which a test is left out: kernels as plain Python are slow
 WAITING = 30.0  # how much longer a test may take that does not compute
 SECONDS: dict[str, float] = {}
+kept = 0.0  # when they were written last
 
 
 def too_slow(number: int, frame: object) -> None:
@@ -41,6 +43,7 @@ def pytest_runtest_protocol(item: pytest.Item):
     switch("")
     if item.nodeid in SECONDS:
         SECONDS[item.nodeid] = round(computed() - before, 3)
+    keep(at_most_every=5.0)
     return result
 
 
@@ -84,5 +87,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    if file := os.environ.get(TIMES):
+    keep()
+
+
+def keep(at_most_every: float = 0.0) -> None:
+    """Write down what is known, before the end too: a process may be ended."""
+    global kept
+    if (file := os.environ.get(TIMES)) and time.monotonic() - kept >= at_most_every:
         Path(file).write_text(json.dumps(SECONDS), encoding="utf-8")
+        kept = time.monotonic()
