@@ -70,7 +70,7 @@ class Part:
         if plain:
             environment |= {"NUMBA_DISABLE_JIT": "1", LIMIT: str(PLAIN_LIMIT)}
         coverage = [sys.executable, "-m", "coverage"]
-        # a test that is left out in the midst of what it does may leave a lock behind: every file of them has a process of its own
+        # a test that is left out in the midst of what it does may leave something behind: every file of them has a process of its own
         starts = [[file] for file in files_of_tests(arguments)] if plain else [list(arguments)]
         code, times = 0, dict[str, float]()
         for start in starts:
