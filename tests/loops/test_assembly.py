@@ -131,6 +131,17 @@ def test_truss_on_one_line(second, base):
     assert caught.value.status == Status.DEAD_POINT and "'C'" in str(caught.value)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_truss_beside_a_loop_that_moves_is_named(order):
+    """Every loop is judged by its own coordinates, whichever comes first."""
+    d, stuck = described("four_bar"), truss()
+    for section in ("bodies", "joints"):
+        d[section] = {**d[section], **stuck[section]} if order == 1 else {**stuck[section], **d[section]}
+    with pytest.raises(EvaluationError, match="dead point") as caught:
+        load(d).compile().start()
+    assert "'C'" in str(caught.value)
+
+
 def test_flat_four_bar_is_no_truss():
     """A parallelogram that starts on one line has two ways to go on, so that it is no dead point of this kind."""
     d = described("four_bar")

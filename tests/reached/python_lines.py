@@ -35,7 +35,7 @@ LAYERS = ("models", "fmu_src", "scripts", "solvers")
 PLAIN_ROOMS = (
     "engine", "literal", "expressions", "integrate", "loops", "chain", "contacts", "system", "forces", "run", "analysis", "library", "controllers",
 )  # fmt: skip
-PLAIN_LIMIT = 2.5  # seconds for a test of kernels in plain Python
+PLAIN_LIMIT = 2.0  # seconds for a test of kernels in plain Python
 FILE_LIMIT = 400.0  # and for a file of them
 NO_TESTS = 5  # pytest's word for a file none of whose tests is chosen
 AIM = 97.0  # percent of the lines of models, fmu_src and scripts

@@ -1,5 +1,7 @@
 """Hardware in the loop: frames, controllers, the channel, repeatability, the loop against the clock with a partner in another process."""
 
+import ctypes
+import gc
 import json
 import os
 import shutil
@@ -22,6 +24,7 @@ from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, simulate
 from kinetree.scripts.hil.mailbox import Mailbox
+from kinetree.scripts.hil.prompt import prompt
 from kinetree.scripts.hil.report import margin_rows
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.terminal.failure import BadInput
@@ -204,6 +207,39 @@ def test_a_mailbox_keeps_order_and_loses_the_oldest(tmp_path: Path):
     assert got == list(range(37, 100))
     assert (tmp_path / "box").read_bytes()[:8] == struct.pack("<Q", 3)
     plant.close(), partner.close()
+
+
+@pytest.mark.parametrize("granted", [True, False])
+def test_promptness_is_asked_for_and_given_back(granted: bool, monkeypatch: pytest.MonkeyPatch):
+    """Real-time scheduling, memory in place and no garbage collection while it lasts; what the system refuses is told and not undone."""
+    asked: list[tuple[str, int]] = []
+
+    class System:
+        def mlockall(self, flags: int) -> int:
+            asked.append(("lock", flags))
+            return 0 if granted else -1
+
+        def munlockall(self) -> None:
+            asked.append(("unlock", 0))
+
+    def schedule(process: int, policy: int, parameters: int) -> None:
+        if not granted:
+            raise PermissionError(1, "Operation not permitted")
+        assert process == 0
+        asked.append(("schedule", policy * 100 + parameters))
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno=False: System())
+    for name, value in (("sched_getscheduler", lambda process: 3), ("sched_setscheduler", schedule), ("SCHED_FIFO", 7), ("sched_param", lambda p: p)):
+        monkeypatch.setattr(os, name, value, raising=False)
+    notes: list[str] = []
+    with prompt(55, notes):
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    if granted:
+        assert asked == [("schedule", 755), ("lock", 3), ("unlock", 0), ("schedule", 300)] and not notes
+    else:
+        assert asked == [("lock", 3)] and len(notes) == 2
+        assert notes[0] == "no real-time scheduling (Operation not permitted): other processes may come first" and "memory is not locked" in notes[1]
 
 
 @compiled
