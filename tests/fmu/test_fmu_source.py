@@ -16,7 +16,7 @@ from kinetree.fmu.source.program import Program
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
 from kinetree.scripts.fmi.in_process import InProcess
-from kinetree.scripts.fmi.sensitivity import horizon, rounded, run
+from kinetree.scripts.fmi.sensitivity import deviation, horizon, rounded, run, step_error
 from kinetree.scripts.fmi.verify import verify
 from kinetree.solvers.library.tools import compiler, cross_compiler
 
@@ -204,6 +204,17 @@ def test_a_rounding_beside_a_dead_point_is_more_than_a_small_change():
 
 
 @pytest.mark.slow
+def test_half_as_long_steps_tell_how_far_a_fixed_step_is_from_the_motion():
+    """Of order four: the difference is 15/16 of the error, of which twice is told; where errors choose the steps there is nothing to tell."""
+    grid, names = [0.25 * k for k in range(9)], ["phi"]
+    twin, exact = (InProcess(fmu_unit(load("lib:pendulum"), integrator="rk4", step=step)) for step in (0.05, 1e-3))
+    coarse, fine = (run(each.start(), grid, names) for each in (twin, exact))
+    error = deviation(coarse, fine)
+    assert error > 1e-7 and step_error(twin, grid, names, coarse) == pytest.approx(1.875 * error, rel=0.2)
+    chosen = InProcess(fmu_unit(load("lib:pendulum"), integrator="rk45"))
+    assert step_error(chosen, grid, names, run(chosen.start(), grid, names)) == 0.0
+
+
 def test_sources_of_a_loop_beside_a_dead_point(tmp_path):
     report = verify(build_fmu(load(four_bar_beside_a_dead_point()), tmp_path / "opens.fmu", "source", 2))
     assert report.good, str(report)
