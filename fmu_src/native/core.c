@@ -125,30 +125,19 @@ int engine_failure(Instance *in, int status, int level, const char *doing) {
     }
 }
 
-enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, FOLLOW = 3 }; /* options of the engine's event */
+enum { CLOSE_LOOPS = -1, ARMED = 1, LOCATE = 2, FOLLOW = 3, LOOK = 4 }; /* options of the engine's event */
 
-enum { FRESH = 2 }; /* a guard that has become negative at this very instant, FRESH_AT */
+enum { REACHED = 5 }; /* among the marks of guards: come true by what the host has seen, other than a closed contact that gives way */
 
 /* Roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign. */
 static const double BAND = 1e-13;
 
 /* Guards that were negative at the last step that the host accepted may happen; the engine keeps their marks in the block of work. */
 static void arm(Instance *in) {
-    const double *guards = in->work + in->model.ints[U_AT_GUARDS], t = in->work[V_TIME], below = in->exchange ? -BAND : 0;
-    double *armed = in->work + in->model.ints[U_AT_ARMED];
-    for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) {
-        if (armed[k] == FRESH && t != in->fresh_at) armed[k] = 1;
-        if (guards[k] < below && armed[k] == 0) armed[k] = FRESH;
-    }
-    in->fresh_at = t;
-}
-
-/* A guard that fell below its bound just now, and that the closing of loops took back over it, has not come true by that. */
-static void forget_fresh(Instance *in) {
-    const double *guards = in->work + in->model.ints[U_AT_GUARDS];
+    const double *guards = in->work + in->model.ints[U_AT_GUARDS], below = in->exchange ? -BAND : 0;
     double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
-        if (armed[k] == FRESH) armed[k] = guards[k] < 0 || in->work[V_TIME] != in->fresh_at;
+        if (guards[k] < below) armed[k] = 1;
 }
 
 /* What has happened and is not clearly over stays what happened: armed again by roundings it would happen without end in hosts that look at signs. */
@@ -181,7 +170,7 @@ static int check_rates(Instance *in, int level, const char *doing) {
 
 /* Evaluate what changed since the last evaluation. */
 int settle(Instance *in) {
-    if (!in->stale || in->mode == FAILED || in->mode == TERMINATED) return LEVEL_OK;
+    if (!(in->stale & ~STALE_GUARDS) || in->mode == FAILED || in->mode == TERMINATED) return LEVEL_OK;
     int status = 0, level = LEVEL_ERROR;
     const char *doing = "evaluation";
     if (in->stale & STALE_START) {
@@ -195,8 +184,17 @@ int settle(Instance *in) {
     }
     if (status) return engine_failure(in, status, level, doing);
     if (in->exchange && (level = check_rates(in, level, doing))) return level;
-    in->stale = 0;
+    in->stale = in->exchange && in->model.header[P_GUARDS] > 0 ? STALE_GUARDS : 0;
     return LEVEL_OK;
+}
+
+/* The same with the guards as an event would find them: a host leaves loops and closed contacts open by its errors, and an event closes them. */
+static int settle_guards(Instance *in) {
+    int level = settle(in);
+    if (level || !(in->stale & STALE_GUARDS) || in->mode == FAILED || in->mode == TERMINATED) return level;
+    in->stale &= ~STALE_GUARDS;
+    call(in, in->engine->event, LOOK, in->work[V_TIME]);
+    return level;
 }
 
 static const Variable *variable(Instance *in, uint32_t vr, Type type, int *level) {
@@ -285,7 +283,8 @@ int get_group(Instance *in, int64_t at, int64_t count, size_t n, double *values)
 
 /* Event indicators: a guard that has happened is told as positive until it is clearly negative, when it may happen again. */
 int get_indicators(Instance *in, size_t n, double *values) {
-    int level = get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values);
+    int level = settle_guards(in);
+    if (!level) level = get_group(in, in->model.ints[U_AT_GUARDS], in->model.header[P_GUARDS], n, values);
     const double *armed = in->work + in->model.ints[U_AT_ARMED];
     for (size_t k = 0; !level && k < n; k++)
         if (armed[k] == 0) values[k] += BAND;
@@ -318,7 +317,7 @@ static void tell_events(Instance *in, double before) {
 static int open_loops(const Instance *in) { return in->exchange && in->work[V_CONSTRAINT_RESIDUAL] > 1e-10; }
 
 int step_accepted(Instance *in, int *event) {
-    int level = settle(in);
+    int level = settle_guards(in);
     if (!level && in->exchange) call(in, in->engine->event, FOLLOW, in->work[V_TIME]);
     if (!level) arm(in);
     *event = 0;
@@ -339,7 +338,7 @@ int next_event(const Instance *in, double *t) {
 
 /* Carry out a corner of the laws of time, then the events of the guards that rose; changed: the continuous states have new values. */
 int handle_event(Instance *in, int *changed) {
-    int level = settle(in);
+    int level = settle_guards(in);
     if (level || !in->exchange) return level; /* a step of co-simulation has carried out its event already */
     double turned = in->work[V_TURNED], time = in->work[V_TIME];
     /* only what the host has located: what follows at the same instant comes true by itself, and margins of nothing but noise would take turns without end */
@@ -352,9 +351,13 @@ int handle_event(Instance *in, int *changed) {
         in->mode = FAILED;
         return engine_failure(in, failed, LEVEL_ERROR, "corner");
     }
+    if (in->work[V_TURNED] != turned) { /* speeds may have jumped: what has come true is told anew */
+        for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++) fired[k] = fired[k] == REACHED ? 0 : fired[k];
+        in->stale |= STALE_VALUES;
+        if ((level = settle_guards(in))) return level;
+    }
     int closed = open_loops(in) && !call(in, in->engine->event, CLOSE_LOOPS, time);
     closed |= in->work[V_TURNED] != turned;
-    forget_fresh(in);
     double before = in->work[V_EVENTS];
     for (int64_t k = 0; k < in->model.header[P_GUARDS]; k++)
         in->happened[k] = (in->work[in->model.ints[U_AT_GUARDS] + k] >= 0 && in->work[in->model.ints[U_AT_ARMED] + k] != 0) || fired[k] != 0;
@@ -366,7 +369,7 @@ int handle_event(Instance *in, int *changed) {
     tell_events(in, before);
     *changed = closed || in->work[V_EVENTS] != before;
     if (*changed) in->stale |= STALE_VALUES;
-    level = settle(in);
+    level = settle_guards(in);
     if (!level) disarm(in);
     /* another structure, or parameters, have other corners */
     if (!level && in->work[V_EVENTS] != before) call(in, in->engine->corner, 0, time);

@@ -52,7 +52,7 @@ typedef enum {
     FAILED = 64
 } Mode;
 
-enum { STALE_VALUES = 1, STALE_PARAMETERS = 2, STALE_START = 4 };
+enum { STALE_VALUES = 1, STALE_PARAMETERS = 2, STALE_START = 4, STALE_GUARDS = 8 /* of model exchange, while loops and contacts are open */ };
 enum { LEVEL_OK, LEVEL_WARNING, LEVEL_DISCARD, LEVEL_ERROR, LEVEL_FATAL };
 enum { CATEGORY_EVENTS = 1, CATEGORY_WARNING = 2, CATEGORY_DISCARD = 4, CATEGORY_ERROR = 8, CATEGORY_ALL = 15 };
 
@@ -70,7 +70,6 @@ struct Instance {
     int exchange; /* 1: model exchange, 0: co-simulation */
     int stale;
     double start_time;
-    double fresh_at; /* instant of the last step that the host accepted */
     int located;     /* the host has entered event mode, and nothing has happened there yet: what it has located may happen */
     volatile int stepping; /* a step is under way: another thread may cancel it */
     int warned;            /* the host was told that it leaves the loops wide open */

@@ -5,7 +5,7 @@
 #include "engine.h"
 
 struct SavedState {
-    int64_t magic, hash, doubles, mode, stale, exchange;
+    int64_t magic, hash, doubles, mode, stale, exchange, located;
     int64_t checksum; /* of a state as bytes: over all of it, this place counted as 0 */
     double start_time;
     double work[];
@@ -19,7 +19,7 @@ int state_save(Instance *in, SavedState **state) {
     if (!*state) *state = (SavedState *)malloc(state_size(in));
     if (!*state) return say(in, LEVEL_ERROR, "out of memory for a state");
     SavedState *s = *state;
-    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, 0, in->start_time};
+    *s = (SavedState){STATE_MAGIC, in->model.header[P_HASH], in->model.header[P_WORK], in->mode, in->stale, in->exchange, in->located, 0, in->start_time};
     memcpy(s->work, in->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;
 }
@@ -36,6 +36,7 @@ int state_restore(Instance *in, const SavedState *s) {
     if (level) return level;
     in->mode = (Mode)s->mode;
     in->stale = (int)s->stale;
+    in->located = s->located != 0;
     in->start_time = s->start_time;
     memcpy(in->work, s->work, (size_t)s->doubles * sizeof(double));
     return LEVEL_OK;
@@ -45,7 +46,7 @@ int state_restore(Instance *in, const SavedState *s) {
 static int plausible(const Instance *in, const SavedState *s) {
     double stage = s->work[V_STAGE];
     int one_mode = s->mode >= INSTANTIATED && s->mode <= FAILED && (s->mode & (s->mode - 1)) == 0;
-    return one_mode && s->stale >= 0 && s->stale <= (STALE_VALUES | STALE_PARAMETERS | STALE_START) && stage >= 0 &&
+    return one_mode && s->stale >= 0 && s->stale <= (STALE_VALUES | STALE_PARAMETERS | STALE_START | STALE_GUARDS) && stage >= 0 &&
            stage < (double)in->model.header[P_STAGES] && stage == (double)(int)stage;
 }
 

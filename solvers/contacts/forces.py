@@ -12,10 +12,8 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts
 from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
-    FOUND,
     FRICTION,
     OPEN,
-    REST_SPEED,
     SLIDE,
     STICK,
     acceleration_of_row,
@@ -31,10 +29,8 @@ from kinetree.solvers.loops.response import carry
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
 SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
 HASTE = 3.0  # for hosts that integrate themselves: as for loops
-NEAR = 1e-3  # of that: as far the margin of one state differs with the guess from which the forces were found
 CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
 NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
-TURNED = 4.0  # in `fired`: the slip of a contact turns back
 
 
 @kernel
@@ -246,34 +242,6 @@ def give_way(model, ws, which, noise):
         ws.c_mode[k] = SLIDE
         ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_lam[r + 1] / size, -ws.c_lam[r + 2] / size
     return size > 0.0
-
-
-@kernel
-def found_by_host(model, ws, register):
-    """Prepare the contact that a guard watches for what a host has located, as its closing moves gaps and slips by the host's error.
-
-    An open one touches; one whose slip turns back is held, which TURNED tells; 1 otherwise.
-    """
-    for k in range(model.c_law.size):
-        if model.c_guard[2 * k] == register and not is_closed(ws, k):
-            ws.c_near[k] = FOUND
-        elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
-            r = model.c_row[k]
-            if math.hypot(rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)) <= number_of(model, ws, k, REST_SPEED):
-                ws.c_mode[k] = STICK
-                return TURNED
-    return 1.0
-
-
-@kernel
-def noise_of_margins(model, ws):
-    """By how much the margins of one state may differ, after the accelerations."""
-    motion = 0.0
-    for k in range(model.c_law.size):
-        if is_closed(ws, k):
-            for r in range(model.c_row[k], model.c_row[k + 1]):
-                motion = max(motion, abs(ws.c_b[r]))
-    return NEAR * SURE * motion
 
 
 @kernel

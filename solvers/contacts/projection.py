@@ -5,7 +5,7 @@ from kinetree.solvers.contacts.complementarity import balance, guess, scales, sl
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import any_closed, gap_of, is_closed, rate_of_row
+from kinetree.solvers.contacts.rows import any_closed, any_overrun, gap_of, is_closed, overrun, rate_of_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops, retract
 from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale
@@ -15,10 +15,10 @@ CLOSE = 1e-13  # relative to the reach, or to the largest speed: less needs no c
 
 @kernel
 def take_gaps(model, ws):
-    """Gaps of closed contacts as what is to go; the largest."""
+    """Gaps of closed contacts, and overlaps where a host has overrun a touch, as what is to go; the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
+        ws.c_take[k] = 1.0 if is_closed(ws, k) or overrun(model, ws, k) else 0.0
         ws.c_mu[k] = 0.0
         ws.c_b[model.c_row[k]] = gap_of(model, ws, k)
         if ws.c_take[k] == 1.0:
@@ -60,8 +60,8 @@ def change_held(model, ws):
 
 
 @boundary("state")
-def project_contacts(model, ws, t):
-    """Close the gaps of closed contacts, then their velocities; changes ws.q and ws.u."""
+def lay_on(model, ws, t):
+    """Close the gaps of closed contacts, then their velocities; changes ws.q and ws.u, not the directions of slip."""
     worst = 0.0
     for level in range(2):
         for _ in range(ITERATIONS):
@@ -82,8 +82,16 @@ def project_contacts(model, ws, t):
                 for j in range(ws.u.size):
                     ws.u[j] += ws.udot[j]
         worst = 0.0
-    follow_slip(model, ws)
     return 0
+
+
+@boundary("state")
+def project_contacts(model, ws, t):
+    """`lay_on` for a state that the run goes on from."""
+    status = lay_on(model, ws, t)
+    if status == 0:
+        follow_slip(model, ws)
+    return status
 
 
 @kernel
@@ -103,8 +111,19 @@ def keep_closed(model, ws, t):
 def keep_contacts(model, ws, t):
     """Closed contacts where there are some, on closed loops."""
     status = 0
-    if any_closed(ws):
+    if any_closed(ws) or any_overrun(model, ws):
         status = project_contacts(model, ws, t)
+        if status == 0 and model.l_kind.size > 0:
+            status = project(model, ws, t)
+    return status
+
+
+@kernel
+def close_for_a_look(model, ws, t):
+    """Loops and closed contacts where there are some, for a state that nobody need go on from."""
+    status = project(model, ws, t) if model.l_kind.size > 0 else 0
+    if status == 0 and any_closed(ws):
+        status = lay_on(model, ws, t)
         if status == 0 and model.l_kind.size > 0:
             status = project(model, ws, t)
     return status

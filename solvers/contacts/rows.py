@@ -51,6 +51,21 @@ def touches(model, ws, k):
 
 
 @kernel
+def overrun(model, ws, k):
+    """Whether a host has found contact k behind its touch: the bodies overlap."""
+    return not is_closed(ws, k) and ws.c_near[k] == FOUND and gap_of(model, ws, k) < 0.0
+
+
+@kernel
+def any_overrun(model, ws):
+    """Whether there is such a contact."""
+    found = False
+    for k in range(ws.c_mode.size):
+        found = found or overrun(model, ws, k)
+    return found
+
+
+@kernel
 def rate_of_row(model, ws, r):
     """Velocity along row r; needs the state program."""
     return ws.val[model.c_value[r] + 1]

@@ -9,16 +9,16 @@ from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
-from kinetree.solvers.run.event_actions import close_again, follow_host, happen_by_guards, locate_by_host
 from kinetree.solvers.run.event_memory import arm, keep_signs
 from kinetree.solvers.run.events import events_size
+from kinetree.solvers.run.host_events import close_again, follow_host, happen_by_guards, locate_by_host, look_closed, refresh_for_host
 from kinetree.solvers.run.methods import memory_size
 from kinetree.solvers.run.step_start import latch
 from kinetree.solvers.run.unit import lay_out, load_states, locator, memory, open_books, refresh, structure, unit_quaternions
 from kinetree.solvers.views import floats_view, unit_ints, unit_work
 
 BUDGET = 1e6  # steps of one advance, unless the caller allows more
-CLOSE_LOOPS, LOCATE, FOLLOW = -1, 2, 3  # options of unit_event
+CLOSE_LOOPS, LOCATE, FOLLOW, LOOK = -1, 2, 3, 4  # options of unit_event
 
 
 @entry
@@ -134,7 +134,7 @@ def unit_derivatives(ints, floats, work, option, t):
     model, ws = structure(I, F, W)
     load_states(I, W, ws)
     ws.head.stabilised = 1.0
-    status = refresh(I, F, W, host_time(W, t))
+    status = refresh_for_host(I, F, W, host_time(W, t))
     ws.head.stabilised = 0.0
     W.time = t
     return status
@@ -150,8 +150,10 @@ def unit_corner(ints, floats, work, option, t):
 def unit_event(ints, floats, work, option, t):
     """Model exchange: carry out what the guards ask for at t; option 0: all positive ones, 1: those armed.
 
-    Before: 2: mark what the host has found, -1: close the loops. 3: after a step that the host has accepted.
+    Before: 2: mark what the host has found, -1: close the loops. 3: after a step that the host has accepted. 4: the guards alone, with loops closed.
     """
+    if option == LOOK:
+        return look_closed(unit_ints(ints), floats_view(floats), unit_work(work), t)
     if option == FOLLOW:
         return follow_host(unit_ints(ints), floats_view(floats), unit_work(work))
     if option == LOCATE:

@@ -153,9 +153,17 @@ def guards(out, context, t, y):
 def conditions(out, model, ws, t, y):
     """Guards of the state y: by kinematics alone unless one of them asks for accelerations."""
     status = put_state(model, ws, t, y)
-    late = model.header.late_guards == 1 or any_closed(ws)
     if status == 0:
-        status = load(model, ws, t) if late else look(model, ws, t)
+        status = evaluate_guards(model, ws, t)
+    read_guards(out, model, ws)
+    return status
+
+
+@kernel
+def evaluate_guards(model, ws, t):
+    """Registers of all guards at the state in ws.q, ws.u, ws.x."""
+    late = model.header.late_guards == 1 or any_closed(ws)
+    status = load(model, ws, t) if late else look(model, ws, t)
     if status == 0 and late:
         status = accelerations_of(model, ws)
         if status == 0:
@@ -163,6 +171,11 @@ def conditions(out, model, ws, t, y):
                 reactions(model, ws)
             status = finish(model, ws)
     write_guards(model, ws)
+    return status
+
+
+@kernel
+def read_guards(out, model, ws):
+    """Values of the guards from their registers."""
     for k in range(model.header.guards):
         out[k] = ws.val[guard_at(model.guards, k).register]
-    return status

@@ -9,22 +9,18 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.forces import follow_slip, found_by_host, give_way, margin_at, noise_of_margins
-from kinetree.solvers.contacts.projection import keep_closed
+from kinetree.solvers.contacts.forces import give_way, margin_at
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import settle, strike
-from kinetree.solvers.run.corners import behind
-from kinetree.solvers.run.event_memory import LIFT, arm, due, guard_part, keep_truth, leave_bounds, note_values, stand
+from kinetree.solvers.run.event_memory import LIFT, guard_part, keep_truth
 from kinetree.solvers.run.resets import act
 from kinetree.solvers.run.stage_change import change_structure
-from kinetree.solvers.run.unit import load_states, open_books, refresh, structure
+from kinetree.solvers.run.unit import open_books, refresh, structure
 from kinetree.solvers.views import event_at, guard_at
 
 ON_BOUND = 1e-12  # m, m/s, m/s2: a contact that has just been judged is on its bound
 LINKS = 100  # of a chain of events at one instant; more are chatter
-LOCATED = 3.0  # in `fired`: a host has found it, and it happens though closing takes it back below its bound
-EVERY_POSITIVE, ARMED = 0, 1  # which guards happen for a host that integrates itself: option of unit_event
 
 
 @boundary("unit")
@@ -45,80 +41,6 @@ def happen_now(I, F, W, t):
     W.energy_residual = residual
     open_books(I, F, W)
     return status
-
-
-@kernel
-def happen_by_guards(I, F, W, t, option):
-    """For a host that integrates itself: the events of all positive guards, or of those armed, and what happens at once in the next structures."""
-    model, ws = structure(I, F, W)
-    load_states(I, W, ws)
-    instant = behind(W, t)
-    status = refresh(I, F, W, instant)
-    value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
-    fired, some = guard_part(W, model, I.at_fired), False
-    note_values(I, W, model)
-    for k in range(value.size):
-        due_now = fired[k] == LOCATED and gives_way(model, ws, k)
-        fired[k] = 0.0
-        if due_now or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
-            guard = guard_at(model.guards, k)
-            fired[k] = found_by_host(model, ws, guard.register) if guard.kind == L.Guard.CONTACT and not due_now else 1.0
-            some = True
-    if some:
-        status = keep_closed(model, ws, instant)
-        status = refresh(I, F, W, instant) if status == 0 else status
-    while some and status == 0:
-        stage = W.stage
-        stand(I, W, model)
-        status = happen_now(I, F, W, instant)
-        model, ws = structure(I, F, W)
-        some = False
-        if status == 0 and W.stage != stage:
-            some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
-            note_values(I, W, model)
-        arm(I, W, model, ws)
-        leave_bounds(I, W, model)
-    W.time = t
-    return status
-
-
-@kernel
-def locate_by_host(I, F, W):
-    """Before a host's event closes loops and contacts: mark contacts that give way by the values that the host has seen; EVENT if there is one."""
-    model, ws = structure(I, F, W)
-    near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
-    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
-    found = 0
-    for k in range(value.size):
-        fired[k] = 0.0
-        if value[k] >= -near and armed[k] != 0.0 and gives_way(model, ws, k):
-            fired[k], found = LOCATED, L.Status.EVENT.value
-    return found
-
-
-@kernel
-def gives_way(model, ws, k):
-    """Whether guard k watches a closed contact: what this lacks to open or to slide depends on how far the host has left it."""
-    guard = guard_at(model.guards, k)
-    return guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0
-
-
-@kernel
-def follow_host(I, F, W):
-    """At a step that a host has accepted: contacts keep the directions in which they slide there."""
-    model, ws = structure(I, F, W)
-    if model.c_law.size > 0:
-        follow_slip(model, ws)
-    return 0
-
-
-@kernel
-def close_again(I, F, W, t):
-    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
-    model, ws = structure(I, F, W)
-    load_states(I, W, ws)
-    status = keep_closed(model, ws, t)
-    return refresh(I, F, W, t) if status == 0 else status
 
 
 @kernel

@@ -1,0 +1,71 @@
+"""Contacts under a host that integrates itself: what it is told of them, and what it has located.
+
+The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and does not grow:
+one that has bounced is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches again. So the next touch
+changes a sign however short the flight, and a contact that the host has overrun is not passed through.
+"""
+
+import math
+
+from kinetree.solvers.contacts.complementarity import slides
+from kinetree.solvers.contacts.forces import SURE
+from kinetree.solvers.contacts.impacts import STILL
+from kinetree.solvers.contacts.rows import FOUND, REST_SPEED, STICK, is_closed, number_of, rate_of_row
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import speed_scale
+
+APART = 1e-12  # m: what is told at least of a contact that parts, beyond the roundings of indicators
+NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess from which the forces were found
+TURNED = 4.0  # in `fired`: the slip of a contact turns back
+
+
+@kernel
+def parts(model, ws, k):
+    """Whether the gap of an open contact grows, by more than roundings; needs the state program."""
+    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) > STILL * speed_scale(ws)
+
+
+@kernel
+def tell_parting(model, ws):
+    """Registers of the guards after `write_guards`: contacts that part are apart."""
+    for k in range(model.c_law.size):
+        if parts(model, ws, k):
+            register = model.c_guard[2 * k]
+            ws.val[register] = min(ws.val[register], -APART)
+
+
+@kernel
+def parting_at(model, ws, register):
+    """Whether a guard's register shows the gap of a contact that parts."""
+    found = False
+    for k in range(model.c_law.size):
+        found = found or (model.c_guard[2 * k] == register and parts(model, ws, k))
+    return found
+
+
+@kernel
+def found_by_host(model, ws, register):
+    """Prepare the contact that a guard watches for what a host has located, as its closing moves gaps and slips by the host's error.
+
+    An open one touches; one whose slip turns back is held, which TURNED tells; 1 otherwise.
+    """
+    for k in range(model.c_law.size):
+        if model.c_guard[2 * k] == register and not is_closed(ws, k):
+            ws.c_near[k] = FOUND
+        elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
+            r = model.c_row[k]
+            if math.hypot(rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)) <= number_of(model, ws, k, REST_SPEED):
+                ws.c_mode[k] = STICK
+                return TURNED
+    return 1.0
+
+
+@kernel
+def noise_of_margins(model, ws):
+    """By how much the margins of one state may differ, after the accelerations."""
+    motion = 0.0
+    for k in range(model.c_law.size):
+        if is_closed(ws, k):
+            for r in range(model.c_row[k], model.c_row[k + 1]):
+                motion = max(motion, abs(ws.c_b[r]))
+    return NEAR * SURE * motion

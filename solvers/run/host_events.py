@@ -1,0 +1,137 @@
+"""Events of a host that integrates itself: what it sees of the guards, what it has located, and what happens then.
+
+The states of such a host lie off closed loops and off closed contacts by the errors of its steps, and an event brings them back. What the host sees
+is therefore evaluated there too: on the state that an event would begin from. The instant it finds is that of the act, whatever its tolerance. What
+it has located happens, on whichever side of its bound rounding leaves it.
+"""
+
+from kinetree.solvers import layout as L
+from kinetree.solvers.contacts.forces import follow_slip, margin_at
+from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_parting
+from kinetree.solvers.contacts.projection import close_for_a_look, constrained, keep_closed
+from kinetree.solvers.kernel import kernel
+from kinetree.solvers.run.corners import behind, host_time
+from kinetree.solvers.run.derivatives import evaluate_guards, read_guards
+from kinetree.solvers.run.event_actions import happen_now
+from kinetree.solvers.run.event_memory import arm, due, guard_part, leave_bounds, note_values, stand
+from kinetree.solvers.run.unit import load_states, refresh, structure
+from kinetree.solvers.views import guard_at
+
+GIVES_WAY, REACHED = 3.0, 5.0  # in `fired`: a host has located that a closed contact opens or slides, or that another guard has come true
+EVERY_POSITIVE, ARMED = 0, 1  # which guards happen: option of unit_event
+
+
+@kernel
+def refresh_for_host(I, F, W, t):
+    """Evaluate the present state as a host is told of it."""
+    status = refresh(I, F, W, t)
+    model, ws = structure(I, F, W)
+    if status == 0 and model.c_law.size > 0:
+        tell_parting(model, ws)
+        read_guards(guard_part(W, model, I.at_guards), model, ws)
+    return status
+
+
+@kernel
+def look_closed(I, F, W, t):
+    """Guards of the state with loops and closed contacts closed; the host's state stays. Where it cannot be closed the guards stay too."""
+    model, ws = structure(I, F, W)
+    if constrained(model, ws):
+        load_states(I, W, ws)
+        instant = host_time(W, t)
+        status = close_for_a_look(model, ws, instant)
+        if status == 0:
+            status = evaluate_guards(model, ws, instant)
+        if status == 0:
+            tell_parting(model, ws)
+            read_guards(guard_part(W, model, I.at_guards), model, ws)
+        load_states(I, W, ws)
+    return 0
+
+
+@kernel
+def locate_by_host(I, F, W):
+    """Before a host's event closes loops and contacts: mark what has come true by the values that the host has seen; EVENT if there is something."""
+    model, ws = structure(I, F, W)
+    near = noise_of_margins(model, ws) if model.c_law.size > 0 else 0.0
+    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
+    found = 0
+    for k in range(value.size):
+        fired[k] = 0.0
+        way = gives_way(model, ws, k)
+        if armed[k] != 0.0 and value[k] >= (-near if way else 0.0):
+            fired[k], found = GIVES_WAY if way else REACHED, L.Status.EVENT.value
+    return found
+
+
+@kernel
+def gives_way(model, ws, k):
+    """Whether guard k watches a closed contact: what this lacks to open or to slide depends on how far the host has left it."""
+    guard = guard_at(model.guards, k)
+    return guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0
+
+
+@kernel
+def mark(I, F, W, option):
+    """Mark what happens: what was located, and all positive guards or those armed; whether there is something."""
+    model, ws = structure(I, F, W)
+    value, armed, fired = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed), guard_part(W, model, I.at_fired)
+    some = False
+    for k in range(value.size):
+        way = gives_way(model, ws, k)
+        opens = way and fired[k] == GIVES_WAY
+        located = opens or (not way and fired[k] == REACHED)
+        fired[k] = 0.0
+        if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
+            guard = guard_at(model.guards, k)
+            fired[k] = found_by_host(model, ws, guard.register) if guard.kind == L.Guard.CONTACT and not opens else 1.0
+            some = True
+    return some
+
+
+@kernel
+def happen_by_guards(I, F, W, t, option):
+    """The events that a host asks for, and what happens at once in the next structures."""
+    model, ws = structure(I, F, W)
+    load_states(I, W, ws)
+    instant = behind(W, t)
+    status = refresh_for_host(I, F, W, instant)
+    note_values(I, W, model)
+    some = mark(I, F, W, option)
+    if some and status == 0:
+        status = keep_closed(model, ws, instant)
+        status = refresh(I, F, W, instant) if status == 0 else status
+    while some and status == 0:
+        stage = W.stage
+        stand(I, W, model)
+        status = happen_now(I, F, W, instant)
+        model, ws = structure(I, F, W)
+        some = False
+        if status == 0 and W.stage != stage:
+            some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
+            note_values(I, W, model)
+        if status == 0:
+            tell_parting(model, ws)
+            read_guards(guard_part(W, model, I.at_guards), model, ws)
+        arm(I, W, model, ws)
+        leave_bounds(I, W, model, ws)
+    W.time = t
+    return status
+
+
+@kernel
+def follow_host(I, F, W):
+    """At a step that a host has accepted: contacts keep the directions in which they slide there."""
+    model, ws = structure(I, F, W)
+    if model.c_law.size > 0:
+        follow_slip(model, ws)
+    return 0
+
+
+@kernel
+def close_again(I, F, W, t):
+    """Bring the states of a host that integrates itself back onto the loop constraints and closed contacts."""
+    model, ws = structure(I, F, W)
+    load_states(I, W, ws)
+    status = keep_closed(model, ws, t)
+    return refresh_for_host(I, F, W, t) if status == 0 else status
