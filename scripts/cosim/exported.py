@@ -14,6 +14,7 @@ from kinetree.scripts.cosim.plan import of_wires
 from kinetree.scripts.cosim.scenario import Scenario
 from kinetree.scripts.cosim.schemes import couple
 from kinetree.scripts.cosim.units import Packed, actuated, coupled, pack_scenario
+from kinetree.scripts.cosim.wired import end_of
 from kinetree.scripts.ssp.structure import INTEGERS, REALS, Base, Component, Connector, Link, Structure, Value
 from kinetree.scripts.ssp.write import write_ssp
 from kinetree.scripts.terminal.failure import BadInput
@@ -65,18 +66,11 @@ def links_of_scenario(scenario: Scenario) -> tuple[Link, ...]:
     names = [spec.name for spec in scenario.units]
     found = []
     for c in scenario.connections:
-        (start, output), (end, given) = (parted(text, names, scenario.file) for text in (c.source, c.target))
-        slope = parted(c.slope, names, scenario.file)[1] if c.slope else ""
+        start, output = end_of(c.source, names, scenario.file, "wires.from")
+        end, given = end_of(c.target, names, scenario.file, "wires.to")
+        slope = end_of(c.slope, names, scenario.file, "wires.slope")[1] if c.slope else ""
         found.append(Link(start, output, end, given, c.factor, c.offset, slope, c.mean, c.hold, c.bond))
     return tuple(found)
-
-
-def parted(text: str, names: Sequence[str], file: str) -> tuple[str, str]:
-    """UNIT.NAME in its parts."""
-    for name in names:
-        if text.startswith(f"{name}."):
-            return name, text[len(name) + 1 :]
-    raise BadInput(f"{file}: wires: '{text}': expected UNIT.NAME with one of the units {', '.join(names)}")
 
 
 def component_of(unit: Packed, known: dict[str, Base], fed: Set[tuple[str, str]]) -> Component:

@@ -38,12 +38,12 @@ class Connection:
 
     source: str
     target: str
-    slope: str = ""
-    factor: float = 1.0
-    offset: float = 0.0
-    mean: bool = False
-    hold: bool = False
-    bond: str = ""
+    slope: str
+    factor: float
+    offset: float
+    mean: bool
+    hold: bool
+    bond: str
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,8 +25,9 @@ def run_wired(
 ) -> Outcome:
     """All units, started and stepped; there is no reference to compare with."""
     scenario = replace(scenario, step_size=step_size)
-    targets = {parted(wire.target, scenario) for wire in scenario.connections}
-    master_name, order = of_wires(scheme, [spec.name for spec in scenario.units], targets, scenario.file)
+    names = [spec.name for spec in scenario.units]
+    targets = {parted(wire.target, names) for wire in scenario.connections}
+    master_name, order = of_wires(scheme, names, targets, scenario.file)
     with TemporaryDirectory(prefix="kinetree-cosim-") as folder:
         slaves = {spec.name: unit_of(spec, scenario, units, Path(folder)) for spec in scenario.units}
     try:
@@ -35,7 +36,8 @@ def run_wired(
         for spec in scenario.units:
             slaves[spec.name].start(spec.start)
         master = Plan(master_name, tuple(slaves[name] for name in order), tuple(wires)).make(scenario.extrapolation)
-        recorded = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs] or [(wire.source, wire.output) for wire in wires]
+        shown = [end_of(name, slaves, scenario.file, "outputs") for name in scenario.outputs]
+        recorded = [(slaves[unit], name) for unit, name in shown] or [(wire.source, wire.output) for wire in wires]
         control = StepControl(scenario.control, step_size) if scenario.control else None
         bonds = [*bonds_of(wires), *suspected(wires)]
         if control and not bonds:
@@ -49,20 +51,20 @@ def run_wired(
     return Outcome(scenario.name, scheme, step_size, stop_time, trace, {}, float("nan"), wall, notes + trace.warnings, controlled=control is not None)
 
 
-def parted(text: str, scenario: Scenario) -> tuple[str, str]:
-    """UNIT.NAME as the name of the unit and that of the variable; both may have dots."""
-    for unit in sorted((spec.name for spec in scenario.units), key=len, reverse=True):
+def parted(text: str, units: Iterable[str]) -> tuple[str, str]:
+    """UNIT.NAME as the name of the unit, "" where it is none, and that of the variable; both may have dots."""
+    for unit in sorted(units, key=len, reverse=True):
         if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:
             return unit, text[len(unit) + 1 :]
     return "", text
 
 
-def end_of(text: str, slaves: dict[str, Slave], file: str, place: str) -> tuple[Slave, str]:
-    """UNIT.NAME as slave and name; both may have dots."""
-    for unit in sorted(slaves, key=len, reverse=True):
-        if text.startswith(f"{unit}.") and len(text) > len(unit) + 1:
-            return slaves[unit], text[len(unit) + 1 :]
-    raise BadInput(f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(slaves)}")
+def end_of(text: str, units: Iterable[str], file: str, place: str) -> tuple[str, str]:
+    """UNIT.NAME as the names of a unit that there is and of its variable."""
+    unit, name = parted(text, units)
+    if not unit:
+        raise BadInput(f"{file}: {place}: '{text}': expected UNIT.NAME with one of the units {', '.join(units)}")
+    return unit, name
 
 
 def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire:
@@ -70,7 +72,7 @@ def wire_of(connection: Connection, slaves: dict[str, Slave], file: str) -> Wire
     target, given = end_of(connection.target, slaves, file, "wires.to")
     slope = end_of(connection.slope, slaves, file, "wires.slope")[1] if connection.slope else ""
     c = connection
-    return Wire(source, output, target, given, slope, c.factor, c.offset, c.mean, c.hold, c.bond)
+    return Wire(slaves[source], output, slaves[target], given, slope, c.factor, c.offset, c.mean, c.hold, c.bond)
 
 
 def unconnected(scenario: Scenario, slaves: dict[str, Slave], wires: Sequence[Wire]) -> list[str]:

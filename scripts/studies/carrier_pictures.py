@@ -14,6 +14,7 @@ from kinetree.models.library import carrier
 from kinetree.models.library.carrier_drives import LIFT, SLEW
 from kinetree.models.library.carrier_parts import JACKS, RING, WHEELS
 from kinetree.models.result.whole_file import whole_file
+from kinetree.models.scene.shapes import matrix
 
 if TYPE_CHECKING:
     from kinetree.scripts.studies.carrier_cosim import Coupled
@@ -53,12 +54,7 @@ def poses(result: Result, names: list[str], t: float) -> Poses:
     for name in names:
         if name not in gone:
             place = np.array([result[f"{name}_position[{k}]"][row] for k in (1, 2, 3)])
-            w, x, y, z = (result[f"{name}_orientation[{k}]"][row] for k in (1, 2, 3, 4))
-            found[name] = place, np.array([
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ])  # fmt: skip
+            found[name] = place, matrix([result[f"{name}_orientation[{k}]"][row] for k in (1, 2, 3, 4)])
     return found
 
 

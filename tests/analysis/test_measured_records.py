@@ -12,6 +12,8 @@ from kinetree.models.analysis.experiments import Experiment, informed, together
 from kinetree.models.analysis.identification import IdentificationError, identify
 from kinetree.models.analysis.stabilisation_diagram import diagram
 from kinetree.scripts.cli import main
+from kinetree.scripts.studies import excitation
+from kinetree.scripts.terminal.failure import BadInput
 
 SLIDER = {
     "name": "slider", "gravity": [0, 0, 0], "parameters": {"m": 2.0, "k": 200.0, "c": 3.0, "x0": 0.0},
@@ -183,3 +185,12 @@ def test_a_drive_from_a_step_and_a_sweep():
     found = identify("lib:servo-drive", records, list(true))
     for name, value in true.items():
         assert abs(found[name] - value) < 4 * found.deviations[name] < 0.2 * value
+
+
+def test_no_experiment_tells_what_nothing_depends_on(monkeypatch: pytest.MonkeyPatch):
+    """Every score is minus infinity alike: there is no best one."""
+    monkeypatch.setattr(excitation, "GENERATIONS", 1)
+    idle = SLIDER | {"parameters": SLIDER["parameters"] | {"idle": 1.0}}
+    wanted = excitation.Wanted(["idle"], {"x": 1e-3}, 0.1, 0.05, {"w": (1.0, 2.0)}, {})
+    with pytest.raises(BadInput, match="no experiment between the bounds of w tells the parameters$"):
+        excitation.best_excitation(load(idle), wanted, lambda numbers: Experiment({"f": numbers["w"]}, {}))

@@ -337,3 +337,20 @@ def test_a_rest_is_read_in_units_that_fit_without_rounding():
     assert "bar" in shown and "e-1" not in shown and "Force elements" in shown
     assert "Hz" in rest.modes._repr_html_() and "Hz" in rest.linear._repr_html_() and "states" in rest.linear._repr_html_()
     assert all(name in rest.linear.local for name, _ in shape_of(rest, rest.modes[0]))
+
+
+def test_what_grows_is_told_and_nothing_else(tmp_path, capsys):
+    """An upright pendulum beside a mass that nothing holds: one grows by e in √(I/(m g l)), the other goes on as it goes."""
+    m, l, inertia = 2.0, 0.5, 0.1
+    text = {
+        "name": "upright", "gravity": [0, 0, -g],
+        "bodies": {"rod": {"mass": m, "com": [0, 0, l], "inertia": [inertia, inertia, 0.01, 0, 0, 0]}, "sled": {"mass": 1.0}},
+        "joints": {"a": {"child": "rod", "type": "revolute", "axis": "y", "coordinates": ["phi"]},
+                   "b": {"child": "sled", "type": "prismatic", "axis": "x", "coordinates": ["s"]}},
+    }  # fmt: skip
+    (tmp_path / "upright.json").write_text(json.dumps(text))
+    assert cli.main(["statics", str(tmp_path / "upright.json")]) == 0
+    told = capsys.readouterr().out
+    lines = [line for line in told.splitlines() if "grows by e in" in line]
+    assert len(lines) == 1 and lines[0].endswith("along phi") and "along s" in told
+    assert float(lines[0].split(" in ")[1].split()[0]) == pytest.approx(math.sqrt((inertia + m * l * l) / (m * g * l)), rel=1e-3)

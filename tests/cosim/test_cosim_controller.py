@@ -116,3 +116,20 @@ def test_measured_values_that_are_no_numbers_are_named(archive: Path):
     with pytest.raises(CosimError, match="controller.measured is given nan"):
         slave.set("measured", math.nan)
     slave.close()
+
+
+@pytest.mark.parametrize("h", [0.5, 1.0, 0.25, 2.0])
+def test_feed_forward_holds_the_mean_speed_of_the_step_to_come(h):
+    """The setpoint rises by 2/s until 1.1 s and falls by 1/s from there: a command is held for a step, over which it brings the whole way."""
+    profile = ((0.0, 0.0), (1.1, 2.2), (9.9, -6.6))
+    controller = Controller(Pid(gain=1e-9, feed_forward=1.0, lower=-10.0, upper=10.0), profile)
+    controller.settle(0.0)
+    assert controller.command == pytest.approx(2.0, abs=1e-6)  # no step is known: the speed itself
+    place, reached = 0.0, []
+    for k in range(4):
+        controller.step(h)
+        begin, end = (np.interp(t, *zip(*profile, strict=True)) for t in ((k + 1) * h, (k + 2) * h))
+        assert controller.command == pytest.approx((end - begin) / h, abs=1e-6)
+        place += controller.command * h
+        reached.append(end - np.interp(h, *zip(*profile, strict=True)) - place)
+    assert np.abs(reached).max() < 1e-5

@@ -84,3 +84,16 @@ def test_step_control_keeps_the_residual_power():
         gains.append(energy(*states(trace)[:, -1]) / ENERGY - 1.0)
         assert trace.time[-1] == 2.0 and steps.max() > 10.0 * steps.min()
     assert counts[1] > counts[0] and powers[1] < 0.5 * powers[0] and abs(gains[1]) < abs(gains[0])
+
+
+def test_energy_of_the_two_masses_is_conserved_by_their_motion():
+    """Its slopes along places are the forces: what it gains by speed it loses by place, at any state."""
+    assert energy(0.0, 0.0, SPEED, -SPEED) == ENERGY
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x1, x2, v1, v2 = rng.normal(size=4)
+        a1, a2 = -K1 * x1 - KC * (x1 - x2), -K2 * x2 - KC * (x2 - x1)
+        h = 1e-3  # quadratic: the central difference is exact
+        ends = [energy(x1 + s * v1, x2 + s * v2, v1 + s * a1, v2 + s * a2) for s in (h, -h)]
+        assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(0.0, abs=1e-9 * energy(x1, x2, v1, v2) / h)
+        assert energy(2 * x1, 2 * x2, 2 * v1, 2 * v2) == pytest.approx(4 * energy(x1, x2, v1, v2), rel=1e-14)

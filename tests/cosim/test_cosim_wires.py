@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,14 +11,16 @@ from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.exported import links_of_scenario, links_of_wires
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.jacobian import InterfaceJacobian
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.packing import build_drive_fmu
-from kinetree.scripts.cosim.scenario import read_scenario
+from kinetree.scripts.cosim.scenario import read_scenario, scenario_of
 from kinetree.scripts.cosim.study import run_coupled
-from kinetree.scripts.cosim.wired import run_wired
+from kinetree.scripts.cosim.wired import run_wired, wire_of
+from kinetree.scripts.terminal.failure import BadInput
 
 HOLD = "4256.454355978347"  # force that holds the boom of the library at its start [N]
 LENGTH = "1.8632196"  # of the cylinder there, to 1e-7 m
@@ -255,3 +258,29 @@ def test_picture_and_report_of_controlled_steps(tmp_path: Path, capsys: pytest.C
     assert 0.0 < found["smallest_step_s"] < found["largest_step_s"] <= 0.02
     said = f"{found['steps']} steps of {found['smallest_step_s']:.3g} to {found['largest_step_s']:.3g} s"
     assert said in capsys.readouterr().out and picture.stat().st_size > 10_000
+
+
+def test_an_archive_has_the_wires_that_a_run_has():
+    """Whatever is said of a wire or left to its default; names of units and of variables may have dots, the longest unit counts."""
+    text = {
+        "units": {name: {"description": "lib:pendulum"} for name in ("a", "a.b", "a.b.c")},
+        "wires": [
+            {"from": "a.x", "to": "a.b.y"},
+            {"from": "a.b.c.x.y", "to": "a.u", "factor": -2.0, "offset": 0.5, "hold": True, "bond": "one"},
+            {"from": "a.b.x", "to": "a.b.c.u[1]", "slope": "a.b.der(x)", "mean": True, "bond": "one"},
+        ],
+    }
+    scenario = scenario_of(text, "s.toml")
+    slaves = {spec.name: SimpleNamespace(name=spec.name) for spec in scenario.units}
+    wires = [wire_of(each, slaves, "s.toml") for each in scenario.connections]  # pyright: ignore[reportArgumentType]
+    links = links_of_scenario(scenario)
+    assert links == links_of_wires(wires)
+    assert [(link.start, link.start_connector, link.end, link.end_connector) for link in links] == [
+        ("a", "x", "a.b", "y"), ("a.b.c", "x.y", "a", "u"), ("a.b", "x", "a.b.c", "u[1]"),
+    ]  # fmt: skip
+    assert [(link.factor, link.offset, link.slope, link.mean, link.hold, link.bond) for link in links] == [
+        (1.0, 0.0, "", False, False, ""), (-2.0, 0.5, "", False, True, "one"), (1.0, 0.0, "der(x)", True, False, "one"),
+    ]  # fmt: skip
+    for wrong in ({"from": "b.x", "to": "a.y"}, {"from": "a.x", "to": "y"}, {"from": "a.x", "to": "a.y", "slope": "a."}):
+        with pytest.raises(BadInput, match="expected UNIT.NAME with one of the units a, a.b, a.b.c"):
+            links_of_scenario(scenario_of(text | {"wires": [wrong]}, "s.toml"))

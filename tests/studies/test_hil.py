@@ -111,6 +111,17 @@ def test_simulated_runs_repeat_bit_for_bit(tmp_path: Path):
 
 
 @compiled
+def test_only_who_asks_for_silence_gets_it(tmp_path: Path, capsys: pytest.CaptureFixture):
+    path = scenario(tmp_path)
+    assert cli.main(["hil", str(path), "--simulated", "--quiet"]) == 0
+    assert not capsys.readouterr().out.strip()
+    assert cli.main(["hil", str(path), "--simulated"]) == 0
+    assert "frames" in capsys.readouterr().out
+    assert cli.main(["hil", str(path), "--simulated", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+@compiled
 def test_margins_say_what_the_exchange_costs(tmp_path: Path):
     """The delay margin of the loop loses what the exchange takes: by the formula of the crossing, phase/ω."""
     record = simulate(read_scenario(scenario(tmp_path, "delay = 0.02")))

@@ -12,6 +12,7 @@ from loop_text import SCENARIO
 from report_page import Page, numbers
 from scipy.optimize import root_scalar
 
+from kinetree.models import load
 from kinetree.models.analysis.frequency import StateSpace
 from kinetree.models.analysis.identified import draw
 from kinetree.models.analysis.stabilisation_diagram import diagram
@@ -21,9 +22,11 @@ from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_pictures
 from kinetree.scripts.reports.page import Section
-from kinetree.scripts.reports.stage_pictures import draw_stages
+from kinetree.scripts.reports.stage_pictures import draw_stages, panels
+from kinetree.scripts.reports.stage_pictures import drawn as drawn_of
 from kinetree.scripts.studies.indices import saltelli
 from kinetree.scripts.studies.samplers import Distribution, drawn
+from kinetree.scripts.studies.stabilisation_report import robustness
 from kinetree.scripts.studies.study_report import histograms, shares
 
 M, K, D = 2.0, 50.0, 3.0  # kg, N/m, N.s/m
@@ -273,6 +276,27 @@ def test_the_way_of_an_optimisation(tmp_path: Path, figures: dict[str, Any]):
     assert best == pytest.approx(np.minimum.accumulate(START**2 * (M / d + d / K) / 2), rel=1e-6)
     assert best[-1] == pytest.approx(START**2 * math.sqrt(M / K), rel=1e-3)
     assert (place.get_xlabel(), place.get_ylabel()) == ("evaluation", "best objective so far")
+
+
+def test_what_a_picture_of_a_run_leaves_out(tmp_path: Path):
+    """Outputs that never change say nothing; coordinates have panels of their own."""
+    outputs = {"place": {"value": "2*x", "unit": "m"}, "same": {"value": "3*k"}}
+    system = load(written(tmp_path, "-k*x", start=START, outputs=outputs)).compile()
+    result = system.simulate(stop_time=0.5)
+    assert drawn_of(system, result) == ["place"]
+    assert panels(result, system.coordinates, ["place"]) == [("deviation", "m", ["x"]), ("value", "m", ["place"])]
+
+
+def test_shares_of_runs_below_a_deviation(tmp_path: Path, figures: dict[str, Any]):
+    """The k-th smallest of n that ran stands at k/n; what failed is counted in the table alone."""
+    result = load(written(tmp_path, "-k*x")).compile().simulate(stop_time=0.1)
+    wanted = SimpleNamespace(samples=4, hold=["x"], spreads=dict)
+    spreads = {"one": {"x": np.array([3.0, 1.0, np.nan, 2.0])}, "none": {"x": np.full(4, np.nan)}}
+    robustness(wanted, {"one": result}, spreads)  # pyright: ignore[reportArgumentType]
+    place = figures["How many runs stay below a deviation"].axes[0]
+    x, y = line(place).T
+    assert x / x[0] == pytest.approx([1.0, 2.0, 3.0]) and y == pytest.approx([1 / 3, 2 / 3, 1.0])
+    assert line(place, 1).size == 0
 
 
 def test_a_fit():

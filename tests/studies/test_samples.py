@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.scripts import cli
+from kinetree.scripts.studies.indices import indices, saltelli
 from kinetree.scripts.studies.measures import measured, parsed
 from kinetree.scripts.studies.samplers import Correlated, Distribution, cube, drawn
 from kinetree.scripts.studies.study_report import rank_correlations
@@ -65,6 +66,27 @@ def test_what_varies_together_goes_into_the_cases(study: Path, capsys: pytest.Ca
         assert cli.main(["study", str(study), "-q"]) == 2 and said in capsys.readouterr().err
     study.write_text(STUDY.replace('"sobol"', '"indices"') + good)
     assert cli.main(["study", str(study), "-q"]) == 2 and "found 'indices'" in capsys.readouterr().err
+
+
+def test_points_for_indices_are_others_for_every_seed():
+    """Seeds may be any whole number; SALib takes those below 2^32."""
+    pytest.importorskip("SALib")
+    seen = [saltelli(2, 8, seed) for seed in (0, 1, 63, 64, 65, 2**31, 2**32 - 1)]
+    assert all(not np.array_equal(a, b) for k, a in enumerate(seen) for b in seen[:k])
+    assert np.array_equal(saltelli(2, 8, 2**32 + 1), seen[1]) and seen[0].shape == (32, 2)
+
+
+@pytest.mark.parametrize("strange", ["constant", "with a gap", "infinite"])
+def test_a_measure_that_does_not_vary_or_is_not_there_has_no_indices(strange: str):
+    pytest.importorskip("SALib")
+    points = saltelli(2, 8, 1)
+    values = points[:, 0] + 0.1 * points[:, 1]
+    assert indices(values, ["a", "b"])["ST"][0] > 0.9
+    if strange == "constant":
+        values[:] = 0.3
+    else:
+        values[5] = np.nan if strange == "with a gap" else np.inf
+    assert all(np.isnan(found).all() and found.shape == (2,) for found in indices(values, ["a", "b"]).values())
 
 
 def test_a_latin_hypercube_fills_every_stripe():

@@ -57,6 +57,20 @@ push = [600.0]
 """
 
 
+def test_a_support_without_a_point_stands_at_the_origin_of_its_body(tmp_path):
+    """Spread about the middle of all, it moves as one whose point is given as zeros."""
+    found = []
+    for point in ("", "point = [0, 0, 0]"):
+        post = f'[forces.leg5]\nkind = "jack"\nbody = "table"\n{point}\nextension = "height"\nstiffness = 1e6\n[run]'
+        (tmp_path / "table.toml").write_text(TABLE.replace(f"{HALF}*(1 - 2*floor", f"0.2 + {HALF}*(1 - 2*floor").replace("[run]", post))
+        (tmp_path / "study.toml").write_text(STUDY)
+        made = Study(read_supports(tmp_path / "study.toml")).description("spread", 3.0)
+        place = [evaluate_constant(text, {}) for text in made["forces"]["leg5"]["point"]]
+        assert place == pytest.approx([0.16 * (1 - 3.0), 0.0, 0.0], abs=1e-12)  # four of five points at 0.2 in the mean
+        found.append(place)
+    assert found[0] == found[1]
+
+
 @pytest.fixture
 def cases(tmp_path):
     (tmp_path / "table.toml").write_text(TABLE)
