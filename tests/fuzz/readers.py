@@ -32,7 +32,7 @@ from kinetree.scripts.studies.study import Study
 from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import checked
 
-PATIENCE = 20  # seconds for one input
+PATIENCE = 20  # seconds of the processor for one input
 SMALL = 30_000  # characters of a library mechanism that is taken
 VALUES: list[Any] = [
     *(0, 1, -1, 2.5, 1e300, -1e-300, 1e308, 10**30, float("nan"), float("inf"), True, None, "", "t", "x", "nan", "1/0", "q + ", "(" * 300),
@@ -237,19 +237,19 @@ def numbered(out: Path, name: str) -> Path:
 
 
 @contextmanager
-def patience(seconds: int) -> Iterator[None]:
-    """What takes longer ends with Slow, where the system has alarms."""
+def patience(seconds: float) -> Iterator[None]:
+    """What takes longer on the processor ends with Slow, where the system has such alarms: on a shared machine the clock tells of the others."""
 
     def too_slow(*_: object) -> None:
-        raise Slow(f"more than {seconds} s")
+        raise Slow(f"more than {seconds} s of the processor")
 
-    if not hasattr(signal, "SIGALRM"):
+    if not hasattr(signal, "ITIMER_PROF"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, too_slow)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, too_slow)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

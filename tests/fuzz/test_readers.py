@@ -1,10 +1,11 @@
 """A short run of the fuzzer with a fixed seed: every reader reads or refuses by a message. Long runs: `scripts/dev.py fuzz --minutes 20`."""
 
 import random
+import signal
 import time
 
 import pytest
-from readers import fuzz, kinds, places, shrunk
+from readers import Slow, fuzz, kinds, patience, places, shrunk
 
 KINDS = kinds()
 COUNTS = {"description": 300, "scenario": 400, "study": 600, "structure": 300}
@@ -25,3 +26,13 @@ def test_findings_are_shrunk():
         return {"x", "y"} <= {key for path in places(each) for key in path}
 
     assert shrunk(tree, fails) == {"a": {"b": [{"x": 3}]}, "d": {"y": 5}}
+
+
+@pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="no alarm by the processor's time")
+def test_patience_counts_the_processor_alone():
+    """Waiting for longer than its patience is nothing, as for other people's work; working for longer ends."""
+    with patience(0.05):
+        time.sleep(0.2)
+    with pytest.raises(Slow), patience(0.05):
+        while True:
+            pass

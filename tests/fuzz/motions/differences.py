@@ -71,9 +71,14 @@ def at_rows(result: Result, name: str) -> np.ndarray:
 
 
 def moments(result: Result) -> list[Event]:
-    """Events; a contact whose impact is looked at twice at one instant counts once."""
+    """Events; a contact whose impact is looked at twice at one instant counts once.
+
+    Where contacts begin and cease to slide shows in the motion; where they jam, forces are not determined, nor when they reach the cone of friction.
+    """
     found: list[Event] = []
     for event in result.events:
+        if event.cause.startswith("slip of contact"):
+            continue
         again = found and event.cause.startswith("contact") and event.cause == found[-1].cause and abs(event.time - found[-1].time) < 1e-9
         found += [] if again else [event]
     return found
@@ -116,8 +121,10 @@ def case_of(description: dict[str, Any]) -> Case | None:
     return Case(description, system, result, spread)
 
 
-def agree(case: Case, what: str, other: Result, factor: float = 1.0, rows: slice | list[int] = slice(None)) -> None:
-    """The other run has the same motion at rows of the reference, and the same events at the same instants."""
+def agree(
+    case: Case, what: str, other: Result, factor: float = 1.0, rows: slice | list[int] = slice(None), errors: dict[str, np.ndarray] | None = None
+) -> None:
+    """The other run has the same motion at rows of the reference, but for its known errors, and the same events at the same instants."""
     if history(other) != history(case.result):
         raise Difference(f"{what}: events", f"{history(case.result)} and {history(other)}")
     for mine, its in zip(moments(case.result), moments(other), strict=True):
@@ -126,7 +133,7 @@ def agree(case: Case, what: str, other: Result, factor: float = 1.0, rows: slice
     for name in case.names:
         a, b = at_rows(case.result, name)[rows], at_rows(other, name)
         b = b[rows] if b.size != a.size else b
-        allowed = factor * (TOLERANCE * (1.0 + np.abs(a)) + 3.0 * case.spread[name][rows])
+        allowed = factor * (TOLERANCE * (1.0 + np.abs(a)) + 3.0 * case.spread[name][rows]) + (errors[name] if errors else 0.0)
         wrong = np.flatnonzero((np.abs(a - b) > allowed) | (np.isnan(a) != np.isnan(b)))
         if wrong.size:
             k = int(wrong[0])
@@ -140,9 +147,11 @@ def integrators(case: Case, rng: np.random.Generator) -> None:
 
 
 def fixed_steps(case: Case, rng: np.random.Generator) -> None:
-    """Fourth order with 5e-4 s: only what is smooth enough; corners and stiff contacts cost an order."""
+    """Fourth order: of the difference to twice the step its error is 1/15, for third order 1/7; only what is smooth, as corners cost an order."""
     if not case.description["forces"] and not case.result.events:
-        agree(case, "integrator rk4", run(case.system, case.description, integrator="rk4", step=5e-4), factor=30.0)
+        fine, coarse = (run(case.system, case.description, integrator="rk4", step=h) for h in (5e-4, 1e-3))
+        errors = {name: 2.0 / 15.0 * np.maximum.accumulate(np.abs(at_rows(fine, name) - at_rows(coarse, name))) for name in case.names}
+        agree(case, "integrator rk4", fine, errors=errors)
 
 
 def output_steps(case: Case, rng: np.random.Generator) -> None:
@@ -180,8 +189,10 @@ def rewritten(case: Case, rng: np.random.Generator) -> None:
 
 
 def cuts(case: Case, rng: np.random.Generator) -> None:
-    """A loop that is cut elsewhere."""
+    """A loop that is cut elsewhere; where the start does not close it, what moves to close it depends on which joint's start values count."""
     if "closing" not in case.description["joints"] or case.description.get("stages") or case.description.get("couplings"):
+        return
+    if any(name in case.system.coordinates for name in case.system.start_changes):
         return
     for name in case.description["joints"]:
         other = copy.deepcopy(case.description)
