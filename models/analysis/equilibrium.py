@@ -87,7 +87,7 @@ def report(
     """Everything about the state of rest (q, x)."""
     c, zero = system.compiled, np.zeros(system.n)
     states = dict(zip(c.states, map(float, x), strict=True))
-    linear = linearize(system, t, q, None, inputs, (), states)
+    linear = linearize(system, t, q, None, inputs, (), states, at_rest=True)
     evaluation = Evaluation(system, t, inputs)
     evaluation.outputs(q, zero, x)
     val = evaluation.instance.ws.val

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.models.analysis.differences import bounded_differences
 from kinetree.models.analysis.identification import STEP, TOLERANCE, IdentificationError, built, checked_parameters
-from kinetree.models.analysis.slopes import bounded_differences
 from kinetree.models.description.errors import suggestion
 from kinetree.models.system.mechanism import Mechanism
 

@@ -49,6 +49,11 @@ class StateSpace:
         kept = self.A.any(axis=1) | self.B.any(axis=1)
         return self if kept.all() else StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D).moving()
 
+    def seen(self) -> StateSpace:
+        """Without states on which nothing depends, such as how far a vehicle has come: no loop is unstable by them."""
+        kept = self.A.any(axis=0) | self.C.any(axis=0)
+        return self if kept.all() else StateSpace(self.A[np.ix_(kept, kept)], self.B[kept], self.C[:, kept], self.D).seen()
+
     def closed(self) -> np.ndarray:
         """A of the loop u = -y."""
         return self.A - self.B @ np.linalg.solve(np.eye(len(self.D)) + self.D, self.C)

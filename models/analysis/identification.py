@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from kinetree.models.analysis.differences import bounded_differences
 from kinetree.models.analysis.identified import Estimate, Fit, Identification
-from kinetree.models.analysis.slopes import bounded_differences
 from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs
 from kinetree.models.description.errors import suggestion

@@ -26,8 +26,7 @@ def linear_description(system: System, rest: Equilibrium | None = None) -> dict[
     rest = rest or system.equilibrium()
     linear, d = system.linearize(rest.t, rest.q), system.description
     n, held = len(linear.coordinates), held_inputs(d)
-    if len(linear.states) > 2 * n:
-        raise ValueError(f"a chain has no first-order states, found {', '.join(linear.states[2 * n :])}")
+    linear.refuse_chain()
     mass, damping, stiffness = cleaned(linear.mass), cleaned(linear.damping), cleaned(linear.stiffness)
     diagonal = not np.count_nonzero(mass - np.diag(np.diagonal(mass)))
     L = np.eye(n) if diagonal else np.linalg.cholesky(mass)

@@ -8,14 +8,16 @@ Cost: an evaluation on dual numbers per eight entries of z and w.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
+from kinetree.models.analysis.input_rates import with_rates
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
+from kinetree.models.analysis.tangents import tangents
 from kinetree.models.system.chart import Chart, Evaluation
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from kinetree.solvers.chain.unit import Unit
 
 RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
+STANDS = 1e-4  # m/s or rad/s: below, a state is one of rest
+TOLD = 3  # names that a sentence lists
+STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing changes
+ROUNDING = 1e-13  # part of the largest slope of a row
 NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
@@ -69,12 +75,40 @@ class Linear:
     tangent: np.ndarray  # changes of the local coordinates of all speeds by y
     local: tuple[str, ...]  # their names
     sizes: np.ndarray  # how large each first-order state is, so that they can be compared
+    speeds: tuple[str, ...]  # names of v, which are ẏ but where a moving state has more independent places than speeds
+    moving: Mapping[str, float] = field(default_factory=dict)  # speeds of the state about which the motions are small; none at rest
+    changing: Mapping[str, float] = field(default_factory=dict)  # independent accelerations and rates of states there; none in a steady motion
+    shift: np.ndarray | None = None  # z is less by this times w where relations follow inputs (models/analysis/input_rates.py)
+    shift_by_rates: np.ndarray | None = None  # and by this times ẇ
+    improper: np.ndarray | None = None  # outputs that have a rate of an input in them
+
+    @property
+    def about(self) -> list[str]:
+        """Sentences about the state about which the motions are small, where it is not one of rest."""
+        said = []
+        if self.moving:
+            said.append(f"about a moving state: {most(self.moving)}")
+        if len(self.speeds) != len(self.coordinates):
+            counts = f"{len(self.coordinates)} places and {len(self.speeds)} speeds are free"
+            said.append(f"{counts}: constraints of speeds alone do not bind places, and those on which nothing depends have eigenvalues of 0")
+        if self.changing:
+            said.append(f"not a steady state, {most(self.changing, 'd/dt ')}: eigenvalues are those of this instant, and tell no stability")
+        if self.shift is not None and self.improper is not None and np.any(self.shift):
+            names = [name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()]
+            said += [f"{self.outputs[k]} has the rate of {self.inputs[j]} in it, which A, B, C, D leave out" for k, j in np.argwhere(self.improper)]
+            said.append(f"constraints follow {', '.join(names)}: speeds among the states are less what they have by the input at once")
+        return said
+
+    @property
+    def mechanical(self) -> int:
+        """How many of z are places and speeds; first-order states follow."""
+        return len(self.coordinates) + len(self.speeds)
 
     @property
     def conservative(self) -> bool:
         """Nothing damps, couples by gyroscopic forces or circulates."""
         n, A = len(self.coordinates), self.A
-        if A.shape[0] > 2 * n or A[:n, :n].any():
+        if len(self.speeds) != n or A.shape[0] > 2 * n or A[:n, :n].any():
             return False
         K, fastest = self.stiffness, np.sqrt(np.abs(A[n:, :n]).max(initial=0.0))
         return bool(np.abs(A[n:, n:]).max(initial=0.0) <= NOISE * max(fastest, NOISE)) and np.abs(K - K.T).max(initial=0.0) <= 1e-9 * np.abs(K).max()
@@ -100,13 +134,13 @@ class Linear:
 
         Where the mechanism stands still beside its states, the largest state, in units of its size, stands for it.
         """
-        n = len(self.coordinates)
-        moving, states = self.tangent @ vector[:n], vector[2 * n :]
+        n, m = len(self.coordinates), self.mechanical
+        moving, states = self.tangent @ vector[:n], vector[m:]
         beside = states / self.sizes
         ends = [part[np.abs(part).argmax()] if part.any() else 0.0 for part in (moving, beside)]
         top = ends[0] if abs(ends[0]) > RESTING * abs(ends[1]) else ends[1]
         shape = np.concatenate((moving, states)) / (top or 1.0)
-        return dict(zip((*self.local, *self.states[2 * n :]), map(complex, shape), strict=True))
+        return dict(zip((*self.local, *self.states[m:]), map(complex, shape), strict=True))
 
     def _conservative(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues from the symmetric pair (K, M): more exact, and motions that nothing holds come out as such."""
@@ -126,6 +160,10 @@ class Linear:
         from kinetree.models.analysis.frequency import StateSpace
 
         columns, rows = ([chosen(name, names) for name in wanted] for wanted, names in ((inputs, self.inputs), (outputs, self.outputs)))
+        if self.improper is not None and self.improper[np.ix_(rows, columns)].any():
+            row, column = np.argwhere(self.improper[np.ix_(rows, columns)])[0]
+            said = f"'{outputs[row]}' depends on how fast the input '{inputs[column]}' changes, which a constraint follows"
+            raise ValueError(f"{said}: no A, B, C, D has that; leave one of them out, or let the constraint follow a first-order state")
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
     def to_control(self) -> Any:
@@ -134,15 +172,25 @@ class Linear:
             import control
         except ImportError:
             raise ImportError("python-control is not installed: pip install 'kinetree[control]'") from None
+        self.part(self.inputs, self.outputs)  # refuses outputs with rates of inputs in them
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
         return control.StateSpace(self.A, self.B, self.C, self.D, **names, remove_useless_states=False)
+
+    def refuse_chain(self) -> None:
+        """A chain has masses, dampers and springs, as many speeds as places, and forces that act as they are."""
+        if len(self.states) > self.mechanical:
+            raise ValueError(f"a chain has no first-order states, found {', '.join(self.states[self.mechanical :])}")
+        if len(self.speeds) != len(self.coordinates):
+            raise ValueError(f"a chain has as many speeds as coordinates, found {len(self.speeds)} and {len(self.coordinates)}")
+        if self.shift is not None and np.any(self.shift):
+            followed = [name for name, column in zip(self.inputs, self.shift.T, strict=True) if column.any()]
+            raise ValueError(f"a chain has forces as inputs, but constraints follow '{followed[0]}'")
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10) -> Unit:
         """Steps of constant size dt by the matrix method (kinetree.solvers.chain.advance); forces act at the named coordinates (default: all)."""
         from kinetree.solvers.chain import linear_chain
 
-        if len(self.states) > 2 * len(self.coordinates):
-            raise ValueError(f"a chain has no first-order states, found {', '.join(self.states[2 * len(self.coordinates) :])}")
+        self.refuse_chain()
         for name in channels or ():
             if name not in self.coordinates:
                 raise KeyError(f"'{name}' is not a coordinate of the linearised system; coordinates: {', '.join(self.coordinates)}")
@@ -158,8 +206,12 @@ def linearize(
     inputs: Mapping[str, float] | None = None,
     outputs: Sequence[str] | None = None,
     states: Mapping[str, float] | None = None,
+    at_rest: bool = False,
 ) -> Linear:
-    """Small motions about a state; `outputs` may name anything that has a number (default: all outputs)."""
+    """Small motions about a state; `outputs` may name anything that has a number (default: all outputs).
+
+    `at_rest`: places along the allowed speeds alone, whatever the state does and inputs drive.
+    """
     c = system.compiled
     columns = {column.name: column.register for column in c.outputs}
     names = tuple(columns) if outputs is None else tuple(outputs)
@@ -167,28 +219,63 @@ def linearize(
         if name not in columns and name not in c.registers:
             raise KeyError(f"'{name}' is not an output; outputs: {', '.join(columns) or 'none'}")
     registers = [columns[name] if name in columns else c.registers[name] for name in names]
-    q, u = system.project(t, q, np.zeros(system.n) if u is None else u)
-    evaluation, chart = Evaluation(system, t, inputs), Chart(system, t, q)
-    v, x = u[chart.independent], evaluation.start_x.copy()
+    evaluation = Evaluation(system, t, inputs)
+    x = evaluation.start_x.copy()
     for name, value in (states or {}).items():
         x[c.states.index(name)] = value
+    q, u = evaluation.project(q, np.zeros(system.n) if u is None else u, x)
+    chart = Chart(system, t, q, lambda q, u: evaluation.project(q, u, x))
     if system.description.actuators:
         evaluation.begin(chart.q, u, x)
-    f, nx, ni = chart.independent.size, x.size, len(c.inputs)
-    J = Slopes(evaluation, chart, v, x, registers).matrix()
-    rows, size = f + nx, 2 * f + nx
-    A = np.vstack((np.zeros((f, size)), J[:rows, :size]))
-    A[:f, :f] = (chart.transport(u) @ chart.T)[chart.independent]
-    A[:f, f : 2 * f] = np.eye(f)
+    moving = bool(np.abs(u).max(initial=0.0) > STANDS)
+    further = not at_rest and system.position_freedoms > system.freedoms  # places that no allowed speed reaches at once
+    along = tangents(evaluation, chart, u, x, every_place=further and moving)
+    if further and not moving and along.driven:
+        along = tangents(evaluation, chart, u, x, every_place=True)
+    J = Slopes(evaluation, chart, u[chart.independent], x, registers, along, u).matrix()
+    p, f = along.coordinates.size, along.independent.size
+    rows, size = f + x.size, p + f + x.size
+    K = (chart.transport(u) @ along.places + along.speeds)[along.coordinates]  # δ̇ of the independent places
+    A, B = np.vstack((K[:, :size], J[:rows, :size])), np.vstack((K[:, size:], J[:rows, size:]))
     M = chart.T.T @ system.mass_matrix(t, chart.q) @ chart.T
-    B = np.vstack((np.zeros((f, ni)), J[:rows, size:]))
     local = chart.names
-    named = tuple(local[j] for j in chart.independent)
-    speeds = tuple(system.speeds[j] for j in chart.independent)
-    return Linear(
+    named = tuple(local[j] for j in along.coordinates)
+    speeds = tuple(system.speeds[j] for j in along.independent)
+    evaluation.call("accelerations", chart.q, u, x)
+    changing = changes(evaluation, along.independent, x, speeds)
+    linear = Linear(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
-        M, -M @ J[:f, f : 2 * f], -M @ J[:f, :f], M @ J[:f, size:], named, chart.T, local, state_sizes(system, x),
+        M, -M @ J[:f, p : p + f], -M @ J[:f, :p], M @ J[:f, size:], named, along.places[:, :p], local, state_sizes(system, x), speeds,
+        dict(zip(system.speeds, map(float, u), strict=True)) if moving else {}, changing,
     )  # fmt: skip
+    linear = without_noise(linear) if p > f else linear
+    return with_rates(linear, evaluation, chart.q, u, x, registers, along) if along.by_rates.size else linear
+
+
+def changes(evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]) -> dict[str, float]:
+    """What does not stay as it is, after an evaluation: accelerations of the independent speeds and rates of the states."""
+    ws, system = evaluation.instance.ws, evaluation.system
+    rates = np.concatenate((ws.udot[independent], ws.xdot))
+    sizes = np.concatenate((np.ones(independent.size), state_sizes(system, x)))
+    found = zip((*speeds, *system.compiled.states), rates, sizes, strict=True)
+    return {name: float(rate) for name, rate, size in found if abs(rate) > STEADY * size}
+
+
+def without_noise(linear: Linear) -> Linear:
+    """Places that do not matter do not matter at all: rounding, beside what else stands in a row by places and speeds, would couple them."""
+    p, f = len(linear.coordinates), len(linear.speeds)
+    found = []
+    for matrix in (linear.A, linear.C):
+        top = np.abs(matrix[:, : p + f]).max(axis=1, keepdims=True, initial=0.0)
+        found.append(np.where((np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f), 0.0, matrix))
+    return replace(linear, A=found[0], C=found[1])
+
+
+def most(values: Mapping[str, float], before: str = "") -> str:
+    """The largest numbers by name."""
+    largest = max(map(abs, values.values()))
+    top = sorted(((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest), key=lambda item: -abs(item[1]))
+    return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (len(top) > TOLD)
 
 
 def chosen(name: str, names: Sequence[str]) -> int:

@@ -55,7 +55,8 @@ class ModeFacts:
 
 def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = None) -> list[ModeFacts]:
     """Facts of every mode, slowest first; B and C: the inputs and outputs that matter (default: all)."""
-    n = len(linear.coordinates)
+    moving = slice(len(linear.coordinates), linear.mechanical)
+    carriers = linear.coordinates if len(linear.coordinates) == len(linear.speeds) else linear.speeds
     A = linear.A
     if not A.size:
         return []
@@ -77,13 +78,13 @@ def modal(linear: Linear, B: np.ndarray | None = None, C: np.ndarray | None = No
         vector = scale * right[:, k]
         shares = np.abs(left[:, k] * right[:, k])
         shares = shares / (shares.sum() or 1.0)
-        energy = np.real(vector[n : 2 * n].conj() * (linear.mass @ vector[n : 2 * n]))
+        energy = np.real(vector[moving].conj() * (linear.mass @ vector[moving]))
         energy = energy / (np.abs(energy).sum() or 1.0)
         found.append(
             ModeFacts(
                 complex(value), size / (2 * np.pi), float(-value.real / size) if size else 0.0, linear.shape(vector),
                 {name: float(share) for name, share in zip(linear.states, shares, strict=True) if share > NAMED},
-                {name: float(share) for name, share in zip(linear.coordinates, energy, strict=True) if abs(share) > NAMED},
+                {name: float(share) for name, share in zip(carriers, energy, strict=True) if abs(share) > NAMED},
                 dict(zip(linear.inputs, map(float, moved[k]), strict=False)), dict(zip(linear.outputs, map(float, seen[k]), strict=False)),
             )
         )  # fmt: skip
@@ -116,10 +117,12 @@ def zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> np.ndar
     return found[np.lexsort((found.imag, np.abs(found)))]
 
 
-def said(modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...]) -> list[str]:
-    """Sentences about modes that the inputs do not move or the outputs do not see."""
+def said(modes: list[ModeFacts], inputs: tuple[str, ...], outputs: tuple[str, ...], drifts: bool = True) -> list[str]:
+    """Sentences about modes, drifts among them or not, that the inputs do not move or the outputs do not see."""
     lines = []
     for k, mode in enumerate(modes, 1):
+        if not drifts and abs(mode.eigenvalue) < STANDING:
+            continue
         name = f"mode {k} ({mode.frequency:.4g} Hz, {mode.word})"
         for names, shares, verb in ((inputs, mode.moved, "moved by"), (outputs, mode.seen, "seen by")):
             present = [shares[each] for each in names if each in shares]

@@ -28,9 +28,11 @@ def linear_at_time(system: System, time: float, inputs: Mapping[str, float] | No
     """Small motions about the motion as it is at an instant of a run, in the structure of its stage."""
     from kinetree.models.run.simulation import Options, check, set_options
     from kinetree.models.run.unit import Run, make_unit
+    from kinetree.models.system.contact_refusal import refuse_contacts
     from kinetree.models.system.system import System
     from kinetree.solvers.fields import REGISTERS
 
+    refuse_contacts(system, "small motions")
     options = Options.of(system, time, run.get("start_time"), None, run.get("integrator", "auto"), "auto", run.get("tolerance"), None, None)
     unit = make_unit(system, options.integrator)
     active = Run(unit)

@@ -1,9 +1,9 @@
 """The one service for slopes: everything here that needs derivatives of a mechanism asks for them here.
 
 `Slopes` gives the rows (a, ẋ, outputs) by the columns (y, v, x, w): accelerations of the independent speeds, rates of the first-order states and
-chosen registers, by local coordinates (models/system/chart.py), independent speeds, states and inputs. They are exact to rounding, by dual numbers in
-eight directions an evaluation, O(N) each. Where a law has a corner they are those of one side. Where a slope is not finite (a law that is infinitely
-steep), or kernels run in plain Python, differences of fourth order stand in, whose step is shortened until the second and the fourth order agree.
+chosen registers, by local coordinates (models/system/chart.py), independent speeds, states and inputs, along the constraints (`tangents`).
+They are exact to rounding, by dual numbers in eight directions an evaluation, O(N) each. Where a law has a corner they are those of one side.
+Where a slope is not finite (a law that is infinitely steep), or kernels run in plain Python, differences stand in (`differences`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetree.models.analysis.differences import STEP, differences
+from kinetree.models.analysis.tangents import Tangents, allowed
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.run.engine import pointer_entry
 from kinetree.models.run.status import check_status
@@ -24,10 +26,7 @@ from kinetree.solvers.layout import DUAL_STRIDE
 if TYPE_CHECKING:
     from kinetree.models.run.instance import Instance
 
-STEP = 1e-3  # m, rad, m/s, rad/s: fifth root of the unit roundoff
 LARGE = 1e3  # inputs and states mostly enter linearly, and small changes of large forces would drown in roundoff
-FINER = (1.0, 0.1, 1e-2, 1e-3)  # factors of the step that are tried in turn
-AGREE = 1e-5  # relative difference of the orders at which the fourth order is good to about its square
 
 
 class SlopeCall:
@@ -88,11 +87,26 @@ def plan_of(instance: Instance) -> np.ndarray:
 
 
 class Slopes:
-    """Derivatives about one state of a chart: its place, the independent speeds v, the states x, the inputs of the evaluation."""
+    """Derivatives about one state of a chart: its place, the independent speeds v, the states x, the inputs of the evaluation.
 
-    def __init__(self, evaluation: Evaluation, chart: Chart, v: np.ndarray, x: np.ndarray, registers: Sequence[int] = ()):
+    Left out, the tangents are those along which places and speeds have the same freedoms, and nothing follows states and inputs.
+    """
+
+    def __init__(
+        self, evaluation: Evaluation, chart: Chart, v: np.ndarray, x: np.ndarray, registers: Sequence[int] = (), along: Tangents | None = None,
+        u: np.ndarray | None = None,
+    ):  # fmt: skip
         self.evaluation, self.chart, self.v, self.x, self.registers = evaluation, chart, v, x, list(registers)
+        self.u = chart.T @ v if u is None else u
+        self._along = along
         self.exact = False
+
+    @property
+    def along(self) -> Tangents:
+        """Where the state moves to."""
+        if self._along is None:
+            self._along = allowed(self.evaluation, self.chart, self.u, self.x)
+        return self._along
 
     def matrix(self) -> np.ndarray:
         """Rows (a, ẋ, registers) by columns (y, v, x, w)."""
@@ -102,84 +116,36 @@ class Slopes:
 
     def by_duals(self) -> np.ndarray | None:
         """Exact slopes; None where there are none."""
-        evaluation, chart = self.evaluation, self.chart
-        evaluation.call("accelerations", chart.q, chart.T @ self.v, self.x)  # names the body if there is no solution
+        evaluation, chart, along = self.evaluation, self.chart, self.along
+        evaluation.call("accelerations", chart.q, self.u, self.x)  # names the body if there is no solution
         raw = dual_slopes(evaluation.instance, evaluation.t, self.registers)
         if raw is None:
             return None
         nq, n, nx = chart.q.size, evaluation.system.n, self.x.size
         by_q, by_u, _, by_x, by_w = np.split(raw, np.cumsum([nq, n, n, nx]), axis=1)
         with np.errstate(invalid="ignore"):  # a law without end to its steepness: by differences then
-            by_y = by_q @ chart.rates() @ chart.T
-        if evaluation.system.compiled.loops and self.v.any():
-            by_y += by_u @ self.turning()
-        rows = [*chart.independent, *range(n, raw.shape[0])]
-        found = np.hstack((by_y, by_u @ chart.T, by_x, by_w))[rows]
+            found = by_q @ chart.rates() @ along.places + by_u @ along.speeds
+            found[:, along.coordinates.size + along.independent.size :] += np.hstack((by_x, by_w))
+        found = found[[*chart.independent, *range(n, raw.shape[0])]]
         return found if np.isfinite(found).all() else None
-
-    def turning(self) -> np.ndarray:
-        """∂u/∂y in a moving closed loop: the tangent turns with the position."""
-        chart = self.chart
-        y = np.zeros(chart.independent.size)
-        return differences(lambda y: chart.speeds(chart.position(y), self.v), y, np.full(y.size, STEP))
 
     def by_differences(self) -> np.ndarray:
         """The fallback."""
-        f, nx = self.v.size, self.x.size
-        z = np.concatenate((np.zeros(f), self.v, self.x, self.evaluation.inputs))
-        steps = STEP * np.maximum(1.0, np.abs(z))
-        steps[:f] = STEP
-        steps[2 * f :] *= LARGE
-        independent, ws = self.chart.independent, self.evaluation.instance.ws
+        z = np.concatenate((self.x, self.evaluation.inputs))
+        p, nx = self.along.places.shape[1] - z.size, self.x.size
 
-        def response(z: np.ndarray) -> np.ndarray:
-            place = self.chart.position(z[:f]) if z[:f].any() else self.chart.q
-            speeds = self.chart.speeds(place, z[f : 2 * f])
-            self.evaluation.call("outputs" if self.registers else "accelerations", place, speeds, z[2 * f : 2 * f + nx], z[2 * f + nx :])
-            return np.concatenate((ws.udot[independent], ws.xdot, ws.val[self.registers]))
+        def response(change: np.ndarray) -> np.ndarray:
+            return self.response(change, z[:nx] + change[p : p + nx], z[nx:] + change[p + nx :])
 
-        return differences(response, z, steps)
+        first = self.along.coordinates.size
+        sizes = np.concatenate((np.ones(first), np.maximum(1.0, np.abs(self.v)), LARGE * np.maximum(1.0, np.abs(z))))
+        return differences(response, np.zeros(p + z.size), STEP * sizes)
 
-
-def differences(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Matrix of derivatives; every column takes the first step at which second and fourth order agree, or where they agree best."""
-    columns = [column(function, z, k, steps[k]) for k in range(z.size)]
-    return np.column_stack(columns) if columns else np.zeros((function(z).size, 0))
-
-
-def column(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, step: float) -> np.ndarray:
-    """Derivatives by one number."""
-    best, least = np.zeros(0), np.inf
-    for factor in FINER:
-        h = (z[k] + step * factor) - z[k]  # exactly representable
-        near, far = (0.5 * (at(function, z, k, r * h) - at(function, z, k, -r * h)) / h for r in (1, 2))
-        fourth = (4.0 * near - 0.5 * far) / 3.0
-        top = np.abs(fourth).max(initial=0.0)
-        apart = np.abs(fourth - near).max(initial=0.0) / top if top > 0.0 else 0.0
-        if apart < least:
-            best, least = fourth, apart
-        if least <= AGREE:
-            break
-    return best
-
-
-def at(function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, k: int, change: float) -> np.ndarray:
-    """The function with one number changed."""
-    moved = z.copy()
-    moved[k] += change
-    return function(moved)
-
-
-def bounded_differences(
-    function: Callable[[np.ndarray], np.ndarray], z: np.ndarray, steps: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
-    """Central differences of whole runs, two a column; at a bound towards the inside."""
-    columns = []
-    for k in range(z.size):
-        ends = [z.copy(), z.copy()]
-        ends[0][k], ends[1][k] = max(z[k] - steps[k], low[k]), min(z[k] + steps[k], high[k])
-        columns.append((function(ends[1]) - function(ends[0])) / (ends[1][k] - ends[0][k]))
-    return np.column_stack(columns)
+    def response(self, change: np.ndarray, x: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+        """Accelerations of the independent speeds, rates of the states and registers along the tangents."""
+        place, ws = self.chart.moved(self.chart.q, self.along.places @ change), self.evaluation.instance.ws
+        self.evaluation.call("outputs" if self.registers else "accelerations", place, self.u + self.along.speeds @ change, x, inputs)
+        return np.concatenate((ws.udot[self.chart.independent], ws.xdot, ws.val[self.registers]))
 
 
 def derivatives_of(instance: Instance, t: float) -> list[np.ndarray]:

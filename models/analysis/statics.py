@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from kinetree.models.analysis.equilibrium import GROWTH, Equilibrium, report
+from kinetree.models.analysis.linearization import STANDS
 from kinetree.models.analysis.one_thread import in_one_thread
 from kinetree.models.analysis.relaxation import relaxed, slopes
 from kinetree.models.analysis.scales import state_sizes
@@ -279,5 +280,18 @@ def equilibrium(
     """The state of rest that is reached downhill from `q` and `states` (default: the start)."""
     t = system.compiled.start_time if t is None else t
     start = system.start()[0] if q is None else system.project(t, q, np.zeros(system.n))[0]
+    refuse_asked_speeds(system, t, start, inputs, states)
     search, count = search_rest(system, t, start, inputs, states, iterations)
     return report(system, search.t, search.q, search.x, inputs, search.size, count)
+
+
+def refuse_asked_speeds(system: System, t: float, q: np.ndarray, inputs: Mapping[str, float] | None, states: Mapping[str, float] | None) -> None:
+    """Nothing rests where relations of speeds ask for some."""
+    if not system.compiled.loops or system.position_freedoms == system.freedoms:
+        return
+    search = Search(system, t, q, inputs, states)
+    u = search.evaluation.project(q, np.zeros(system.n), search.x)[1]
+    j = int(np.abs(u).argmax())
+    if abs(u[j]) > STANDS:
+        text = f"no state of rest: relations of speeds ask for {system.speeds[j]} = {u[j]:.4g} where the search begins"
+        raise EvaluationError(f"{text}; let the inputs and states that drive them be 0", Status.NO_CONVERGENCE)

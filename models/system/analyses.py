@@ -74,13 +74,12 @@ class Analyses:
         outputs: Sequence[str] | None = None,
         states: Mapping[str, float] | None = None,
     ) -> Linear:
-        """Small motions about a state (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
+        """Small motions about a state, at rest or moving (default: the start at rest): A, B, C, D, modes, mass, damping and stiffness."""
         from kinetree.models.analysis.linearization import linearize
 
         refuse_contacts(self._whole, "small motions")
         system = self._whole
         place, t = system.start()[0] if q is None else np.asarray(q, dtype=float), system.compiled.start_time if t is None else t
-        system._at_rest(t, place, u)
         return linearize(system, t, place, None if u is None else np.asarray(u), inputs, outputs, states)
 
     def linear_chain(self, dt: float, channels: Sequence[str] | None = None, accuracy: float = 1e-10, **rest: Any) -> Unit:

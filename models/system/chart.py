@@ -6,7 +6,8 @@ shift in child axes. With loops the constraints leave the speeds u = T ẏ; inde
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.linalg import qr
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.joints.move import Tangent
 from kinetree.models.joints.moves import MOVES
+from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_CODE
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 CORRECTIONS = 30  # of the independent coordinates after a projection; each one gains a factor of the order of the step, three do for differences
 EXACT = 1e-15
+
+Projection = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Evaluation:
@@ -58,6 +62,37 @@ class Evaluation:
         registers = self.system.compiled.registers
         self.inputs[:] = self.instance.ws.val[[registers[name] for name in self.system.compiled.inputs]]
 
+    def project(self, q: np.ndarray, u: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Back onto the constraints as these states and the inputs have them."""
+        if self.system.compiled.loops:
+            self.call("project", q, u, x)
+            return self.instance.ws.q.copy(), self.instance.ws.u.copy()
+        return q, u
+
+    def residuals(self, level: int, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
+        """Of the constraint rows: of positions (level 0) or of speeds (1)."""
+        self.place(q, u, x, inputs)
+        self.instance.call("constraints", level, self.t)
+        return self.instance.ws.loop_r.copy()
+
+    @property
+    def rated(self) -> list[int]:
+        """Numbers of the inputs whose rates constraint rows ask for."""
+        c = self.system.compiled
+        return [k for k, name in enumerate(c.inputs) if f"slope({name})" in c.registers]
+
+    @contextmanager
+    def moving_input(self, k: int, rate: float = 0.0, bend: float = 0.0) -> Iterator[None]:
+        """Input k has these first and second rates, as a host's may; all others are held."""
+        ws = self.instance.ws
+        ws.given[:], ws.slope[:], ws.curve[:] = self.inputs, 0.0, 0.0
+        ws.slope[k], ws.curve[L.CURVE * k] = rate, 0.5 * bend
+        ws.head.given_at, ws.head.sloped = self.t, 2.0
+        try:
+            yield
+        finally:
+            ws.head.sloped = 0.0
+
     def rates(self, q: np.ndarray, u: np.ndarray, x: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
         """u̇ and ẋ."""
         self.call("accelerations", q, u, x, inputs)
@@ -67,8 +102,9 @@ class Evaluation:
 class Chart:
     """Local coordinates about a position of a system."""
 
-    def __init__(self, system: System, t: float, q: np.ndarray):
+    def __init__(self, system: System, t: float, q: np.ndarray, project: Projection | None = None):
         self.system, self.t, self.q = system, t, q
+        self.project = project or (lambda q, u: system.project(t, q, u))
         fields = model_fields(system.compiled.ints, system.compiled.floats)
         self.plain = [(j, int(k)) for j, k in enumerate(fields.u_q) if k >= 0]
         self.curved: list[tuple[Tangent, slice, slice]] = []  # with the places of its coordinates and of its speeds
@@ -93,7 +129,8 @@ class Chart:
         n = self.system.n
         if not self.system.compiled.loops:
             return np.eye(n), np.arange(n)
-        allowed = np.column_stack([self.system.project(self.t, self.q, column)[1] for column in np.eye(n)])
+        driven = self.project(self.q, np.zeros(n))[1]  # what rows that move by themselves ask for
+        allowed = np.column_stack([self.project(self.q, column)[1] - driven for column in np.eye(n)])
         left, sizes, _ = np.linalg.svd(allowed)
         basis = left[:, : int((sizes > 0.5).sum())]
         _, order = qr(basis.T, mode="r", pivoting=True)  # type: ignore[misc]
@@ -107,7 +144,7 @@ class Chart:
         q = self.moved(self.q, self.T @ y)
         if self.system.compiled.loops:
             for _ in range(CORRECTIONS):
-                q = self.system.project(self.t, q, np.zeros(self.system.n))[0]
+                q = self.project(q, np.zeros(self.system.n))[0]
                 missing = y - self.local(q)[self.independent]
                 if np.abs(missing).max(initial=0.0) <= EXACT:
                     break
@@ -119,7 +156,7 @@ class Chart:
         u = self.T @ v
         if self.system.compiled.loops and v.any():
             for _ in range(CORRECTIONS):
-                u = self.system.project(self.t, q, u)[1]
+                u = self.project(q, u)[1]
                 missing = v - u[self.independent]
                 if np.abs(missing).max() <= EXACT * np.abs(v).max():
                     break

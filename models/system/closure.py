@@ -126,14 +126,6 @@ class Closure:
             rows.append(self._fast.ws.loop_r.copy())
         return (np.array(rows[1:]) - rows[0]) @ forces
 
-    def _at_rest(self, t: float, q: Numbers, u: Numbers | None) -> None:
-        """Refuse small motions about a moving state whose positions have more freedoms than its speeds: local coordinates of the speeds miss some."""
-        if self.compiled.loops and self.position_freedoms != self.freedoms:
-            moving = np.abs(self.project(t, q, np.zeros(self.n) if u is None else u)[1]).max(initial=0.0)
-            if moving > CHANGED:
-                counts = f"{self.position_freedoms} freedoms of positions and {self.freedoms} of speeds"
-                raise ValueError(f"small motions about a moving state under velocity constraints are not offered ({counts}): linearise about rest")
-
     def _ranks(self) -> list[int]:
         return [int(rank) for rank in model_fields(self.compiled.ints, self.compiled.floats).l_rank]
 

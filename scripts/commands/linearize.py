@@ -162,9 +162,11 @@ def facts_of(linear: Linear, ins: list[str], outputs: list[str], with_margins: b
 
     part = linear.part(ins, outputs)
     modes = modal(linear)
-    found = {(a, b): margins(linear.part([a], [b]), delay=delay) for a in ins for b in outputs} if with_margins else {}
+    loops = {(a, b): linear.part([a], [b]) for a in ins for b in outputs} if with_margins else {}
+    found = {pair: margins(loop if len(linear.speeds) == len(linear.coordinates) else loop.seen(), delay=delay) for pair, loop in loops.items()}
     square = zeros(part.A, part.B, part.C, part.D)
-    return {"modes": modes, "said": said(modes, tuple(ins), tuple(outputs)), "zero_array": square, "margin_objects": found}
+    sentences = [*linear.about, *said(modes, tuple(ins), tuple(outputs), drifts=len(linear.speeds) == len(linear.coordinates))]
+    return {"modes": modes, "said": sentences, "zero_array": square, "margin_objects": found}
 
 
 def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, Any], at: str) -> dict[str, Any]:
@@ -172,6 +174,8 @@ def told(linear: Linear, ins: list[str], outputs: list[str], facts: dict[str, An
     part = linear.part(ins, outputs)
     return {
         "at": at,
+        "moving": dict(linear.moving),
+        "changing": dict(linear.changing),
         "states": list(linear.states),
         "inputs": ins,
         "outputs": outputs,

@@ -35,13 +35,6 @@ def test_rest_and_small_motions_under_a_blade():
     assert frequency == pytest.approx(np.sqrt(50 / 4.0) / (2 * np.pi), rel=1e-8)
 
 
-def test_small_motions_while_moving_are_refused():
-    """Positions that no admissible speed reaches in first order matter there: better no matrix than one without them."""
-    with pytest.raises(ValueError, match="5 freedoms of positions and 3 of speeds"):
-        system = load("lib:rolling-disc").compile()
-        system.linearize(0.0, *system.start())
-
-
 def test_event_sets_a_speed_under_a_blade():
     """The set speed is taken along the blade: the other follows, energy changes by the square."""
     event = {"hit": {"when": "x > 0.5", "set": {"der(x)": "-0.5*der(x)"}}}

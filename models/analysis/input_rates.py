@@ -1,0 +1,60 @@
+"""Inputs whose rates count: a relation that follows an input moves the mechanism as fast as the input moves.
+
+ż = A z + B w + E₁ ẇ + E₂ ẅ becomes, for z' = z - E₂ ẇ - (E₁ + A E₂) w, ż' = A z' + (B + A (E₁ + A E₂)) w: the same responses, without rates.
+An output that then still has a rate of an input in it (the force that drives a set speed has its acceleration) is no output of such a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.analysis.differences import STEP, differences
+
+if TYPE_CHECKING:
+    from kinetree.models.analysis.linearization import Linear
+    from kinetree.models.analysis.tangents import Tangents
+    from kinetree.models.system.chart import Evaluation
+
+LEFT = 1e-7  # part of what makes up the slope by a rate that is more than its errors
+
+
+def with_rates(
+    linear: Linear, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, x: np.ndarray, registers: Sequence[int], along: Tangents
+) -> Linear:
+    """The same system for inputs that move."""
+    c = evaluation.system.compiled
+    rows, p = linear.A.shape[0], len(linear.coordinates)
+    first, second, D1, D2 = (np.zeros((count, len(c.inputs))) for count in (rows, rows, len(registers), len(registers)))
+    for k, moved in zip(evaluation.rated, along.by_rates.T, strict=True):
+        first[:p, k] = moved[along.coordinates]
+        for order, (change, found, seen) in enumerate(((moved, first, D1), (0.0 * moved, second, D2))):
+            slopes = by_rate(evaluation, q, u, change, x, k, order, along.independent, registers)
+            found[p:, k], seen[:, k] = slopes[: rows - p], slopes[rows - p :]
+    E = first + linear.A @ second
+    left = np.maximum(misfit(D1, linear.C, second), misfit(D2, linear.C, 0.0 * second))
+    return replace(linear, B=linear.B + linear.A @ E, D=linear.D + linear.C @ E, shift=E, shift_by_rates=second, improper=left)
+
+
+def misfit(D: np.ndarray, C: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """Where D + C E is not zero."""
+    return np.abs(D + C @ E) > LEFT * (np.abs(D) + np.abs(C) @ np.abs(E))
+
+
+def by_rate(
+    evaluation: Evaluation, q: np.ndarray, u: np.ndarray, change: np.ndarray, x: np.ndarray, k: int, order: int,
+    independent: np.ndarray, registers: Sequence[int],
+) -> np.ndarray:  # fmt: skip
+    """Slopes of the independent accelerations, the rates of the states and registers by a rate of an input, with which speeds change."""
+    ws = evaluation.instance.ws
+
+    def response(h: np.ndarray) -> np.ndarray:
+        rates = (float(h[0]), 0.0) if order == 0 else (0.0, float(h[0]))
+        with evaluation.moving_input(k, *rates):
+            evaluation.call("outputs" if registers else "accelerations", q, u + change * h[0], x)
+            return np.concatenate((ws.udot[independent], ws.xdot, ws.val[list(registers)]))
+
+    return differences(response, np.zeros(1), np.array([STEP]))[:, 0]
