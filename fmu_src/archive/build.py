@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetree.fmu.archive.binaries import Binaries, binaries, place_of, platforms_of, silent
-from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2
+from kinetree.fmu.archive.capabilities import NATIVE_2, NATIVE_3, PYTHON_2, PYTHON_3
 from kinetree.fmu.archive.container import write_archive
 from kinetree.fmu.archive.documentation import index_html
 from kinetree.fmu.archive.licences import licences
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kinetree.models.system.mechanism import Mechanism
 
 BACKENDS = ("python", "native", "source")
+OFFERED = {("python", 2): PYTHON_2, ("python", 3): PYTHON_3, ("native", 2): NATIVE_2, ("native", 3): NATIVE_3}
 HERE = Path(__file__).parent
 ICON = HERE / "icon.png"
 
@@ -47,7 +48,9 @@ def build_fmu(
     plain_names: bool = False,
     specialised: bool = False,
 ) -> Path:
-    """Pack a mechanism as an FMU: `backend` python (FMI 2.0 co-simulation), native or source (co-simulation and model exchange, FMI 2.0 or 3.0).
+    """Pack a mechanism as an FMU: `backend` python, native or source, each for co-simulation and model exchange in FMI 2.0 or 3.0.
+
+    The back end python has no model exchange in FMI 2.0, because pythonfmu has none.
 
     Sources are for real-time targets: with integrator auto they step by rk4.
 
@@ -116,7 +119,7 @@ def pack_unit(
     elif carried is None:
         carried = binaries_for(path, backend, fmi, None)
     if backend == "python":
-        pack_slave(path, facts.identifier, resources | {"description.xml": xml}, carried, page)
+        pack_slave(path, facts.identifier, xml, resources, carried, page, icons(version, table), version)
     else:
         named = {f"{token.strip('{}')}.kinetree": content}  # for hosts that unpack several archives into one folder
         pack_native(path, facts.identifier, xml, resources | named, carried, page, icons(version, table), version)
@@ -140,15 +143,13 @@ def check_request(path: Path, backend: str, version: int) -> None:
         raise FmuError(f"unknown back end '{backend}', expected one of {', '.join(BACKENDS)}")
     if version not in (2, 3):
         raise FmuError(f"FMI {version} is not offered, expected 2 or 3")
-    if backend == "python" and version != 2:
-        raise FmuError("the back end 'python' offers FMI 2.0 only; take --backend native for FMI 3.0")
     if path.suffix != ".fmu":
         raise FmuError(f"{path}: expected a name that ends in .fmu")
 
 
 def kinds(backend: str, version: int) -> dict[str, dict[str, str]]:
     """Kinds of the archive and their capabilities."""
-    return PYTHON_2 if backend == "python" else NATIVE_2 if version == 2 else NATIVE_3
+    return OFFERED["python" if backend == "python" else "native", version]
 
 
 def identifier_of(name: str) -> str:
@@ -166,7 +167,7 @@ def facts_of(unit: Any, token: str, offered: dict[str, dict[str, str]]) -> Facts
 
 
 BACK_ENDS = {
-    "python": "pythonfmu slave",
+    "python": "slave in Python",
     "native": "native library, no Python on the target",
     "source": "C99 sources, compiled by the host; no library but libm",
 }
@@ -212,16 +213,26 @@ def binaries_for(path: Path, backend: str, fmi: int | str, platforms: str | Sequ
         return {}
 
 
-def pack_slave(path: Path, identifier: str, resources: dict[str, bytes], carried: Binaries, page: str) -> None:
-    """The archive of the Python back end; pythonfmu writes it, documentation and icon are added."""
+def pack_slave(
+    path: Path,
+    identifier: str,
+    xml: bytes,
+    resources: dict[str, bytes],
+    carried: Binaries,
+    page: str,
+    pictures: Mapping[str, bytes | str | Path],
+    version: int,
+) -> None:
+    """The archive of the Python back end; pythonfmu or pythonfmu3 writes it, its description as it is, documentation and pictures are added."""
     from kinetree.fmu.slave.pack import python_entries
 
-    write_archive(path, python_entries(identifier, resources, carried) | about(page, "python", carried) | {"model.png": ICON.read_bytes()})
+    entries = python_entries(identifier, resources | {"description.xml": xml}, carried, version)
+    write_archive(path, entries | {"modelDescription.xml": xml} | about(page, "python", carried, version) | dict(pictures))
 
 
-def about(page: str, backend: str, carried: Binaries) -> dict[str, bytes | str | Path]:
+def about(page: str, backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
     """Documentation and licences."""
-    return {"documentation/index.html": page, **licences(backend, carried)}
+    return {"documentation/index.html": page, **licences(backend, carried, version)}
 
 
 def pack_native(

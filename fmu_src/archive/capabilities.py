@@ -47,3 +47,7 @@ PYTHON_2 = {
     }
     | STATE_2
 }
+PYTHON_3 = {
+    "ModelExchange": NATIVE_3["ModelExchange"],
+    "CoSimulation": {name: value for name, value in NATIVE_3["CoSimulation"].items() if name != "providesIntermediateUpdate"},
+}

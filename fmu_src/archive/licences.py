@@ -1,4 +1,4 @@
-"""Licences of what an archive carries: ours, pythonfmu's, the standard's headers, and what the linker adds to binaries."""
+"""Licences of what an archive carries: ours, pythonfmu's or pythonfmu3's, the standard's headers, and what the linker adds to binaries."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ the licence of its runtime, https://sourceforge.net/p/mingw-w64/mingw-w64/ci/mas
 """
 
 
-def licences(backend: str, carried: Binaries) -> dict[str, bytes | str | Path]:
+def licences(backend: str, carried: Binaries, version: int = 2) -> dict[str, bytes | str | Path]:
     """Files of the folder of licences; FMI names the first one."""
     found: dict[str, bytes | str | Path] = {f"{FOLDER}/license.txt": own()}
     if backend == "source":
         found[f"{FOLDER}/fmi-headers.txt"] = HEADERS
     if backend == "python":
-        found[f"{FOLDER}/pythonfmu.txt"] = of_package("pythonfmu")
+        package = "pythonfmu" if version == 2 else "pythonfmu3"
+        found[f"{FOLDER}/{package}.txt"] = of_package(package)
     if carried:
         windows = any(target.system == "Windows" for target in carried)
         found[f"{FOLDER}/linked.txt"] = LINKED + (WINDOWS if windows else "")

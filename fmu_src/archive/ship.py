@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kinetree.fmu.native.shell import shell_library
-from kinetree.fmu.slave.loader import loader, loader_path
+from kinetree.fmu.slave.loader import loader
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.build import build_all_levels, objects_for
@@ -20,7 +20,7 @@ from kinetree.solvers.library.platforms import PLATFORMS, this_platform
 from kinetree.solvers.library.store import SHIPPED, beside, library_folder, library_path
 from kinetree.solvers.library.tools import LibraryError
 
-WITH_PYTHONFMU = ("linux64", "win64")  # platforms for which pythonfmu has a library
+WITH_PYTHONFMU = ("linux64", "win64")  # platforms for which pythonfmu and pythonfmu3 have a library
 
 
 def ship(say: Callable[[str], None]) -> Path:
@@ -31,8 +31,7 @@ def ship(say: Callable[[str], None]) -> Path:
     for target in PLATFORMS.values():
         files += [shell_library(target, say), *objects_for(target, say)]
         if target.name in WITH_PYTHONFMU:
-            loader(target)
-            files.append(loader_path(target))
+            files += [loader(target, version) for version in (2, 3)]
     folder = SHIPPED / library_folder().name
     shutil.rmtree(SHIPPED, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-/* What the loader asks of the system. */
+/* What the loaders ask of the system. */
 #ifndef KINETREE_LOADER_H
 #define KINETREE_LOADER_H
 
@@ -10,6 +10,14 @@
 #define ORIGINAL "linux64/pythonfmu.so"
 #endif
 
+enum { PATH_SIZE = 4096, TEXT_SIZE = 2048, ALIAS_SIZE = 64 };
+#define NO_SLAVE "the slave cannot be made: its script or its resources are damaged, or Python is older than 3.9"
+
+/* opening.c: the folder of the resources, checked, and pythonfmu's library behind an interpreter. NULL, or why not. */
+const char *found_archive(const char *resources, const char *token, char *path, char *alias);
+const char *open_original(const char *resources, void **library);
+
+/* interpreter.c */
 const char *bring_python(const char *chosen); /* NULL, or why there is none */
 void *open_library(const char *path);
 void *find(void *library, const char *name);

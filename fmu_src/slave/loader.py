@@ -1,4 +1,4 @@
-"""Puts the loader before pythonfmu's library in an archive, so that hosts without Python can load it."""
+"""Puts the loader before the library of pythonfmu or pythonfmu3 in an archive, so that hosts without Python can load it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ from xml.etree.ElementTree import fromstring
 
 from kinetree.fmu.native.shell import HERE as NATIVE
 from kinetree.fmu.native.shell import fmi_headers
+from kinetree.fmu.variables import FmuError
 from kinetree.solvers.library.platforms import PLATFORMS, Platform, this_platform
 from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
 
 HERE = Path(__file__).parent
-SOURCES = (HERE / "loader.c", HERE / "interpreter.c", NATIVE / "location.c")
+COMMON = (HERE / "opening.c", HERE / "interpreter.c", NATIVE / "location.c")
 HEADERS = (HERE / "loader.h", NATIVE / "location.h")
 
 
-def loader(target: Platform) -> Path:
-    """The loader for a platform; built when it is not there yet."""
-    path = loader_path(target)
+def sources(version: int) -> tuple[Path, ...]:
+    return (HERE / f"loader{version}.c", *COMMON)
+
+
+def loader(target: Platform, version: int = 2) -> Path:
+    """The loader for a platform and a version of FMI; built when it is not there yet."""
+    path = loader_path(target, version)
     if not sound(path):
         tool = compiler() if target == this_platform() else cross_compiler(target.zig)
         windows = target.system == "Windows"
         with written(library_folder() / path.name) as draft:
             exports = draft.parent / "exports.map"
-            exports.write_text("{ global: fmi2*; local: *; };\n")
+            exports.write_text(f"{{ global: fmi{version}*; local: *; }};\n")
             link = ["-ladvapi32"] if windows else ["-fPIC", "-Wl,-z,defs", "-Wl,-Bsymbolic", f"-Wl,--version-script={exports}", "-ldl"]
             includes = [f"-I{HERE}", f"-I{NATIVE}", f"-I{fmi_headers()}"]
-            run(
-                [*tool, "-std=c11", "-O2", "-Wall", "-Wno-format-nonliteral", "-shared", "-s", *includes, *map(str, SOURCES), *link, "-o", str(draft)]
-            )
-    return loader_path(target)
+            flags = ["-std=c11", "-O2", "-Wall", "-Wno-format-nonliteral", "-shared", "-s"]
+            run([*tool, *flags, *includes, *map(str, sources(version)), *link, "-o", str(draft)])
+    return loader_path(target, version)
 
 
 def usable() -> list[Platform]:
@@ -43,23 +47,36 @@ def usable() -> list[Platform]:
     return [*([own] if own else []), *others]
 
 
-def loader_path(target: Platform) -> Path:
-    content = hashlib.sha256(b"".join(path.read_bytes() for path in (*SOURCES, *HEADERS))).hexdigest()[:16]
-    return place(f"loader-{content}-{target.name}{target.extension}")
+def loader_path(target: Platform, version: int = 2) -> Path:
+    content = hashlib.sha256(b"".join(path.read_bytes() for path in (*sources(version), *HEADERS))).hexdigest()[:16]
+    return place(f"loader{version}-{content}-{target.name}{target.extension}")
 
 
-def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform]) -> dict[str, bytes]:
-    """The archive's entries with the loader under the name of the binary, and pythonfmu's library among the resources."""
+def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform], version: int = 2) -> dict[str, bytes]:
+    """The archive's entries with the loader under the name of the binary, and pythonfmu's library among the resources.
+
+    pythonfmu3 cannot do without: what its library does not hand on, the loader does; binaries without one are left out.
+    """
     found = dict(entries)
-    token = fromstring(entries["modelDescription.xml"]).get("guid", "")
+    token = fromstring(entries["modelDescription.xml"]).get("guid" if version == 2 else "instantiationToken", "")
+    loaded, refused = set(), ""
     for target in targets:
-        for name in [name for name in entries if name.startswith(f"binaries/{target.name}/") and name.endswith(target.extension)]:
+        folder = f"binaries/{target.name if version == 2 else target.tuple}/"
+        for name in [name for name in entries if name.startswith(folder) and name.endswith(target.extension)]:
             try:
-                before = loader(target).read_bytes()
+                before = loader(target, version).read_bytes()
             except LibraryError as error:
-                print(f"{error}; hosts without Python cannot load this archive for {target.name}", file=sys.stderr)
+                refused = str(error)
+                lost = "hosts without Python cannot load this archive for" if version == 2 else "the archive has no binary for"
+                print(f"{error}; {lost} {target.name}", file=sys.stderr)
                 continue
             found[f"resources/{target.name}/pythonfmu{target.extension}"] = found[name]
             found[name] = before
             found["resources/token.txt"] = token.encode()
+            loaded.add(name)
+    if version == 3:
+        if not loaded:
+            why = refused or "pythonfmu3 has a library for linux64 and win64 only"
+            raise FmuError(f"an archive of pythonfmu3 needs a loader before its library, which cannot be made: {why}")
+        found = {name: content for name, content in found.items() if name in loaded or not name.startswith(("binaries/", "sources/"))}
     return found

@@ -1,4 +1,4 @@
-"""Packs a pythonfmu archive: the slave script, its payload and the engine library, by pythonfmu's own builder."""
+"""Packs an archive of pythonfmu (FMI 2.0) or pythonfmu3 (3.0): the slave script, its payload and the engine library, by the package's own builder."""
 
 from __future__ import annotations
 
@@ -19,58 +19,74 @@ from kinetree.solvers.fields import REGISTERS
 from kinetree.solvers.layout import Status
 from kinetree.solvers.model_records import HEADER
 
-SCRIPTS = [Path(__file__).parent / name for name in ("reader.py", "script.py")]
-FALLBACK = Path(__file__).parent / "fallback.py"
+HERE = Path(__file__).parent
+SCRIPTS = {2: ("reader.py", "core.py", "fmi2.py"), 3: ("reader.py", "core.py", "exchange.py", "fmi3.py")}
+FALLBACK = HERE / "fallback.py"
 KERNELS = "kinetree.solvers"
 # pythonfmu's wrapper runs the text of the slave's module again for every instance, keeps what that makes, and gives back a reference to the module's
 # names that it does not own: classes piled up, and the names could be freed before the end of the host
-NAMED = '''"""The slave's class by the name under which pythonfmu looks for it; this text is run again for every instance and makes nothing new."""
+NAMED = {
+    2: '''"""The slave's class by the name under which pythonfmu looks for it; this text is run again for every instance and makes nothing new."""
 import ctypes
 
 from {code} import KinetreeSlave  # noqa: F401
 
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(globals()))  # the wrapper gives one reference too many back
-'''
+''',
+    3: '''"""The slave's class in the words by which pythonfmu3 looks for it: a class of Fmi3SlaveBase on one line of this text."""
+from pythonfmu3 import Fmi3SlaveBase
+
+from {code} import Slave
+
+
+class KinetreeSlave(Slave, Fmi3SlaveBase):
+    pass
+''',
+}
 TEXTS = {
-    Status.SINGULAR_JOINT: "a body has no inertia along a freedom of its joint; its number is {ITEM:.0f}",
-    Status.NOT_A_NUMBER: "{NAME} is not a finite number or has grown beyond bounds: the motion is unstable, or a law has no value here",
+    Status.SINGULAR_JOINT: "body '{BODY}' has no inertia along a freedom of its joint",
+    Status.NOT_A_NUMBER: "{WHAT_IS_NO_NUMBER}",
     Status.STEP_TOO_SMALL: "the step fell below the resolution of time: the motion is singular or a force jumps",
     Status.NO_CONVERGENCE: "an iteration did not converge",
     Status.TOO_MANY_STEPS: "{USED:.0f} steps of the integrator do not reach its end: steps are {LAST_STEP:.1e} s, the fastest motion has a "
     "rate of about {FASTEST:.1e} 1/s. Try smaller communication steps, or an FMU with integrator radau where stiff forces make it fast",
-    Status.SINGULAR_BODY: "a body has no invertible mass matrix; its number is {ITEM:.0f}",
-    Status.INCONSISTENT: "the loop constraints cannot be satisfied; row {ITEM:.0f}",
-    Status.CHATTERING: "events accumulate; condition {ITEM:.0f}",
+    Status.SINGULAR_BODY: "body '{BODY}' has no invertible mass matrix",
+    Status.INCONSISTENT: "the loop constraints cannot be satisfied (row {ITEM:.0f})",
+    Status.CHATTERING: "events accumulate (condition {ITEM:.0f})",
     Status.CANNOT_SET: "an event cannot set {NAME}, which the constraints and what else is set determine",
-    Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on; row {ITEM:.0f}",
-    Status.STAGE_NEVER_ENDS: "the stage never ends",
+    Status.DEAD_POINT: "a loop stands at a dead point, where it can begin to move and cannot go on (row {ITEM:.0f})",
+    Status.STAGE_NEVER_ENDS: "stage '{NAME_OF_STAGE}' never ends",
     Status.CANCELLED: "cancelled",
 }
+HEAD = 'IDENTIFIER, KERNELS, V, STATUS, PLACES, LOCATED, STOP_AT_EVENT = "", "", {}, {}, {}, 0, 0'
+OWN_IMPORT = re.compile(r"^from kinetree\.[^(\n]*(\([^)]*\)[^\n]*)?\n", re.M)
 
 
-def script_text(identifier: str) -> tuple[str, str, str]:
+def script_text(identifier: str, version: int) -> tuple[str, str, str]:
     """Name and text of the script, and the name of the package of kernels; a name holds the hash of its content.
 
     Two archives in one process must not share a module name: Python would run the first one's code for both.
     """
     package = f"kinetree_kernels_{sources_hash()}"
     places = {name.upper(): place for name, (place, _) in U.UNIT_HEAD.places.items()}
-    head = 'IDENTIFIER, KERNELS, V, STATUS, PLACES = "", "", {}, {}, {}'
-    source = "\n\n".join(re.sub(r"^from kinetree\..*\n", "", path.read_text(encoding="utf-8"), flags=re.M) for path in SCRIPTS)
-    if head not in source:
-        raise FmuError(f"{SCRIPTS[0]} has no line for the names that the builder writes")
+    source = "\n\n".join(OWN_IMPORT.sub("", (HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS[version])
+    if HEAD not in source:
+        raise FmuError(f"{HERE / SCRIPTS[version][0]} has no line for the names that the builder writes")
     ints = {
         "STAGES_AT": U.UNIT.size,
         "STAGE": U.STAGE.size,
         "INTS": U.STAGE.at("ints"),
         "OWN": HEADER.at("own"),
         "COLUMNS": U.STAGE.at("columns"),
-        "AT_COLUMNS": U.UNIT.at("at_columns"),
+        "BODIES": U.STAGE.at("bodies"),
         "BASE": U.UNIT.at("at_workspace"),
         "COUNT": U.UNIT.at("columns"),
+        "HEAD": REGISTERS,
+        **{f"AT_{part}".upper(): U.UNIT.at(f"at_{part}") for part in ("columns", "states", "rates", "guards", "armed", "fired")},
     }
     messages = {int(k): v for k, v in TEXTS.items()}
-    text = source.replace(head, f"{head.partition('=')[0]}= {identifier!r}, {package!r}, {places!r}, {messages!r}, { {**ints, 'HEAD': REGISTERS}!r}")
+    written = (identifier, package, places, messages, ints, int(Status.EVENT), U.STOP_AT_EVENT)
+    text = source.replace(HEAD, f"{HEAD.partition('=')[0]}= {', '.join(map(repr, written))}")
     return f"kinetree_slave_{hashlib.sha256(text.encode()).hexdigest()[:12]}", text, package
 
 
@@ -85,16 +101,14 @@ def write_kernels(folder: Path, package: str) -> Path:
     return home
 
 
-def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) -> dict[str, bytes]:
-    """Entries of the archive as pythonfmu makes it; `files` go into resources, and the binaries as engines beside them."""
-    from pythonfmu.builder import FmuBuilder
-
-    module, text, package = script_text(identifier)
+def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries, version: int) -> dict[str, bytes]:
+    """Entries of the archive as its package makes it; `files` go into resources, and the binaries as engines beside them."""
+    module, text, package = script_text(identifier, version)
     before = list(sys.path)
     with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:
         folder = Path(scratch)
         script, code = folder / f"{module}.py", folder / f"{module}_code.py"
-        script.write_text(NAMED.format(code=code.stem), encoding="utf-8")
+        script.write_text(NAMED[version].format(code=code.stem), encoding="utf-8")
         code.write_text(text, encoding="utf-8")
         project = [write_kernels(folder, package), code]
         for name, content in files.items():
@@ -106,10 +120,21 @@ def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries) 
             shutil.copyfile(binary, place / f"engine{target.extension}")
             project.append(place)
         try:
-            packed = FmuBuilder.build_FMU(script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false")
+            packed = built(version, script, folder, project)
         finally:
             sys.path[:] = before
             for name in (module, code.stem):
                 sys.modules.pop(name, None)
         with zipfile.ZipFile(packed) as archive:
-            return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried)
+            return with_loaders({name: archive.read(name) for name in archive.namelist()}, carried, version)
+
+
+def built(version: int, script: Path, folder: Path, project: list[Path]) -> Path:
+    """The archive as the builder of pythonfmu or of pythonfmu3 writes it."""
+    if version == 2:
+        from pythonfmu.builder import FmuBuilder
+
+        return FmuBuilder.build_FMU(script, dest=folder / "packed.fmu", project_files=project, needsExecutionTool="false")
+    from pythonfmu3.builder import FmuBuilder
+
+    return FmuBuilder.build_FMU(script, dest=folder / "packed", project_files=project)

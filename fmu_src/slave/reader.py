@@ -1,6 +1,6 @@
 """What the slave reads: the payload of the archive, and the entries of the engine over its blocks. Standard library only.
 
-The text of this module stands before that of `script.py` in the archive.
+The text of this module stands before those of `core.py` and of the front in the archive.
 """
 
 import ctypes
@@ -13,7 +13,8 @@ from array import array
 from functools import cache
 from importlib import import_module
 
-IDENTIFIER, KERNELS, V, STATUS, PLACES = "", "", {}, {}, {}  # written by the builder: names, places in the head of work, messages, places in ints
+# written by the builder: names, places in the head of work, messages, places in ints, a status of the engine, a bit of its options
+IDENTIFIER, KERNELS, V, STATUS, PLACES, LOCATED, STOP_AT_EVENT = "", "", {}, {}, {}, 0, 0
 X86, ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 LIBRARIES = {("Linux", X86): ("linux64", "engine.so"), ("Windows", X86): ("win64", "engine.dll"), ("Linux", ARM): ("aarch64-linux", "engine.so")}
 ENTRIES = ("reset", "start", "prepare", "refresh", "advance", "derivatives", "event", "corner")
@@ -32,7 +33,7 @@ class Model:
         head = struct.unpack_from(f"<{HEADER}q", data)
         if head[13] != zlib.crc32(data[CHECKSUM + 8 :], zlib.crc32(data[:CHECKSUM])):
             raise ValueError("resources/model.kinetree is damaged: its checksum is not that of its content")
-        n_ints, n_floats, self.work_size, n_variables, n_states, _, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
+        n_ints, n_floats, self.work_size, n_variables, self.n_states, self.n_guards, n_stages, n_bodies, n_text, self.hash, n_options = head[2:13]
         at = 8 * HEADER
 
         def take(kind, count):
@@ -47,12 +48,19 @@ class Model:
         options = take("d", 2 * n_options)
         self.options = list(zip(options[0::2], options[1::2]))
         records, limits = take("q", VARIABLE * n_variables), take("d", 3 * n_variables)
-        take("q", n_states + 2 + n_variables + n_stages + n_bodies)  # nominal values, offsets of strings
+        self.nominals = take("d", self.n_states).tolist()
+        take("q", 2 + n_variables + n_stages + n_bodies)  # offsets of strings
         names = [name.decode() for name in data[at : at + n_text].split(b"\0")]
         self.names, self.stages = names[2 : 2 + n_variables], names[2 + n_variables : 2 + n_variables + n_stages]
-        self.types, self.at, self.write, self.access, self.start = (records[k::VARIABLE].tolist() for k in (0, 1, 2, 3, 6))
+        self.bodies = names[2 + n_variables + n_stages :][:n_bodies]
+        self.types, self.at, self.write, self.access, self.states, self.rates, self.start = (records[k::VARIABLE].tolist() for k in range(7))
         self.limits, self.starts = list(zip(limits[0::3], limits[1::3])), limits[2::3]
         self.call = native(folder, self) or jitted(folder, self)
+
+    def body_name(self, work):
+        """The body that a failure is about, by its number in the present structure."""
+        first = self.ints[PLACES["STAGES_AT"] + PLACES["STAGE"] * int(work[V["STAGE"]]) + PLACES["BODIES"]]
+        return next((name for k, name in enumerate(self.bodies) if self.ints[first + k] == work[V["ITEM"]]), "?")
 
     def register_name(self, work):
         """What a failure is about: the variable behind the register ITEM."""

@@ -15,8 +15,8 @@ from kinetree.solvers.integrate.kinds import NAMES
 def fmu(
     file: Source,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="FMU to write (default NAME.fmu).")] = None,
-    backend: Annotated[str, typer.Option("--backend", help="python (pythonfmu), native (no Python on the target), source (C99).")] = "python",
-    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3 (native and source).")] = "2",
+    backend: Annotated[str, typer.Option("--backend", help="python (a slave in Python), native (no Python on the target), source (C99).")] = "python",
+    fmi: Annotated[str, typer.Option("--fmi", help="Version: 2 or 3; in 2 the back end python is for co-simulation alone.")] = "2",
     integrator: Annotated[str, typer.Option("--integrator", help=", ".join(NAMES) + ".")] = "auto",
     step: Annotated[float | None, typer.Option("--step-size", "--step", help="Step of fixed-step integrators in s.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", "--relative-tolerance", help="Relative error of a step.")] = None,

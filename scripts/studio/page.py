@@ -17,7 +17,7 @@ from kinetree.scripts.studio.study import Study
 from kinetree.scripts.studio.timeline import Timeline
 
 ACCENT = "#1f6fb5"
-BACKENDS = {"native, FMI 2.0": ("native", "2"), "native, FMI 3.0": ("native", "3"), "Python, FMI 2.0": ("python", "2")}
+BACKENDS = {f"{word}, FMI {version}.0": (word.lower(), version) for word in ("native", "Python") for version in "23"}
 STYLE = """<style>
 .nicegui-content { padding: 0 }
 .q-tab { min-height: 38px; text-transform: none; padding: 0 12px }

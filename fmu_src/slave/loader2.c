@@ -1,4 +1,4 @@
-/* Stands before the library of pythonfmu: hosts without Python load it, and it brings the interpreter.
+/* FMI 2.0. Stands before the library of pythonfmu: hosts without Python load it, and it brings the interpreter.
 
    The interpreter is the one that runs already, that of the archive's resources/python.txt, of PYTHONHOME, or python3 on the path. Every call is handed on;
    an error that the slave logs becomes the status of the call that made it, because pythonfmu itself knows success, failure of a step, and fatal only. */
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "fmi2Functions.h"
-#include "location.h"
 #include "loader.h"
 
 typedef struct {
@@ -19,8 +18,6 @@ typedef struct {
     int logging, dead;
     char *name;
 } Wrapped;
-
-enum { PATH_SIZE = 4096, TEXT_SIZE = 2048 };
 
 #define CALLS(X) \
     X(Instantiate) X(FreeInstance) X(SetupExperiment) X(EnterInitializationMode) X(ExitInitializationMode) X(Terminate) X(Reset) X(GetReal) X(GetInteger) \
@@ -53,34 +50,11 @@ static void from_slave(fmi2ComponentEnvironment environment, fmi2String instance
     if (w->logging || status >= fmi2Error) tell(&w->host, w->name, status, category ? category : "logAll", text);
 }
 
-/* First line of a file among the resources; empty when there is none. */
-static const char *line_of(const char *resources, const char *name, char *line, size_t size) {
-    char path[PATH_SIZE + 64];
-    snprintf(path, sizeof path, "%s/%s", resources, name);
-    FILE *file = open_text(path);
-    *line = 0;
-    if (file) {
-        if (!fgets(line, (int)size, file)) *line = 0;
-        line[strcspn(line, "\r\n")] = 0;
-        fclose(file);
-    }
-    return line;
-}
-
 /* -- the interpreter and pythonfmu's library -------------------------------------------------------------------------------------------------- */
 static const char *open_all(const char *resources) {
-    static char problem[TEXT_SIZE];
-    if (ready) return NULL;
-    char path[PATH_SIZE + 64], chosen[PATH_SIZE];
-    line_of(resources, "python.txt", chosen, sizeof chosen);
-    const char *without = bring_python(chosen);
-    if (without) return without;
-    snprintf(path, sizeof path, "%s/%s", resources, ORIGINAL);
-    void *library = open_library(path);
-    if (!library) {
-        snprintf(problem, sizeof problem, "pythonfmu's library '%.900s' cannot be loaded: %.900s", path, why_not());
-        return problem;
-    }
+    void *library;
+    const char *problem = ready ? NULL : open_original(resources, &library);
+    if (ready || problem) return problem;
 #define FIND(name) if (!(slave.name = (fmi2##name##TYPE *)find(library, "fmi2" #name))) return "pythonfmu's library lacks fmi2" #name;
     CALLS(FIND)
     ready = 1;
@@ -97,27 +71,19 @@ static void forget(Wrapped *w) {
 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *functions,
                               fmi2Boolean visible, fmi2Boolean logging) {
-    char path[PATH_SIZE], line[PATH_SIZE], uri[PATH_SIZE + 16], alias[64] = "";
+    char path[PATH_SIZE], uri[PATH_SIZE + 16], alias[ALIAS_SIZE] = "";
     Wrapped *w = calloc(1, sizeof *w);
     if (!w || !(w->name = strdup(name && *name ? name : "unnamed"))) return free(w), NULL;
     if (functions) w->host = *functions;
     w->logging = logging;
-    const char *problem = type != fmi2CoSimulation ? "this archive is for co-simulation only" : resources ? NULL : "no resource location was given";
-    if (!problem) {
-        path_from_uri(resources, path, sizeof path);
-        size_t length = strlen(path);
-        while (length > 1 && (path[length - 1] == '/' || path[length - 1] == '\\')) path[--length] = 0;
-        if (!*line_of(path, "slavemodule.txt", line, sizeof line)) problem = "resources/slavemodule.txt cannot be read";
-        else if (*line_of(path, "token.txt", line, sizeof line) && strcmp(line, guid ? guid : "")) problem = "the identifier that the host gives is not this archive's";
-        else problem = without_escapes(path, sizeof path, alias);
-    }
+    const char *problem = type != fmi2CoSimulation ? "this archive is for co-simulation only; one that is packed with --fmi 3 is for model exchange too" : found_archive(resources, guid, path, alias);
     if (!problem) problem = open_all(path);
     if (!problem) {
         snprintf(uri, sizeof uri, path[0] == '/' ? "file://%s" : "file:///%s", path);
         w->own = (fmi2CallbackFunctions){from_slave, calloc, free, NULL, w};
         w->slave = slave.Instantiate(w->name, type, guid, uri, &w->own, visible, fmi2True);
         if (w->slave) slave.SetReal(w->slave, NULL, 0, NULL); /* has the messages of the start handed over */
-        if (!w->slave) problem = "the slave cannot be made: its script or its resources are damaged, or Python is older than 3.9";
+        if (!w->slave) problem = NO_SLAVE;
         if (w->worst >= fmi2Error) problem = "the slave says that it cannot be used";
     }
     if (*alias) remove_alias(alias);

@@ -1,0 +1,229 @@
+"""What a slave does for a host that integrates, and slopes: the counterpart of what `native/core.c` and `derivatives.c` do there."""
+
+from math import isfinite
+
+from kinetree.fmu.slave.core import (
+    BEFORE,
+    CONTINUOUS,
+    DISCARD,
+    EVENT,
+    FAILED,
+    INITIALIZATION,
+    INPUT,
+    NONE,
+    REAL,
+    STALE_VALUES,
+    STEP,
+    TERMINATED,
+    WARNING,
+    Core,
+    Refused,
+    V,
+)
+from kinetree.fmu.slave.reader import LOCATED, PLACES
+
+CLOSE_LOOPS, ARMED, LOCATE, FOLLOW = -1, 1, 2, 3  # options of the engine's event
+FRESH = 2.0  # a guard that has become negative at this very instant, `fresh_at`
+BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
+STEP_OF_SLOPES = 6.0554544523933429e-06  # cube root of the machine's epsilon
+
+
+class Exchange(Core):
+    """Event mode, continuous time, slopes."""
+
+    def check_rates(self):
+        x, rates = self.group_now("AT_STATES"), self.group_now("AT_RATES")
+        wrong = next((k for k, rate in enumerate(rates) if not isfinite(rate)), None)
+        if wrong is None:
+            return
+        t, grown = self.work[V["TIME"]], next((k for k, value in enumerate(x) if not abs(value) < 1e100), None)
+        if grown is None:
+            raise Refused(f"evaluation at t = {t:.9g}: the rate of {self.state_name(wrong)} is not a finite number", DISCARD)
+        raise Refused(
+            f"evaluation at t = {t:.9g}: a rate is not a finite number, because {self.state_name(grown)} has grown to {x[grown]:.3g}: "
+            "the host's integration is unstable, its step or tolerance too large",
+            DISCARD,
+        )
+
+    def state_name(self, k):
+        return self.name(self.model.states.index(k))
+
+    def group_now(self, part, guards=False):
+        """States, rates or guards as they stand."""
+        at = self.model.ints[PLACES[part]]
+        return self.work[at : at + (self.model.n_guards if guards else self.model.n_states)]
+
+    def put_armed(self, marks):
+        at = self.model.ints[PLACES["AT_ARMED"]]
+        for k, mark in enumerate(marks):
+            self.work[at + k] = mark
+
+    # -- continuous time ------------------------------------------------------------------------------------------------------------------
+    def move_to(self, t):
+        self.allowed("SetTime", EVENT, CONTINUOUS)
+        if not self.exchange:
+            raise Refused(f"{self.PREFIX}SetTime of a co-simulation instance is not allowed {self.mode}")
+        if not isfinite(t):
+            raise Refused(f"the time is set to {t}, which is not a finite number")
+        if self.work[V["TIME"]] != t:
+            self.stale |= STALE_VALUES
+        self.work[V["TIME"]] = t
+
+    def move_states(self, values):
+        self.allowed("SetContinuousStates", CONTINUOUS)
+        if len(values) != self.model.n_states:
+            raise Refused(f"{len(values)} continuous states were given, there are {self.model.n_states}")
+        for k, value in enumerate(values):
+            if not isfinite(value):
+                text = f"the host's state {self.state_name(k)} is {value}, which is not a finite number: its integration is unstable"
+                raise Refused(text, DISCARD)
+        at = self.model.ints[PLACES["AT_STATES"]]
+        for k, value in enumerate(values):
+            self.work[at + k] = value
+        self.stale |= STALE_VALUES
+
+    def indicators(self):
+        """A guard that has happened is told as positive until it is clearly negative, when it may happen again."""
+        values = self.group("AT_GUARDS", self.model.n_guards)
+        return [value + BAND if mark == 0 else value for value, mark in zip(values, self.group_now("AT_ARMED", True))]
+
+    def step_accepted(self):
+        """The host has accepted a step: guards that are negative now may happen."""
+        self.settle()
+        t, gap = self.work[V["TIME"]], self.work[V["CONSTRAINT_RESIDUAL"]]
+        self.call("event", FOLLOW, t)
+        marks = list(self.group_now("AT_ARMED", True))
+        for k, value in enumerate(self.group_now("AT_GUARDS", True)):
+            if marks[k] == FRESH and t != self.fresh_at:
+                marks[k] = 1.0
+            if value < -BAND and marks[k] == 0:
+                marks[k] = FRESH
+        self.put_armed(marks)
+        self.fresh_at = t
+        if gap > 1e-3 and not self.warned:
+            self.warned = True
+            self.say(WARNING, f"t = {t:.9g}: the host's integration leaves the closed loops open by {gap:.1e}: its step or tolerance is too large")
+
+    # -- events ---------------------------------------------------------------------------------------------------------------------------
+    def next_event(self):
+        """The next corner of the laws of time, which a host's step must not pass; nothing where there is none."""
+        t = self.work[V["NEXT"]]
+        return t if self.exchange and isfinite(t) else None
+
+    def handle_event(self):
+        """Carry out a corner of the laws of time, then the events of the guards that rose; whether the continuous states have new values."""
+        self.allowed("UpdateDiscreteStates", EVENT)
+        self.settle()
+        if not self.exchange:
+            return False  # a step of co-simulation has carried out its event already
+        work, t, turned = self.work, self.work[V["TIME"]], self.work[V["TURNED"]]
+        # only what the host has located: what follows at the same instant comes true by itself, and margins of noise alone would take turns for ever
+        located = self.located and self.call("event", LOCATE, t) == LOCATED
+        fired_at = self.model.ints[PLACES["AT_FIRED"]]
+        if not self.located:
+            for k in range(self.model.n_guards):
+                work[fired_at + k] = 0.0
+        self.located = False
+        self.carried_out(self.call("corner", 0, t), "corner")
+        closed = work[V["CONSTRAINT_RESIDUAL"]] > 1e-10 and not self.call("event", CLOSE_LOOPS, t)  # states may change in event mode anyway
+        closed |= work[V["TURNED"]] != turned
+        self.forget_fresh()
+        before, fired = work[V["EVENTS"]], self.group_now("AT_FIRED", True)
+        guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
+        armed = [value >= 0 and mark != 0 for value, mark in zip(guards, marks)]
+        happened = [mine or mark != 0 for mine, mark in zip(armed, fired)]
+        if located or any(armed):
+            status = self.call("event", ARMED, t)
+            self.carried_out(status if status != LOCATED else 0, "event")
+        self.tell_events(before)
+        changed = closed or work[V["EVENTS"]] != before
+        if changed:
+            self.stale |= STALE_VALUES
+        self.settle()
+        # what has happened and is not clearly over stays what happened: armed again by roundings it would happen for ever in hosts that look at signs
+        guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
+        self.put_armed([0.0 if done and value >= -BAND else mark for done, value, mark in zip(happened, guards, marks)])
+        if work[V["EVENTS"]] != before:
+            self.call("corner", 0, t)  # another structure, or parameters, have other corners
+        return changed
+
+    def carried_out(self, status, doing):
+        if status:
+            self.mode = FAILED
+            self.check(status, doing)
+
+    def forget_fresh(self):
+        """A guard that fell below its bound just now, and that the closing of loops took back over it, has not come true by that."""
+        new = self.work[V["TIME"]] == self.fresh_at
+        marks = zip(self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True))
+        self.put_armed([float(value < 0 or not new) if mark == FRESH else mark for value, mark in marks])
+
+    # -- slopes by central differences on the block of work ---------------------------------------------------------------------------------
+    def place(self, vr):
+        """Where a known can be moved: inputs, start values and parameters before the start, continuous states."""
+        model, before = self.model, self.mode in (BEFORE, INITIALIZATION)
+        if 0 <= vr < self.count and self.types[vr] == REAL:
+            if model.access[vr] == INPUT or (before and model.access[vr] != NONE):
+                return model.write[vr]
+            if not before and model.states[vr] >= 0:
+                return model.ints[PLACES["AT_STATES"]] + model.states[vr]
+        raise Refused(f"{self.name(vr)} is not a known of directional derivatives {self.mode}")
+
+    def evaluate(self, at_states):
+        before = self.mode in (BEFORE, INITIALIZATION)
+        entry = "start" if before else "derivatives" if at_states else "refresh"
+        self.check(self.call(entry, 0, self.start_time if before else self.work[V["TIME"]]), "derivative", DISCARD)
+
+    def differences(self, places, h, at_states, move):
+        """Central differences of places of work; `move(side * h)` moves the knowns."""
+        kept, found = self.work[:], [0.0] * len(places)
+        try:
+            for side in (-1, 1):
+                move(side * h)
+                self.evaluate(at_states)
+                found = [value + side * self.work[place] / (2 * h) for value, place in zip(found, places)]
+                self.work[:] = kept
+        finally:
+            self.work[:] = kept
+        return found
+
+    def slopes(self, unknowns, knowns, seed):
+        """d(unknowns)/d(knowns) times the seed."""
+        self.allowed("GetDirectionalDerivative", INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED)
+        self.settle()
+        places = [self.place(vr) for vr in knowns]
+        for vr in unknowns:
+            if not (0 <= vr < self.count and self.types[vr] == REAL):
+                raise Refused(f"{self.name(vr)} is not an unknown of directional derivatives")
+        largest = max((abs(value) for value in seed), default=0.0)
+        if largest == 0:
+            return [0.0] * len(unknowns)
+        size = max([1.0, *(abs(self.work[place]) for place, value in zip(places, seed) if value != 0)])
+
+        def move(h):
+            for place, value in zip(places, seed):
+                self.work[place] += h * value
+
+        at_states = self.exchange or any(self.model.states[vr] >= 0 for vr in knowns)
+        return self.differences([self.at[vr] for vr in unknowns], STEP_OF_SLOPES * size / largest, at_states, move)
+
+    def output_rates(self, vrs, orders):
+        """d(output)/dt: the rate of a state is known, of others the difference along the motion."""
+        self.allowed("GetOutputDerivatives", STEP, EVENT, TERMINATED)
+        self.settle()
+        for vr, order in zip(vrs, orders):
+            if not (0 <= vr < self.count and self.types[vr] == REAL and order == 1):
+                raise Refused(f"there is no derivative of order {order} of {self.name(vr)}")
+        known = [self.model.rates[vr] for vr in vrs]
+        if all(place >= 0 for place in known):
+            return [self.work[place] for place in known]
+        at, x, rates = self.model.ints[PLACES["AT_STATES"]], self.group_now("AT_STATES"), self.group_now("AT_RATES")
+        fastest = max([1.0, *(abs(rate) / (1 + abs(value)) for rate, value in zip(rates, x))])
+
+        def move(h):
+            for k, rate in enumerate(rates):
+                self.work[at + k] += h * rate
+            self.work[V["TIME"]] += h
+
+        found = self.differences([self.at[vr] for vr in vrs], STEP_OF_SLOPES / fastest, True, move)
+        return [self.work[place] if place >= 0 else value for place, value in zip(known, found)]
