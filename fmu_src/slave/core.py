@@ -17,9 +17,9 @@ NONE, INPUT, TUNABLE, FIXED, START = range(5)
 BEFORE, INITIALIZATION, STEP, EVENT = "before initialization", "in initialization mode", "between steps", "in event mode"
 CONTINUOUS, TERMINATED, FAILED = "in continuous-time mode", "after termination", "after a failure"
 MODES = (BEFORE, INITIALIZATION, STEP, EVENT, CONTINUOUS, TERMINATED, FAILED)
-STALE_VALUES, STALE_PARAMETERS, STALE_START = 1, 2, 4
+STALE_VALUES, STALE_PARAMETERS, STALE_START, STALE_GUARDS = 1, 2, 4, 8  # the last of model exchange, while loops and contacts are open
 OK, WARNING, DISCARD, ERROR = range(4)
-STATE = "<qqqqdd"  # what stands before the work block in a saved state
+STATE = "<qqqqd"  # what stands before the work block in a saved state
 
 
 class Refused(Exception):
@@ -69,7 +69,7 @@ class Core:
             return
         self.work = array("d", bytes(8 * model.work_size))
         self.call = model.call(self.work)
-        self.mode, self.stale, self.start_time, self.fresh_at, self.located, self.warned = BEFORE, STALE_START, 0.0, 0.0, False, False
+        self.mode, self.stale, self.start_time, self.located, self.warned = BEFORE, STALE_START, 0.0, False, False
         self.at, self.types, self.count, self.stages = model.at, [TYPES[kind] for kind in model.types], len(model.types), model.stages
         self.check(self.call("reset", 0, 0.0), "reset")
         for place, value in model.options:
@@ -113,7 +113,7 @@ class Core:
 
     def settle(self):
         """Evaluate what changed since the last evaluation."""
-        if not self.stale or self.mode in (FAILED, TERMINATED):
+        if not self.stale & ~STALE_GUARDS or self.mode in (FAILED, TERMINATED):
             return
         if self.stale & STALE_START:
             self.check(self.call("start", 0, self.start_time), "initialization")
@@ -124,7 +124,7 @@ class Core:
             self.check(self.call("derivatives" if self.exchange else "refresh", 0, t), "evaluation", level)
         if self.exchange:
             self.check_rates()
-        self.stale = 0
+        self.stale = STALE_GUARDS if self.exchange and self.model.n_guards else 0
 
     def check_rates(self):
         """A host that integrates gets finite rates or a word: integrators take infinity for a number."""
@@ -262,7 +262,7 @@ class Core:
     # -- state: the mode and the whole work block -------------------------------------------------------------------------------------------
     def _get_fmu_state(self):
         flags = self.exchange + 2 * self.event_mode_used + 4 * self.located
-        head = struct.pack(STATE, self.model.hash, MODES.index(self.mode), self.stale, flags, self.start_time, self.fresh_at)
+        head = struct.pack(STATE, self.model.hash, MODES.index(self.mode), self.stale, flags, self.start_time)
         return head + self.work.tobytes()
 
     @answering()
@@ -270,16 +270,16 @@ class Core:
         size = struct.calcsize(STATE)
         if len(state) < size:
             raise Refused("this state is damaged")
-        model, mode, stale, flags, start_time, fresh_at = struct.unpack_from(STATE, state)
+        model, mode, stale, flags, start_time = struct.unpack_from(STATE, state)
         if model != self.model.hash or len(state) != size + 8 * self.model.work_size:
             raise Refused("this is the state of another model")
         if flags & 1 != self.exchange:
             raise Refused("a state cannot go from model exchange to co-simulation or back")
         (stage,) = struct.unpack_from("<d", state, size + 8 * V["STAGE"])
-        if not (0 <= mode < len(MODES) and 0 <= stale < 8 and 0 <= flags < 8 and 0 <= stage < len(self.stages) and stage == int(stage)):
+        if not (0 <= mode < len(MODES) and 0 <= stale < 16 and 0 <= flags < 8 and 0 <= stage < len(self.stages) and stage == int(stage)):
             raise Refused("this state is damaged")
         memoryview(self.work).cast("B")[:] = state[size:]
-        self.mode, self.stale, self.located, self.start_time, self.fresh_at = MODES[mode], stale, flags >= 4, start_time, fresh_at
+        self.mode, self.stale, self.located, self.start_time = MODES[mode], stale, flags >= 4, start_time
 
     @staticmethod
     def _fmu_state_to_bytes(state):

@@ -12,6 +12,7 @@ from kinetree.fmu.slave.core import (
     INPUT,
     NONE,
     REAL,
+    STALE_GUARDS,
     STALE_VALUES,
     STEP,
     TERMINATED,
@@ -22,8 +23,8 @@ from kinetree.fmu.slave.core import (
 )
 from kinetree.fmu.slave.reader import LOCATED, PLACES
 
-CLOSE_LOOPS, ARMED, LOCATE, FOLLOW = -1, 1, 2, 3  # options of the engine's event
-FRESH = 2.0  # a guard that has become negative at this very instant, `fresh_at`
+CLOSE_LOOPS, ARMED, LOCATE, FOLLOW, LOOK = -1, 1, 2, 3, 4  # options of the engine's event
+REACHED = 5.0  # among the marks of guards: come true by what the host has seen, other than a closed contact that gives way
 BAND = 1e-13  # roundings of a guard: bodies that rest on one another have distances of nothing but roundings, of any sign
 STEP_OF_SLOPES = 6.0554544523933429e-06  # cube root of the machine's epsilon
 
@@ -53,10 +54,17 @@ class Exchange(Core):
         at = self.model.ints[PLACES[part]]
         return self.work[at : at + (self.model.n_guards if guards else self.model.n_states)]
 
-    def put_armed(self, marks):
-        at = self.model.ints[PLACES["AT_ARMED"]]
-        for k, mark in enumerate(marks):
-            self.work[at + k] = mark
+    def put(self, part, numbers):
+        at = self.model.ints[PLACES[part]]
+        for k, number in enumerate(numbers):
+            self.work[at + k] = number
+
+    def settle_guards(self):
+        """The same with guards as an event would find them: hosts leave loops and closed contacts open by their errors, and an event closes them."""
+        self.settle()
+        if self.stale & STALE_GUARDS and self.mode not in (FAILED, TERMINATED):
+            self.stale &= ~STALE_GUARDS
+            self.call("event", LOOK, self.work[V["TIME"]])
 
     # -- continuous time ------------------------------------------------------------------------------------------------------------------
     def move_to(self, t):
@@ -77,29 +85,22 @@ class Exchange(Core):
             if not isfinite(value):
                 text = f"the host's state {self.state_name(k)} is {value}, which is not a finite number: its integration is unstable"
                 raise Refused(text, DISCARD)
-        at = self.model.ints[PLACES["AT_STATES"]]
-        for k, value in enumerate(values):
-            self.work[at + k] = value
+        self.put("AT_STATES", values)
         self.stale |= STALE_VALUES
 
     def indicators(self):
         """A guard that has happened is told as positive until it is clearly negative, when it may happen again."""
+        self.settle_guards()
         values = self.group("AT_GUARDS", self.model.n_guards)
         return [value + BAND if mark == 0 else value for value, mark in zip(values, self.group_now("AT_ARMED", True))]
 
     def step_accepted(self):
         """The host has accepted a step: guards that are negative now may happen."""
-        self.settle()
+        self.settle_guards()
         t, gap = self.work[V["TIME"]], self.work[V["CONSTRAINT_RESIDUAL"]]
         self.call("event", FOLLOW, t)
-        marks = list(self.group_now("AT_ARMED", True))
-        for k, value in enumerate(self.group_now("AT_GUARDS", True)):
-            if marks[k] == FRESH and t != self.fresh_at:
-                marks[k] = 1.0
-            if value < -BAND and marks[k] == 0:
-                marks[k] = FRESH
-        self.put_armed(marks)
-        self.fresh_at = t
+        marks = zip(self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True))
+        self.put("AT_ARMED", [1.0 if value < -BAND else mark for value, mark in marks])
         if gap > 1e-3 and not self.warned:
             self.warned = True
             self.say(WARNING, f"t = {t:.9g}: the host's integration leaves the closed loops open by {gap:.1e}: its step or tolerance is too large")
@@ -113,21 +114,22 @@ class Exchange(Core):
     def handle_event(self):
         """Carry out a corner of the laws of time, then the events of the guards that rose; whether the continuous states have new values."""
         self.allowed("UpdateDiscreteStates", EVENT)
-        self.settle()
+        self.settle_guards()
         if not self.exchange:
             return False  # a step of co-simulation has carried out its event already
         work, t, turned = self.work, self.work[V["TIME"]], self.work[V["TURNED"]]
         # only what the host has located: what follows at the same instant comes true by itself, and margins of noise alone would take turns for ever
         located = self.located and self.call("event", LOCATE, t) == LOCATED
-        fired_at = self.model.ints[PLACES["AT_FIRED"]]
         if not self.located:
-            for k in range(self.model.n_guards):
-                work[fired_at + k] = 0.0
+            self.put("AT_FIRED", [0.0] * self.model.n_guards)
         self.located = False
         self.carried_out(self.call("corner", 0, t), "corner")
+        if work[V["TURNED"]] != turned:  # speeds may have jumped: what has come true is told anew
+            self.put("AT_FIRED", [0.0 if mark == REACHED else mark for mark in self.group_now("AT_FIRED", True)])
+            self.stale |= STALE_VALUES
+            self.settle_guards()
         closed = work[V["CONSTRAINT_RESIDUAL"]] > 1e-10 and not self.call("event", CLOSE_LOOPS, t)  # states may change in event mode anyway
         closed |= work[V["TURNED"]] != turned
-        self.forget_fresh()
         before, fired = work[V["EVENTS"]], self.group_now("AT_FIRED", True)
         guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
         armed = [value >= 0 and mark != 0 for value, mark in zip(guards, marks)]
@@ -139,10 +141,10 @@ class Exchange(Core):
         changed = closed or work[V["EVENTS"]] != before
         if changed:
             self.stale |= STALE_VALUES
-        self.settle()
+        self.settle_guards()
         # what has happened and is not clearly over stays what happened: armed again by roundings it would happen for ever in hosts that look at signs
         guards, marks = self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True)
-        self.put_armed([0.0 if done and value >= -BAND else mark for done, value, mark in zip(happened, guards, marks)])
+        self.put("AT_ARMED", [0.0 if done and value >= -BAND else mark for done, value, mark in zip(happened, guards, marks)])
         if work[V["EVENTS"]] != before:
             self.call("corner", 0, t)  # another structure, or parameters, have other corners
         return changed
@@ -151,12 +153,6 @@ class Exchange(Core):
         if status:
             self.mode = FAILED
             self.check(status, doing)
-
-    def forget_fresh(self):
-        """A guard that fell below its bound just now, and that the closing of loops took back over it, has not come true by that."""
-        new = self.work[V["TIME"]] == self.fresh_at
-        marks = zip(self.group_now("AT_GUARDS", True), self.group_now("AT_ARMED", True))
-        self.put_armed([float(value < 0 or not new) if mark == FRESH else mark for value, mark in marks])
 
     # -- slopes by central differences on the block of work ---------------------------------------------------------------------------------
     def place(self, vr):
