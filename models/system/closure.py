@@ -65,10 +65,27 @@ class Closure:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a run will silently do otherwise than the description seems to say."""
-        said = [f"the loops do not allow the start of '{name}': {a:g} became {b:g}" for name, (a, b) in self.start_changes.items()]
+        said = []
+        for name, (a, b) in self.start_changes.items():
+            objecting = self._objecting(name, a)
+            said.append(f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}")
         for name in self.compiled.followed:
             said.append(f"a coupling of positions follows the input '{name}': where it jumps, the mechanism jumps; give it a slope or filter it")
         return tuple(said)
+
+    def _objecting(self, name: str, given: float) -> str:
+        """Which constraint a start value of the description would violate most beside the start as it is."""
+        q, u = self.start()  # type: ignore[attr-defined]
+        t, place = self.compiled.start_time, name in self.compiled.coordinates
+        (q if place else u)[(self.compiled.coordinates if place else self.compiled.speeds).index(name)] = given
+        try:
+            found = {key: each[0] for key, each in self.constraint_residuals(t, q, u).items()} if place else self.constraint_rates(t, q, u)
+        except EvaluationError:
+            return ""
+        worst = max(found, key=lambda key: found[key], default="")
+        if not worst or not found[worst] > CLOSED:
+            return ""
+        return f"'{worst}' would be open by {found[worst]:.3g}" if place else f"'{worst}' would open at {found[worst]:.3g} per second"
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""
@@ -146,19 +163,31 @@ class Closure:
             names += [f"{loop}: {row}" for r, row in enumerate(rows) if r not in kept]
         return tuple(names)
 
-    def constraint_residuals(self, t: float, q: Numbers, u: Numbers | None = None) -> dict[str, tuple[float, float]]:
-        """Largest position and velocity residual of every cut joint and coupling."""
-        self._fast.set_state(q, u)
+    def constraint_residuals(
+        self, t: float, q: Numbers, u: Numbers | None = None, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+    ) -> dict[str, tuple[float, float]]:
+        """Largest position and velocity residual of every cut joint and coupling; relations may follow inputs and first-order states."""
+        self._fast.set_state(q, u, inputs)
+        for name, value in (states or {}).items():
+            self._fast.ws.x[self.compiled.states.index(name)] = value
         worst = []
         for level in range(2):
             self._fast.call("constraints", level, t)
             worst.append(self._fast.ws.loop_open.tolist())
         return {name: (worst[0][k], worst[1][k]) for k, name in enumerate(self.compiled.loops)}
 
-    def constraint_residual(self, t: float, q: Numbers, u: Numbers | None = None) -> float:
+    def constraint_residual(
+        self, t: float, q: Numbers, u: Numbers | None = None, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+    ) -> float:
         """Largest violation of the constraints: of positions, and of velocities too when `u` is given."""
-        found = self.constraint_residuals(t, q, u).values()
+        found = self.constraint_residuals(t, q, u, inputs, states).values()
         return max((max(each) if u is not None else each[0] for each in found), default=0.0)
+
+    def constraint_rates(
+        self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None, states: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        """How fast the speeds violate every cut joint and coupling, those of speeds alone (blades, rolling, drives) too: per second, m or rad."""
+        return {name: each[1] for name, each in self.constraint_residuals(t, q, u, inputs, states).items()}
 
     def joint_reactions(self, t: float, q: Numbers, u: Numbers, loads=None, inputs: Mapping[str, float] | None = None) -> dict[str, np.ndarray]:
         """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
