@@ -65,7 +65,6 @@ GROUPS = {
         "scripts/commands",
         "scripts/hil",
         "scripts/fmi",
-        "scripts/studio",
     ),
 }
 # a native FMU's C code is no Python whose lines could be followed; nearest first
