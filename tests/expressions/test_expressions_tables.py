@@ -1,5 +1,7 @@
 """Tables: values at the grid, continuity as promised, derivatives as the limit of differences, behaviour outside, wrong data."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, RectBivariateSpline
@@ -10,7 +12,7 @@ from kinetree.models.expressions.nodes import ONE, ExpressionError, Name
 from kinetree.models.expressions.registers import STATE, Registers
 from kinetree.models.expressions.text import parse
 from kinetree.solvers.expressions.evaluate import evaluate
-from kinetree.solvers.expressions.tables import lookup1, lookup2
+from kinetree.solvers.expressions.tables import lookup1, lookup2, weights
 from kinetree.solvers.kernel import kernel
 
 X = np.array([-1.0, -0.4, 0.1, 0.5, 1.3, 2.0, 2.2])
@@ -161,3 +163,16 @@ def test_cubic_tables_of_few_points_are_the_polynomial_through_them(count):
 def test_wrong_tables_are_refused(arguments, message):
     with pytest.raises(ExpressionError, match=message):
         Tables().add("law", *arguments)
+
+
+@pytest.mark.parametrize("cubic", [True, False])
+def test_weights_of_every_order_are_the_derivatives_of_those_of_the_order_before(cubic):
+    """Weights of a cell are cubic polynomials of x: through four points of them, exactly; from the third derivative on constant."""
+    x0, x1 = 0.3, 1.7
+    x = np.array([0.3, 0.7, 1.2, 1.7])
+    of_order = [np.array([weights(x0, x1, cubic, at, order) for at in x]) for order in range(4)]
+    for before, after in pairwise(of_order):
+        for k in range(4):
+            expected = np.polyval(np.polyder(np.polyfit(x, before[:, k], 3)), x)
+            assert after[:, k] == pytest.approx(expected, abs=1e-11)
+    assert np.abs(of_order[3][:, 2:]).min() > 0.0 if cubic else not of_order[3].any()

@@ -43,6 +43,19 @@ def test_variable_step_methods_reach_their_order(name, order):
     assert order - 0.6 < measured < order + (1.5 if name == "verner65" else 0.6)
 
 
+@pytest.mark.parametrize("name", VARIABLE)
+@pytest.mark.parametrize("given", [1e-4, 3e-5])
+def test_the_first_step_is_the_one_that_was_given(name, given):
+    """Far below what the tolerance asks for, so that it is taken; none given, a method chooses one of its own."""
+    taken = []
+    for h in (given, 0.0):
+        mem = memory(name, ORBIT, 1e-6, 1e-6, h=h)
+        assert METHODS[name].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start)) == 0
+        assert METHODS[name].step(mem, problem, ORBIT.context, ORBIT.stop) == 0
+        taken.append(time_of(mem))
+    assert taken[0] == given != taken[1]
+
+
 def test_adams_raises_its_order_with_the_accuracy_asked():
     """Work grows slower than for any fixed order: 1e-13 costs at most four times 1e-5 (order 8 alone would need ten times as much)."""
     evaluations = {}

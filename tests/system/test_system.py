@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.compilation.blocks import GROUPS, with_groups, work_sizes
 from kinetree.models.system.chart import Chart
+from kinetree.solvers import layout as L
+from kinetree.solvers.fields import AT_WORK
+from kinetree.solvers.model_records import HEADER
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +117,18 @@ def test_local_coordinates_lead_to_the_position():
         assert reached[:3] == pytest.approx(end[:3], abs=1e-13)
         for part in (slice(3, 7), slice(7, 11)):
             assert abs(reached[part] @ end[part]) == pytest.approx(1.0, abs=1e-13)
+
+
+def test_a_model_with_other_groups_differs_by_the_layout_of_its_workspace_alone():
+    """Without any group it is the model itself; with some, fields follow one another from the beginning on and the size is where they end."""
+    c = load("lib:four-bar").compile().compiled
+    assert np.array_equal(with_groups(c.ints, c.counts, frozenset()), c.ints)
+    count = len(L.WORK) + 1
+    for groups in (frozenset({"literal"}), frozenset(("literal", *GROUPS))):
+        block = with_groups(c.ints, c.counts, groups)
+        directory = block[AT_WORK : AT_WORK + count]
+        assert directory[0] == 0 and np.array_equal(np.diff(directory), work_sizes(c.counts, groups))
+        assert HEADER.of(block).work_size == directory[-1] > HEADER.of(c.ints).work_size
+        block[AT_WORK : AT_WORK + count] = c.ints[AT_WORK : AT_WORK + count]
+        HEADER.of(block).work_size = HEADER.of(c.ints).work_size
+        assert np.array_equal(block, c.ints)
