@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from loop_text import SCENARIO
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts import cli
+from kinetree.scripts.hil import partner
 from kinetree.scripts.hil.controller import Controller
 from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
@@ -251,6 +253,18 @@ def test_promptness_is_asked_for_and_given_back(granted: bool, monkeypatch: pyte
     else:
         assert asked == [("lock", 3)] and len(notes) == 2
         assert notes[0] == "no real-time scheduling (Operation not permitted): other processes may come first" and "memory is not locked" in notes[1]
+
+
+@pytest.mark.parametrize("given", [(), ("0",), ("0", "0.0.0.0")])
+def test_a_partner_listens_where_it_is_told_and_says_where(given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """A free port of this machine alone, unless told otherwise."""
+    heard: list[tuple[str, int]] = []
+    monkeypatch.setattr(partner, "controller_of", nullcontext)
+    monkeypatch.setattr(partner, "prompt", lambda priority, notes: nullcontext())
+    monkeypatch.setattr(partner, "serve", lambda controller, door: heard.append(door.getsockname()))
+    (tmp_path / "loops.json").write_text("{}")
+    assert partner.main([str(tmp_path / "loops.json"), *given]) == 0
+    assert heard == [(given[1] if len(given) > 1 else "127.0.0.1", int(capsys.readouterr().out))] and heard[0][1] > 0
 
 
 @compiled
