@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from kinetree.models import Signal, load
-from kinetree.models.run.inputs import Sampled
+from kinetree.models.run.inputs import NODES, TESTS, Sampled
 
 MASS = 2.0
+
+
+def test_pieces_are_checked_between_all_their_nodes():
+    """One instant in every gap, where a polynomial through the nodes may be off."""
+    assert len(TESTS) == len(NODES) - 1 and NODES[0] == 0.0 and NODES[-1] == 1.0
+    assert (NODES[:-1] < TESTS).all() and (NODES[1:] > TESTS).all()
 
 
 def cart(law: str = "push", **parts) -> dict:

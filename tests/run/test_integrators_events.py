@@ -11,11 +11,11 @@ from kinetree.solvers.integrate.controller import cut, time_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.layout import Status
 from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH, per_guard
-from kinetree.solvers.run.events import events_reset, events_size, events_start, locate
+from kinetree.solvers.run.events import converging, events_reset, events_size, events_start, locate
 
 G = 9.81
 NEVER = 1e9
-HEIGHT, SINE, PAIR, DIP = range(4)
+HEIGHT, SINE, PAIR, WAVE, DIP = range(5)
 
 
 @kernel
@@ -31,6 +31,8 @@ def guards(g, context, t, y):
     elif kind == PAIR:
         g[0] = t - 0.5
         g[1] = 2.0 * (t - 0.5)
+    elif kind == WAVE:  # level at its crests, below zero around 1.5, 4.5, ...
+        g[0] = math.cos(2.0 * math.pi / 3.0 * t) + context[1]
     else:  # below zero for 2 sqrt(context[1]) around 0.7, and for ever after 2
         g[0] = (t - 0.7) * (t - 0.7) - context[1]
         g[1] = t - 2.0
@@ -158,6 +160,29 @@ def test_a_guard_that_dips_below_zero_inside_a_step_is_seen(depth):
     exact = [0.7 - math.sqrt(depth), 0.7 + math.sqrt(depth), 2.0]
     assert np.abs(np.array([t for t, _ in events]) - exact).max() < 1e-11 / math.sqrt(depth) ** 0.5 + 1e-12
     assert [signs for _, signs in events] == [(-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)]
+
+
+def test_dips_inside_later_steps_are_seen_by_the_slopes_of_their_own():
+    """Steps of 1: the first of every three begins level, the second falls and rises again."""
+    case = fall(WAVE, 0.9)
+    mem, ev = prepared("rk4", case, 1, h=1.0)
+    half = 1.5 / math.pi * math.acos(0.9)
+    exact = [middle + side * half for middle in (1.5, 4.5, 7.5) for side in (-1.0, 1.0)]
+    events = found("rk4", case, mem, ev, 9.0)
+    assert [t for t, _ in events] == pytest.approx(exact, abs=1e-11) and [signs for _, signs in events] == 3 * [(-1.0,), (1.0,)]
+
+
+def test_tangents_that_meet_low_enough_tell_of_a_minimum():
+    """Of lines through both ends, with their slopes, wherever they meet: below a quarter of the lower end, or not."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        fall_, rise, left, right = rng.uniform(0.1, 3.0, 4)
+        lowest = rng.uniform(-1.0, 1.0)
+        ends = lowest + fall_ * left, lowest + rise * right
+        if min(ends) <= 0.0 or abs(lowest - 0.25 * min(ends)) < 1e-9:
+            continue
+        assert converging(ends[0], -fall_, ends[1], rise, left + right) == (lowest < 0.25 * min(ends))
+        assert not converging(ends[0], fall_, ends[1], rise, left + right) and not converging(ends[0], -fall_, ends[1], -rise, left + right)
 
 
 @pytest.mark.parametrize("direction, exact", [(1.0, [0.8]), (-1.0, [0.6])])
