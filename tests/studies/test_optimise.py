@@ -11,7 +11,7 @@ import pytest
 from kinetree.models import load
 from kinetree.scripts import cli
 from kinetree.scripts.studies.optimise import optimise
-from kinetree.scripts.studies.optimise_file import read_task
+from kinetree.scripts.studies.optimise_file import MOST_PLACES, places, read_task
 from kinetree.scripts.studies.optimise_search import Search
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -26,6 +26,22 @@ def mass(law: str, cost: str, start: float = 1.0, **parameters: float) -> dict:
         "forces": {"law": {"coordinate": "x", "value": law}},
         "states": {"cost": {"rate": cost}},
     }
+
+
+@pytest.mark.parametrize("count", [2, 3, MOST_PLACES])
+def test_an_order_is_a_place_for_each_from_first_to_last(count: int):
+    """Counted, or listed in the order to begin with."""
+    found = places("p", {"order": count}, "here")
+    assert list(found) == [f"p[{k}]" for k in range(1, count + 1)] and found == places("p", {"order": list(range(1, count + 1))}, "here")
+    turned = places("p", {"order": list(range(count, 0, -1))}, "here")
+    assert [v.start for v in turned.values()] == [float(k) for k in range(count, 0, -1)]
+    assert all((v.low, v.high, v.whole) == (1.0, float(count), True) for v in turned.values())
+
+
+@pytest.mark.parametrize("order", [0, 1, MOST_PLACES + 1, -3, [1], [1, 1], [0, 1], [2, 3], "2", 2.5, [1, 2, 4]])
+def test_what_is_no_order_is_refused(order: object):
+    with pytest.raises(BadInput, match="with N from 2 to"):
+        places("p", {"order": order}, "here")
 
 
 def task(folder: Path, mechanism: dict, text: str):
