@@ -1,9 +1,10 @@
 """Lines of Python that the fast tests reach, and which test reaches which: `python3 scripts/dev.py coverage`.
 
 Two runs of pytest under coverage.py, processes that tests start included: all tests with compiled kernels, then those of the kernels' rooms with
-the kernels as plain Python, where a test that takes too long is left out. The table counts models, fmu_src and scripts by the first run, solvers
-by both. What is kept in build/reached tells the tool for mutants which tests execute a line. Rooms or files of tests as arguments renew what is
-known of those alone.
+the kernels as plain Python, where a test that takes too long is left out. A line counts when either reaches it: compiled kernels execute no line of
+Python. Scripts of Python FMUs count as the files that they are packed from. Less than AIM of models, fmu_src and scripts fails, with the files that
+lack most; nothing is left out but what LEFT_OUT says, no platform and no room. What is kept in build/reached tells the tool for mutants which tests
+execute a line. Rooms or files of tests as arguments renew what is known of those alone.
 """
 
 from __future__ import annotations
@@ -241,6 +242,19 @@ def spans(lines: list[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
+def lacking(found: list[File], aim: float = AIM, most: int = 12) -> str:
+    """Why the bound is not kept, with the files that lack most; nothing where it is."""
+    percent, missed, lines = share(found)
+    if percent >= aim:
+        return ""
+    needed = missed - int(lines * (1.0 - aim / 100.0))
+    worst = sorted((each for each in found if each.missed), key=lambda each: -len(each.missed))[:most]
+    return "\n".join([
+        f"{percent:.1f} % of models, fmu_src and scripts, expected {aim:g} % at least: {needed} lines more are to be reached; most is missing in",
+        *(f"{each.name}: {len(each.missed)} of {each.lines} lines: {spans(each.missed)}" for each in worst),
+    ])  # fmt: skip
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py coverage", description="Lines that the fast tests reach, and which test reaches which")
     parser.add_argument("rooms", nargs="*", help="rooms or files of tests that run again, where the rest is known: tests/run")
@@ -263,7 +277,9 @@ def main() -> int:
         print(*(f"{each.name}: {spans(each.missed)}" for each in found if each.missed), sep="\n")
     if failed:
         print("Some tests fail; the table counts them all the same")
-    return int(share(each for each in found if not each.name.startswith("solvers/"))[0] < AIM)
+    if said := lacking([each for each in found if not each.name.startswith("solvers/")]):
+        print(said)
+    return int(bool(said))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,18 @@ def too_slow(number: int, frame: FrameType | None) -> None:
     pytest.skip("takes too long here")
 
 
+def pytest_configure() -> None:
+    """Lines of packed slaves count where they stand; without coverage.py nothing is changed."""
+    try:
+        from coverage import Coverage
+    except ImportError:
+        return
+    if Coverage.current() is not None:
+        from packed_slaves import install
+
+        install()
+
+
 def switch(context: str) -> None:
     """Lines from now on belong to this test; without coverage.py there is nobody to tell."""
     try:
