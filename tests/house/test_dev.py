@@ -62,3 +62,134 @@ def test_constraints_are_exact():
     assert all(name and version for name, _, version in (line.partition("==") for line in lines))
     names = [line.split("==")[0].lower() for line in lines]
     assert len(names) == len(set(names)) > 20
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """Lines of programs that would have been run, in an installed environment that is none."""
+    ran: list[list[str]] = []
+    monkeypatch.setattr(dev, "run", lambda *command: ran.append([Path(str(command[0])).name, *map(str, command[1:])]) or 0)
+    monkeypatch.setattr(dev, "installed", lambda: True)
+    monkeypatch.setattr(dev, "build_engine", lambda: None)
+    monkeypatch.setattr(dev, "link_for_types", lambda: None)
+    monkeypatch.setattr(dev, "install_packages", lambda names: False)
+    return ran
+
+
+def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["dev.py", *line])
+    return dev.main()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (["test", "tests/run"], ["ruff check", "ruff format", "pyright --level", "python -m pytest -q -m not slow and not platforms -n"]),
+        (["test", "--all", "-n", "1"], ["ruff", "ruff", "pyright", "python -m pytest -q -m not platforms -n 1"]),
+        (["demo", "here"], ["python -m kinetree.scripts.demo here"]),
+        (["bench", "loops"], ["kinetree bench loops"]),
+        (["docs", "--renew"], ["python -m kinetree.scripts.site --renew"]),
+        (["fix"], ["ruff check --fix .", "ruff format ."]),
+        (["wheel"], ["python -m kinetree.scripts.distribution build installed"]),
+        (["dependencies"], ["python -m kinetree.scripts.distribution build installed", "python -m kinetree.scripts.distribution oldest newest"]),
+        (["mutants", "--all"], [f"python {ROOT / 'tests' / 'mutation' / 'mutants.py'} --all"]),
+        (["fuzz"], [f"python {ROOT / 'tests' / 'fuzz' / 'fuzz.py'}"]),
+        (["coverage", "--missed"], [f"python {ROOT / 'tests' / 'reached' / 'python_lines.py'} --missed"]),
+        (["coverage", "--c", "--calls"], [f"python {ROOT / 'tests' / 'reached' / 'shell_lines.py'} --calls"]),
+        (["platforms", "-x"], ["python -m pytest -q -m platforms -rs tests/fmu -x"]),
+    ],
+    ids=lambda each: " ".join(each) if each and "python" not in each[0] and "ruff" not in each[0] else "",
+)
+def test_commands_run_what_they_name(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, line: list[str], expected: list[str]):
+    monkeypatch.setenv("PYTHONPATH", "")
+    assert played(monkeypatch, *line) == 0
+    assert len(lines) == len(expected)
+    for ran, begin in zip(lines, expected, strict=True):
+        assert " ".join(ran).startswith(begin)
+
+
+def test_set_up_is_done_once_and_says_where_programs_are(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    done = []
+    monkeypatch.setattr(dev, "installed", lambda: bool(done))
+    for name in ("check_compiler", "make_environment", "install_tbb", "install_browser"):
+        monkeypatch.setattr(dev, name, lambda name=name: done.append(name))
+    assert played(monkeypatch, "setup") == 0 and played(monkeypatch, "setup") == 0
+    assert done == ["check_compiler", "make_environment", "install_tbb", "install_browser"]
+    assert "activate' puts kinetree on this terminal's path" in capsys.readouterr().out
+
+    def fails() -> None:
+        raise dev.Failure("no network")
+
+    monkeypatch.setattr(dev, "build_engine", fails)
+    assert played(monkeypatch, "setup") == 1 and capsys.readouterr().err == "no network\n"
+
+
+def test_what_is_not_clean_is_named(lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    monkeypatch.setattr(dev, "run", lambda *command: int("pyright" in str(command[0])))
+    assert played(monkeypatch, "lint") == 1 and capsys.readouterr().out == "Not clean: types\n"
+
+
+def test_programs_of_other_platforms_that_are_missing_are_named(
+    lines: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    monkeypatch.setattr(dev.shutil, "which", lambda name: None)
+    assert played(monkeypatch, "platforms") == 0
+    assert "Not installed, so its platform is skipped: wine64, qemu-user-static" in capsys.readouterr().out
+
+
+def test_an_environment_is_made_and_one_that_is_none_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    import venv
+
+    steps = []
+    monkeypatch.setattr(dev, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(dev, "BIN", tmp_path / ".venv" / "bin")
+    monkeypatch.setattr(dev, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(venv, "create", lambda folder, with_pip: steps.append("created"))
+    monkeypatch.setattr(dev, "quietly", lambda title, command, required=True: steps.append(title))
+    monkeypatch.setattr(dev, "link_for_types", lambda: None)
+    good = SimpleNamespace(returncode=0)
+    monkeypatch.setattr(dev.subprocess, "run", lambda *command, **options: good)
+    dev.make_environment()
+    assert steps == ["created", "Installing the packaging tools", "Installing Kinetree and what its tests use"]
+    assert dev.STAMP.read_text() == dev.fingerprint() and not dev.installed()
+    good.returncode = 1
+    with pytest.raises(dev.Failure, match="is not a usable environment: delete it"):
+        dev.make_environment()
+
+
+def test_packages_of_the_system_are_installed_where_the_user_may(monkeypatch: pytest.MonkeyPatch):
+    asked, answers = [], [1, 0, 0]
+
+    def run(command: list[str], **options: object) -> SimpleNamespace:
+        asked.append(command[1])
+        return SimpleNamespace(returncode=answers[len(asked) - 1], stdout="")
+
+    monkeypatch.setattr(dev.sys, "platform", "linux")
+    monkeypatch.setattr(dev.shutil, "which", lambda name: f"/usr/bin/{name}" if name in ("apt-get", "ldconfig") else None)
+    monkeypatch.setattr(dev.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(dev.subprocess, "run", run)
+    assert dev.install_packages(["chromium"]) and asked == ["install", "update", "install"], "the list of packages was old"
+    asked.clear()
+    answers[:] = [1, 1, 1]
+    assert not dev.install_packages(["chromium"])
+    wanted = []
+    monkeypatch.setattr(dev, "install_packages", lambda names: wanted.extend(names))
+    asked.clear()
+    dev.install_browser()
+    dev.install_tbb()
+    assert wanted == ["chromium", "libtbb12"]
+    monkeypatch.setattr(dev.os, "geteuid", lambda: 1000)
+    monkeypatch.undo()
+
+
+def test_links_that_cannot_be_made_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+    def refused(self: Path, target: Path, target_is_directory: bool = False) -> None:
+        raise OSError("not allowed")
+
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    dev.link_for_types()
+    assert (tmp_path / "build" / "types" / "kinetree" / "fmu").readlink() == tmp_path / "fmu_src"
+    monkeypatch.setattr(dev, "ROOT", tmp_path / "other")
+    monkeypatch.setattr(dev.Path, "symlink_to", refused)
+    dev.link_for_types()
+    assert "(not allowed): the type check will know less" in capsys.readouterr().out

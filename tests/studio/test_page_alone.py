@@ -249,7 +249,7 @@ def test_runs_are_looked_at_compared_and_downloaded(tmp_path: Path):
             await here.hears("[report.plots.mine] is in the description")
             plots.keep()
             await here.hears("there is a set 'mine' already")
-            kept = [names for names in plots.charts]
+            kept = list(plots.charts)
             plots.charts = [["time"]]
             plots.take_set(SimpleNamespace(value="mine"))
         assert plots.charts == [[each] for names in kept for each in names]
