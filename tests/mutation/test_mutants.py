@@ -12,7 +12,7 @@ from chosen import boxed, room_of_tests
 from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, same_code, shares, sources
 from places import places
 from reached_plugin import FAILED
-from trials import ROOT
+from trials import ROOT, Copy
 
 from kinetree.solvers.library.tools import LibraryError, compiler
 
@@ -173,3 +173,16 @@ def test_the_failing_test_is_named(tmp_path: Path):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", str(file)]
     subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | {FAILED: str(told), "PYTHONPATH": os.pathsep.join(sys.path)})
     assert told.read_text() == "test_it.py::test_a[x - y]\n"
+
+
+def test_tests_that_have_gone_kill_nothing(tmp_path: Path):
+    """Pytest runs nothing where one of the tests that are asked for is not there; the others still judge."""
+    copy = Copy.__new__(Copy)
+    copy.folder, copy.cache, copy.fit = tmp_path, tmp_path, {}
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text("from pathlib import Path\ndef test_a():\n    assert Path('a.py').read_text() == 'x = 1'\n")
+    (tmp_path / "a.py").write_text("x = 1")
+    gone, there = "tests/test_it.py::test_gone", "tests/test_it.py::test_a"
+    assert copy.judged("a.py", b"x = 2", [gone, there], 60.0) == ("killed", there)
+    assert copy.judged("a.py", b"x = 1", [gone, there], 60.0) == ("survived", "")
+    assert copy.judged("a.py", b"x = 2", [gone], 60.0) == ("unreached", "")

@@ -18,6 +18,8 @@ from private_cache import private_cache
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("-O1",)
 LONGEST = 40.0  # seconds of the processor for a test: what takes longer does not end
+ENDED = "pytest ended with "
+NOT_FOUND = f"{ENDED}4"  # its word for a test that is not there
 LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
 
 
@@ -65,10 +67,29 @@ class Copy:
                 return "survived", ""
             if failed == "":
                 return "endless", ""
+            if failed == NOT_FOUND and (there := self.there(left, plain)) != left:
+                left = there
+                continue
             if name.endswith(".c") or self.passes(failed, plain):
                 return "killed", failed
             left = [test for test in left if test != failed]
         return "unreached", ""
+
+    def command(self, plain: bool, *more: str) -> tuple[list[str], dict[str, str]]:
+        """Pytest over the copy, and its environment."""
+        path = os.pathsep.join((str(self.folder / "packages"), str(Path(reached_plugin.__file__).parent)))
+        environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "KINETREE_CACHE": str(self.cache)}
+        if plain:
+            environment["NUMBA_DISABLE_JIT"] = "1"
+        marks = "not slow and not platforms" + (" and not host" if plain else "")
+        options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-p", "reached_plugin", "-m", marks]
+        return [sys.executable, "-m", "pytest", *options, *more], environment
+
+    def there(self, tests: Sequence[str], plain: bool) -> list[str]:
+        """Those of some tests that pytest finds in the copy as it stands: others have gone since they were measured."""
+        command, environment = self.command(plain, "--collect-only", *sorted({test.partition("::")[0] for test in tests}))
+        found = set(subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True).stdout.splitlines())
+        return [test for test in tests if test in found]
 
     def failed(self, tests: Sequence[str], plain: bool, limit: float, collect: bool = False) -> str | None:
         """The first test that fails, '' when they do not end, None when all pass."""
@@ -76,33 +97,8 @@ class Copy:
         wanted.write_text("\n".join(tests) + "\n", encoding="utf-8")
         told = self.folder / "failed.txt"
         told.unlink(missing_ok=True)
-        path = os.pathsep.join((str(self.folder / "packages"), str(Path(reached_plugin.__file__).parent)))
-        environment = os.environ | {
-            "PYTHONPATH": path,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "KINETREE_CACHE": str(self.cache),
-            reached_plugin.FAILED: str(told),
-            reached_plugin.LIMIT: str(LONGEST),
-        }
-        if plain:
-            environment["NUMBA_DISABLE_JIT"] = "1"
-        marks = "not slow and not platforms" + (" and not host" if plain else "")
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "--tb=no",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "reached_plugin",
-            "-m",
-            marks,
-            f"@{wanted}",
-            *(["--collect-only"] if collect else []),
-        ]
+        command, environment = self.command(plain, f"@{wanted}", *(["--collect-only"] if collect else []))
+        environment |= {reached_plugin.FAILED: str(told), reached_plugin.LIMIT: str(LONGEST)}
         process = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )
@@ -114,7 +110,7 @@ class Copy:
             return ""
         if process.returncode in (0, 5):
             return None
-        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"pytest ended with {process.returncode}"
+        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"{ENDED}{process.returncode}"
 
     def passes(self, test: str, plain: bool) -> bool:
         """Whether a test, or a file of them that cannot be read, passes in this copy without any change; a process that died does."""
