@@ -8,6 +8,7 @@ import pytest
 from kinetree.scripts.cosim.bonds import bonds_of, suspected
 from kinetree.scripts.cosim.masters import Wire
 from kinetree.scripts.cosim.slave import Slave
+from kinetree.scripts.cosim.watch import Range
 
 
 def unit(name: str, **units: str) -> Slave:
@@ -52,3 +53,15 @@ def test_a_stiffness_belongs_to_the_effort_of_its_unit():
     wires = [Wire(drive, "k", arm, "k"), Wire(drive, "d", arm, "d"), Wire(drive, "f", arm, "f"), Wire(arm, "v", drive, "v")]
     (bond,) = suspected(wires)
     assert (bond.effort, bond.flow, bond.stiffness) == (2, 3, 0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, -3e8])
+def test_jumps_of_an_input_are_measured_by_the_range_of_its_wire(scale: float):
+    """The mean jump over the range and a hundredth of the largest value, whatever the unit of the wire."""
+    seen = Range()
+    for used, value in ((0.0, 1.0), (1.0, 3.0), (3.0, 2.0), (2.0, 5.0)):
+        seen.add(scale * used, scale * value)
+    assert seen.part(4) == pytest.approx((1 + 2 + 1 + 3) / (4 * (5 - 1 + 0.01 * 5)), rel=1e-12)
+    rest = Range()
+    rest.add(0.0, 0.0)
+    assert rest.part(1) == 0.0

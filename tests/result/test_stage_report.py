@@ -1,6 +1,7 @@
 """Tables over stages that a description asks for: values of an exact motion at the instants of its events, over time, by groups and references."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from kinetree.models import load
 from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.models.result.stage_rows import stage_table
 from kinetree.scripts.cli import main
+from kinetree.scripts.reports.stage_tables import books
 
 PACE, ENDS = 2.0, (0.4, 0.9, 1.6)  # m/s, s
 DRIFT = {
@@ -117,3 +119,17 @@ def test_files_of_the_command(tmp_path, monkeypatch, capsys):
     for wrong, said in {"end:y": "no column 'y'", "end:x:swim": "no stage 'swim'", "middle:x": "expected one of", "end:x::noon": "REFERENCE"}.items():
         assert main([*run, "--table", wrong]) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_what_is_lost_in_a_change_of_stage_is_told_without_its_rounding(axis):
+    """A body that leaves with its momentum along one axis: dust across it, of the size of its rounding, is nothing."""
+    before, after = np.array([5.0, 0.0, 0.0, 0.0, 30.0]), np.array([3.0, 0.0, 0.0, 0.0, 18.0])
+    before[axis], after[axis], after[1 + axis % 3] = 10.0, 6.0, 1e-16
+    event = SimpleNamespace(kind="stage", stage="dropped", time=0.5, before=before, after=after)
+    result = type("Run", (dict,), {"time": np.array([0.0, 0.5, 1.0]), "events": [event]})({"energy_residual": np.array([0.0, 2e-9, 7.0])})
+    head, row = books(result)
+    told = dict(zip(head[1:], map(float, row[1:]), strict=True))
+    assert row[0] == "dropped" and told["mass gone [kg]"] == 2.0 and told["momentum gone [N.s]"] == 4.0 and told["energy gone [J]"] == 12.0
+    assert [told[f"momentum {name} [N.s]"] for name in "xyz"] == [6.0 if k == axis else 0.0 for k in (1, 2, 3)]
+    assert (told["time [s]"], told["mass [kg]"], told["energy [J]"], told["energy balance [J]"]) == (0.5, 3.0, 18.0, 2e-9)

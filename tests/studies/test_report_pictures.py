@@ -22,7 +22,7 @@ from kinetree.scripts.hil.report import write_report
 from kinetree.scripts.hil.scenario import read_scenario
 from kinetree.scripts.reports import linear_pictures
 from kinetree.scripts.reports.page import Section
-from kinetree.scripts.reports.stage_pictures import draw_stages, panels
+from kinetree.scripts.reports.stage_pictures import LABELS, draw_stages, panels
 from kinetree.scripts.reports.stage_pictures import drawn as drawn_of
 from kinetree.scripts.studies.indices import saltelli
 from kinetree.scripts.studies.samplers import Distribution, drawn
@@ -369,3 +369,18 @@ def test_a_staged_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert line(place) == pytest.approx(np.column_stack((time, values)))
         assert [mark.get_xdata()[0] for mark in place.lines[1:]] == [0.4]  # type: ignore[index]
     assert [text.get_text() for text in made[0].axes[0].texts] == ["lifted"] and made[0].axes[-1].get_xlabel() == "time [s]"
+
+
+@pytest.mark.parametrize("count, named", [(3, 3), (LABELS - 1, LABELS - 1), (2 * LABELS, 18), (10 * LABELS, 24)])
+def test_stages_are_named_as_far_as_there_is_room(count: int, named: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All of them, or every k-th from the first on, k - 1 the whole part of their number over that of the places."""
+    from matplotlib.figure import Figure
+
+    made: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: (made.append(figure), Path(path).touch()))
+    result = Told({"heave": np.sin(Told.time)})
+    monkeypatch.setattr(Told, "events", [SimpleNamespace(kind="stage", stage=f"s{k}", time=k / count) for k in range(count)])
+    draw_stages(SimpleNamespace(coordinates=["heave"], compiled=SimpleNamespace(outputs=[], states=[])), result, tmp_path / "run.png")
+    texts = [text.get_text() for text in made[0].axes[0].texts]
+    assert len(texts) == named and texts == [f"s{k}" for k in range(0, count, -(-count // named))]
+    assert len(made[0].axes[0].lines) == 1 + count

@@ -1,5 +1,6 @@
 """Calls from Python at the price of a call: plain arrays go straight to the engine, and nothing else is taken for one."""
 
+import platform
 import sys
 import timeit
 
@@ -36,6 +37,12 @@ def by_the_long_way(system, t, q, u, **rest):
     instance.set_state(q, u, rest.get("inputs"), None, rest.get("tau"))
     instance.call("accelerations", 0, t)
     return instance.ws.udot.copy()
+
+
+def test_the_layout_of_objects_is_known_wherever_it_is_the_common_one():
+    """CPython of 64 bits with its lock: what is read at the places is what Python says of the same objects."""
+    common = platform.python_implementation() == "CPython" and sys.maxsize > 2**62 and not hasattr(sys, "getobjects")
+    assert direct.known_layout() == (common and getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def test_any_form_of_numbers_gives_the_same(boom):
