@@ -1,46 +1,54 @@
 """Contacts under a host that integrates itself: what it is told of them, and what it has located.
 
-The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and does not grow:
-one that has bounced is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches again. So the next touch
-changes a sign however short the flight, and a contact that the host has overrun is not passed through.
+The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and its bodies
+approach: one that has bounced, or let go, is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches
+again. So the next touch changes a sign however short the flight, and a contact that the host has overrun is not passed through.
 """
 
 import math
 
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import SURE
-from kinetree.solvers.contacts.impacts import STILL
-from kinetree.solvers.contacts.rows import FOUND, REST_SPEED, STICK, is_closed, number_of, rate_of_row
+from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, STICK, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import speed_scale
 
-APART = 1e-12  # m: what is told at least of a contact that parts, beyond the roundings of indicators
+APART = 1e-12  # m: what is told at least of a contact whose bodies do not approach, beyond the roundings of indicators
+STEADY = 1e-12  # relative to the largest speed: slower approaches are roundings of speeds on closed loops
 NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess from which the forces were found
 TURNED = 4.0  # in `fired`: the slip of a contact turns back
 
 
 @kernel
-def parts(model, ws, k):
-    """Whether the gap of an open contact grows, by more than roundings; needs the state program."""
-    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) > STILL * speed_scale(ws)
+def apart(model, ws, k):
+    """Whether contact k is open and its bodies do not approach but by roundings, whatever the gap; needs the state program."""
+    return not is_closed(ws, k) and rate_of_row(model, ws, model.c_row[k]) >= -STEADY * speed_scale(ws)
 
 
 @kernel
-def tell_parting(model, ws):
-    """Registers of the guards after `write_guards`: contacts that part are apart."""
+def tell_apart(model, ws):
+    """Registers of the guards after `write_guards`: where bodies do not approach they are apart."""
     for k in range(model.c_law.size):
-        if parts(model, ws, k):
+        if apart(model, ws, k):
             register = model.c_guard[2 * k]
             ws.val[register] = min(ws.val[register], -APART)
 
 
 @kernel
-def parting_at(model, ws, register):
-    """Whether a guard's register shows the gap of a contact that parts."""
+def apart_at(model, ws, register):
+    """Whether a guard's register shows the gap of a contact that is told as apart."""
     found = False
     for k in range(model.c_law.size):
-        found = found or (model.c_guard[2 * k] == register and parts(model, ws, k))
+        found = found or (model.c_guard[2 * k] == register and apart(model, ws, k))
     return found
+
+
+@kernel
+def take_back(model, ws, k):
+    """A touch that was overrun, with the gap g, its rate v and acceleration a by now, is met as it was: without the overlap, at √(v² - 2 a g)."""
+    r = model.c_row[k]
+    v, a = rate_of_row(model, ws, r), acceleration_of_row(model, ws, r)
+    ws.c_near[k], ws.c_share[k] = OVERRUN, -math.sqrt(max(0.0, v * v - 2.0 * a * gap_of(model, ws, k)))
 
 
 @kernel
@@ -52,6 +60,8 @@ def found_by_host(model, ws, register):
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
             ws.c_near[k] = FOUND
+            if gap_of(model, ws, k) < -APART:
+                take_back(model, ws, k)
         elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
             r = model.c_row[k]
             if math.hypot(rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)) <= number_of(model, ws, k, REST_SPEED):

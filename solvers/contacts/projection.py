@@ -5,7 +5,7 @@ from kinetree.solvers.contacts.complementarity import balance, guess, scales, sl
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import any_closed, any_overrun, gap_of, is_closed, overrun, rate_of_row
+from kinetree.solvers.contacts.rows import OVERRUN, any_closed, any_overrun, gap_of, is_closed, rate_of_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops, retract
 from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale
@@ -18,7 +18,7 @@ def take_gaps(model, ws):
     """Gaps of closed contacts, and overlaps where a host has overrun a touch, as what is to go; the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
-        ws.c_take[k] = 1.0 if is_closed(ws, k) or overrun(model, ws, k) else 0.0
+        ws.c_take[k] = 1.0 if is_closed(ws, k) or ws.c_near[k] == OVERRUN else 0.0
         ws.c_mu[k] = 0.0
         ws.c_b[model.c_row[k]] = gap_of(model, ws, k)
         if ws.c_take[k] == 1.0:
@@ -28,11 +28,16 @@ def take_gaps(model, ws):
 
 @kernel
 def take_rates(model, ws):
-    """Velocities that closed contacts hold as what is to go; the largest."""
+    """Velocities that closed contacts hold as what is to go, and what speeds are off that an overrun touch had (c_share); the largest."""
     worst = 0.0
     for k in range(model.c_law.size):
         ws.c_take[k] = 1.0 if is_closed(ws, k) else 0.0
-        if ws.c_take[k] == 1.0:
+        if ws.c_near[k] == OVERRUN and not is_closed(ws, k):
+            r = model.c_row[k]
+            ws.c_take[k], ws.c_mu[k] = 1.0, 0.0
+            ws.c_b[r] = rate_of_row(model, ws, r) - ws.c_share[k]
+            worst = max(worst, abs(ws.c_b[r]))
+        elif ws.c_take[k] == 1.0:
             first = model.c_row[k]
             ws.c_mu[k] = 0.0 if slides(ws, k) else 1.0
             for r in range(first, model.c_row[k + 1] if ws.c_mu[k] == 1.0 else first + 1):
@@ -111,7 +116,7 @@ def keep_closed(model, ws, t):
 def keep_contacts(model, ws, t):
     """Closed contacts where there are some, on closed loops."""
     status = 0
-    if any_closed(ws) or any_overrun(model, ws):
+    if any_closed(ws) or any_overrun(ws):
         status = project_contacts(model, ws, t)
         if status == 0 and model.l_kind.size > 0:
             status = project(model, ws, t)

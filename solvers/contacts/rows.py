@@ -13,7 +13,7 @@ from kinetree.solvers.views import arm_at
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH = 1e-10  # m: gaps up to this are none
-FOUND = 3.0  # of c_near: a host has found that the contact touches
+FOUND, OVERRUN = 3.0, 4.0  # of c_near: a host has found that the contact touches; behind the touch, where the bodies overlap
 DEEP = 1e-6  # m: overlap at the start that is taken as rounding of what was given
 
 
@@ -47,21 +47,15 @@ def gap_of(model, ws, k):
 @kernel
 def touches(model, ws, k):
     """Whether contact k takes part in an impact: closed, without a gap, or found to touch by a host."""
-    return is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH or ws.c_near[k] == FOUND
+    return is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH or ws.c_near[k] >= FOUND
 
 
 @kernel
-def overrun(model, ws, k):
-    """Whether a host has found contact k behind its touch: the bodies overlap."""
-    return not is_closed(ws, k) and ws.c_near[k] == FOUND and gap_of(model, ws, k) < 0.0
-
-
-@kernel
-def any_overrun(model, ws):
-    """Whether there is such a contact."""
+def any_overrun(ws):
+    """Whether a host has stepped over a touch."""
     found = False
     for k in range(ws.c_mode.size):
-        found = found or overrun(model, ws, k)
+        found = found or ws.c_near[k] == OVERRUN
     return found
 
 

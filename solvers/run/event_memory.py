@@ -5,7 +5,7 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.contacts.forces import margin_at
-from kinetree.solvers.contacts.hosts import parting_at
+from kinetree.solvers.contacts.hosts import apart_at
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.event_search import FIRED, SIGN, VALUE, per_guard
 from kinetree.solvers.views import guard_at
@@ -124,12 +124,12 @@ def arm(I, W, model, ws):
 def leave_bounds(I, W, model, ws):
     """For a host that integrates itself: what has happened and lies on its bound may not happen again before the host's next step is complete.
 
-    Contacts that part are apart: they may touch again.
+    Contacts whose bodies do not approach are apart: they may touch.
     """
     value, armed = guard_part(W, model, I.at_guards), guard_part(W, model, I.at_armed)
     met, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise)
     for k in range(value.size):
-        if met[k] > 0.0 and abs(value[k]) <= noise[k] and not parting_at(model, ws, guard_at(model.guards, k).register):
+        if met[k] > 0.0 and abs(value[k]) <= noise[k] and not apart_at(model, ws, guard_at(model.guards, k).register):
             armed[k] = 0.0
 
 

@@ -7,7 +7,7 @@ it has located happens, on whichever side of its bound rounding leaves it.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.forces import follow_slip, margin_at
-from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_parting
+from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_apart
 from kinetree.solvers.contacts.projection import close_for_a_look, constrained, keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.corners import behind, host_time
@@ -27,7 +27,7 @@ def refresh_for_host(I, F, W, t):
     status = refresh(I, F, W, t)
     model, ws = structure(I, F, W)
     if status == 0 and model.c_law.size > 0:
-        tell_parting(model, ws)
+        tell_apart(model, ws)
         read_guards(guard_part(W, model, I.at_guards), model, ws)
     return status
 
@@ -43,7 +43,7 @@ def look_closed(I, F, W, t):
         if status == 0:
             status = evaluate_guards(model, ws, instant)
         if status == 0:
-            tell_parting(model, ws)
+            tell_apart(model, ws)
             read_guards(guard_part(W, model, I.at_guards), model, ws)
         load_states(I, W, ws)
     return 0
@@ -111,7 +111,7 @@ def happen_by_guards(I, F, W, t, option):
             some = due(I, W, model, ws, guard_part(W, model, I.at_guards), guard_part(W, model, I.at_fired)) != 0
             note_values(I, W, model)
         if status == 0:
-            tell_parting(model, ws)
+            tell_apart(model, ws)
             read_guards(guard_part(W, model, I.at_guards), model, ws)
         arm(I, W, model, ws)
         leave_bounds(I, W, model, ws)
