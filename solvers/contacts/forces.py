@@ -14,6 +14,7 @@ from kinetree.solvers.contacts.responses import bring_back, gather_responses, ke
 from kinetree.solvers.contacts.rows import (
     FRICTION,
     OPEN,
+    REST_SPEED,
     SLIDE,
     STICK,
     acceleration_of_row,
@@ -224,6 +225,16 @@ def margin_at(model, ws, register):
             found = 2 * k
         elif model.c_row[k + 1] - model.c_row[k] == 3 and int(ws.c_mode[k]) == STICK and model.c_guard[2 * k + 1] == register:
             found = 2 * k + 1
+    return found
+
+
+@kernel
+def parts_slowly(model, ws, register):
+    """Whether a guard shows the gap of a contact that has just parted from an impact without a bounce: no rate tells that it leaves its bound."""
+    found = False
+    for k in range(model.c_law.size):
+        if model.c_guard[2 * k] == register and not is_closed(ws, k) and ws.c_near[k] > 0.0:
+            found = ws.c_rate[model.c_row[k]] <= number_of(model, ws, k, REST_SPEED)
     return found
 
 

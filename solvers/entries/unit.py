@@ -9,7 +9,7 @@ from kinetree.solvers.loops.assembly import assemble
 from kinetree.solvers.run.advance import advance
 from kinetree.solvers.run.contact_events import touch
 from kinetree.solvers.run.corners import host_time, pass_corner
-from kinetree.solvers.run.event_memory import arm, keep_signs
+from kinetree.solvers.run.event_memory import arm, judge, keep_signs
 from kinetree.solvers.run.events import events_size
 from kinetree.solvers.run.host_events import close_again, follow_host, happen_by_guards, locate_by_host, look_closed, refresh_for_host
 from kinetree.solvers.run.methods import memory_size
@@ -83,6 +83,7 @@ def unit_start(ints, floats, work, option, t):
     W.pending = 0.0
     for k in range(2 * I.event_names):
         W[I.at_truth + k] = 0.0
+    judge(I, W, model)
     if status == 0:
         status = refresh(I, F, W, t)
     if status == 0 and model.header.latches > 0:

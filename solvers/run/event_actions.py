@@ -9,7 +9,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.forces import give_way, margin_at
+from kinetree.solvers.contacts.forces import give_way, margin_at, parts_slowly
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.balances import write_books
 from kinetree.solvers.run.contact_events import settle, strike
@@ -126,14 +126,17 @@ def due_happen(I, W, model, ws):
 @kernel
 def contacts_met(I, W, model, ws):
     """All contacts have been judged together: those that lie on their bound now, by rounding on either side, have happened, but no contact that stays
-    closed has opened, and one that was closed leaves its bound."""
+    closed has opened, and one that was closed, or parts without a bounce, leaves its bound."""
     met, held, noise = guard_part(W, model, I.at_met), guard_part(W, model, I.at_held), guard_part(W, model, I.at_noise)
+    value = guard_part(W, model, I.at_guards)
     for k in range(met.size):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) >= 0:
             met[k], held[k], noise[k] = U.NOT_YET, -1.0, 0.0
         elif guard.kind == L.Guard.CONTACT and (met[k] == U.DUE or met[k] == U.CLOSED):
             met[k], held[k], noise[k] = U.DUE, -1.0, LIFT
+        elif guard.kind == L.Guard.CONTACT and parts_slowly(model, ws, guard.register):
+            met[k], held[k], noise[k] = U.DUE, -1.0, max(LIFT, 2.0 * abs(value[k]))
         elif guard.kind == L.Guard.CONTACT:
             met[k], held[k], noise[k] = 1.0, 1.0, max(noise[k] if met[k] > 0.0 else 0.0, ON_BOUND)
 

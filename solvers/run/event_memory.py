@@ -60,7 +60,7 @@ def keep_signs(I, W, model, ev):
 
 @kernel
 def judge(I, W, model):
-    """After a change of structure: its contacts have been judged, and are not compared with what held before."""
+    """Where a motion begins, or after a change of structure: contacts have been judged, and are not compared with what held before."""
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
         if guard.kind == L.Guard.CONTACT:

@@ -226,6 +226,44 @@ def test_a_contact_that_lets_go_at_once_does_so_once(way: str, integrator: str, 
     assert result["z"][-1] == pytest.approx(0.5 * up * (0.3 - instant) ** 2, abs=1e-9) and abs(result["z"][3]) < 1e-12
 
 
+def rising(height: float, angle: float) -> dict:
+    """A plastic ball above a floor that is tilted by an angle: what presses it up lets it go where it touches."""
+    c, s = math.cos(angle), math.sin(angle)
+    slides = [{"shift": "x", "coordinate": "x", "speed": 3.0}, {"shift": "z", "coordinate": "z", "start": height, "speed": -1.0}]
+    joint = {"child": "ball", "transforms": [{"rotate": "y", "by": angle}, *slides]}
+    forces = {"up": {"coordinate": "z", "value": "2 + sin(30*x)"}, "back": {"coordinate": "x", "value": "-20*x"}}
+    floor = {"body": "ball", "normal": [s, 0, c]}
+    return {"gravity": [0, 0, 0], "bodies": {"ball": {"mass": 1.0}}, "joints": {"move": joint}, "forces": forces, "contacts": {"floor": floor}}
+
+
+@pytest.mark.parametrize("integrator", ["adams", "rk45", "tsit5", "radau"])
+@pytest.mark.parametrize("angle", [0.0, 0.3, 0.7, 1.1])
+def test_a_plastic_impact_that_parts_happens_once(integrator: str, angle: float):
+    """It leaves without speed: the error of the dense output, and the rate of the gap, which is rounding, took it back to the floor."""
+    unit = system(rising(0.1, angle))
+    for step in (0.2, 0.037):
+        result = unit.simulate(stop_time=0.2, output_step=step, integrator=integrator, tolerance=1e-10)
+        assert len(result.events) == 1 and result["z"][-1] > 0.0
+
+
+@pytest.mark.parametrize("seed", [2, 10, 16, 23])
+def test_what_parts_at_the_start_does_not_touch(seed: int):
+    """A point that moves along a wall, which it leaves by its acceleration alone, begins on it but for roundings of either sign."""
+    rng = np.random.default_rng(seed)
+    parts = {"bodies": {"bob": {"mass": 2.0, "com": [0.1, 0.2, 0.0], "inertia": [0.8, 0.4, 0.5, -0.1, 0.0, 0.0]}}}
+    start, speed, point = rng.normal(0, 0.5, 2).tolist(), rng.normal(0, 1, 2).tolist(), rng.normal(0, 0.4, 3).tolist()
+    parts["joints"] = {"hang": {"child": "bob", "type": "universal", "start": start, "speed": speed, "child_at": [-0.13, -0.02, 0.15]}}
+    parts["forces"] = {"pull": {"between": [{"body": "bob", "point": [1.1, -0.5, 0.0]}, {"point": [0.5, -0.1, 0.3]}], "stiffness": 30, "length": 0.4}}
+    seen = {word: {"quantity": word, "body": "bob", "point": point} for word in ("position", "velocity", "acceleration")}
+    unit = system(parts, outputs=seen)
+    values = unit.outputs(0.0, *unit.start())
+    at, v, a = (np.array([values[f"{word}[{k}]"] for k in (1, 2, 3)]) for word in seen)
+    along = v / np.linalg.norm(v)
+    normal = a - along * (along @ a)
+    wall = {"body": "bob", "point": point, "at": at.tolist(), "normal": (normal / np.linalg.norm(normal)).tolist()}
+    assert not system(parts, contacts={"wall": wall}).simulate(stop_time=0.01, integrator="adams", tolerance=1e-10).events
+
+
 def test_overlap_at_the_start_is_refused():
     with pytest.raises(EvaluationError, match="contact 'left'.*overlap"):
         system(plane_block(0.4, 0.2, (0, 0.05, 0)), contacts=feet(0.4, 0.2)).simulate(stop_time=0.1)
