@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
@@ -10,8 +11,8 @@ from kinetree.scripts.cli import main
 from kinetree.scripts.cosim.controller import Controller, Pid
 from kinetree.scripts.cosim.packing import build_controller_fmu
 from kinetree.scripts.ssp.archive import unpack
-from kinetree.scripts.ssp.read import read_ssd
-from kinetree.scripts.ssp.structure import Structure
+from kinetree.scripts.ssp.read import other_step, read_ssd
+from kinetree.scripts.ssp.structure import OMS, OSP, SSC, Structure
 from kinetree.scripts.terminal.failure import BadInput
 
 HEAD = (
@@ -288,3 +289,12 @@ def test_values_keep_their_types(tmp_path: Path, kind: str, value: str, change: 
 def test_values_that_are_no_such_thing_are_refused(tmp_path: Path, kind: str, value: str, change: str, said: str):
     with pytest.raises(BadInput, match=said):
         values_of(tmp_path, kind, value, change)
+
+
+@pytest.mark.parametrize("owner", [OMS, OSP, "org.somebody"])
+@pytest.mark.parametrize("kind", ["FixedStepMaster", "FixedStepAlgorithm", "VariableStepMaster"])
+def test_the_step_of_others_is_read_where_they_write_it(owner: str, kind: str):
+    """OMSimulator's master and libcosim's algorithm, each in the annotation of its own tool and by its own name of the step."""
+    text = f'<r xmlns:c="{SSC}"><c:Annotation type="{owner}"><x:{kind} xmlns:x="u" stepSize="0.1" baseStepSize="0.2"/></c:Annotation></r>'
+    told = {(OMS, "FixedStepMaster"): "0.1", (OSP, "FixedStepAlgorithm"): "0.2"}
+    assert other_step(fromstring(text)) == told.get((owner, kind))
