@@ -5,8 +5,9 @@ import pytest
 
 from kinetree.scripts.cosim.report import VERDICTS, show
 from kinetree.scripts.cosim.run import Trace
-from kinetree.scripts.cosim.study import BAR, Outcome
+from kinetree.scripts.cosim.study import Outcome
 
+BAR = 1e5  # Pa
 PEAK = 76 * BAR
 
 
@@ -25,7 +26,9 @@ def outcome(error: float, stable: bool = True, reference: bool = True) -> Outcom
 def test_accuracy_is_part_of_the_verdict(error: float, verdict: str):
     """An error of 153 bar on 76 was called stable, and no more."""
     found = outcome(error)
-    assert found.verdict == found.report()["verdict"] == verdict
+    told = found.report()
+    assert found.verdict == told["verdict"] == verdict and told["peak_pressure_bar"] == pytest.approx(76.0)
+    assert told["peak_pressure_error_bar"] == (pytest.approx(error / BAR) if np.isfinite(error) else None)
 
 
 def test_what_grows_is_not_judged_further_and_what_has_no_reference_is_stable_at_most():

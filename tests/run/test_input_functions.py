@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from kinetree.fmu.unit import fmu_unit
 from kinetree.models import Signal, load
 from kinetree.models.run.inputs import NODES, TESTS, Sampled
+from kinetree.scripts.fmi.in_process import InProcess
 
 MASS = 2.0
 
@@ -86,3 +88,15 @@ def test_pieces_cover_their_interval():
         for t in np.linspace(piece.begin, piece.end, 9):
             value = np.polynomial.Polynomial(piece.coefficients)(t - piece.begin)
             assert value == pytest.approx(math.exp(-t) * math.cos(20 * t), abs=1e-9)
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.5, -1.0, 1e-9, 0.0])
+def test_a_ramp_that_a_host_tells_is_followed_whatever_its_slope(slope: float):
+    """m v = F₀ t + s t²/2, exactly; the slope holds for one step alone."""
+    twin = InProcess(fmu_unit(load(cart()))).start({"push": 0.25})
+    at, h = int(twin.unit.header.at_slopes), 0.5
+    twin.work[at] = slope
+    twin.step(h)
+    assert twin.get(["der(x)"])[0] == pytest.approx((0.25 * h + 0.5 * slope * h * h) / MASS, rel=1e-9)
+    assert twin.get(["x"])[0] == pytest.approx((0.25 * h * h / 2 + slope * h**3 / 6) / MASS, rel=1e-9)
+    assert twin.work[at] == 0.0
