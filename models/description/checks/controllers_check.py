@@ -92,12 +92,12 @@ def check_kind(checker: Checker, path: Path, controller: Controlled) -> None:
             checker.complain(path, "no gain", "kp, ki or kd")
         if controller.kd != 0.0 and controller.period is None and checker.number(controller.filter) == 0.0:
             checker.complain((*path, "filter"), "0", "a time constant", "a continuous derivative without one would follow every jump")
+    elif isinstance(controller, LeadLagController | NotchController) and controller.gain == 0.0:
+        checker.complain(path, "no gain", "a gain")
     elif isinstance(controller, NotchController) and controller.period is not None:
         frequency, period = checker.number(controller.frequency), checker.number(controller.period)
         if frequency and period and frequency * period >= 0.5:
             checker.complain((*path, "frequency"), f"{frequency:g}", f"less than half the sampling rate, {0.5 / period:g} Hz")
-    elif isinstance(controller, LeadLagController) and controller.lead == 0.0 and controller.gain == 0.0:
-        checker.complain(path, "no gain", "a gain")
     elif isinstance(controller, Saturation) and controller.low is None and controller.high is None:
         checker.complain(path, "no limit", "low, high or both")
     elif isinstance(controller, RateLimit) and controller.rate is None:
@@ -115,6 +115,9 @@ def check_forward(checker: Checker, path: Path, c: Tracking) -> None:
             continue
         try:
             node = parse(c.setpoint)
+        except ExpressionError:  # told where the setpoint stands
+            continue
+        try:
             moving = sorted(names(node) - checker.description.parameters.keys() - {"t"})
             [written(rate) for rate in time_derivatives(node)]
         except ExpressionError as error:
