@@ -58,11 +58,14 @@ def study(
       height = ["max", "end"]        # start end min max mean std span peak rms integral deviation settling
     """
     writable(plot, PICTURES, "--plot")
+    alone_here = {"--workers": workers > 1, "--cluster": cluster, "--worst": worst, "--resume": resume, "--json": json}
     standing = standing_on(file)
     if standing is not None:
+        without(file, "a study of supports", alone_here)
         return supports(standing.with_settings(numbers(settings)), output, plot, report, quiet)
     compared = comparison(file)
     if compared is not None:
+        without(file, "a comparison of [ways]", alone_here)
         return stabilisation(compared.with_settings(numbers(settings)), output, plot, report, quiet)
     if plot or settings:
         raise BadInput(f"--plot and --set belong to '{STABILISATION}', '{SUPPORTS}' and files like theirs; a study file says itself what it varies")
@@ -76,6 +79,9 @@ def study(
     if resume and not output:
         raise BadInput("--resume needs the --output file to go on with")
     if worst:
+        without(
+            file, "the search for --worst", {"--output": output, "--report": report, "--cluster": cluster, "--workers": workers > 1, "--json": json}
+        )
         return tell_worst(wanted, worst, quiet)
     with alone(output):
         rows = kept_rows(output, wanted) if resume and output else []
@@ -98,6 +104,12 @@ def study(
         show(wanted.columns(), rows)
         if output:
             typer.echo(f"written: {output}")
+
+
+def without(file: Path, what: str, given: dict[str, object]) -> None:
+    """Refuse options that would do nothing."""
+    if idle := [name for name, value in given.items() if value]:
+        raise BadInput(f"{file}: {what} knows no {', '.join(idle)}: leave {'it' if len(idle) == 1 else 'them'} out")
 
 
 def tell_failures(wanted: "Study", rows: list[list[float]]) -> None:
