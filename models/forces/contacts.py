@@ -26,6 +26,8 @@ from kinetree.solvers import layout as L
 
 if TYPE_CHECKING:
     from kinetree.models.compilation.builder import Builder
+    from kinetree.models.description.checks.checker import Checker
+    from kinetree.models.description.checks.number_checks import Path
 
 FORGET = 5e-3  # time constant in which an unloaded contact forgets its side travel [s]
 SMALLEST_REACH = 1e-9  # side travel below which nothing is told from zero [m]
@@ -126,6 +128,16 @@ def sliding(builder: Builder, label: str, force: Rubbing, load: E, speeds: Seque
     speed = root(sum((v * v for v in speeds), const(0.0)))
     share = share_of(speed, full)
     return [-(friction * load * share * v) for v in speeds]
+
+
+def warn_of_friction_speed(checker: Checker, path: Path, force: Rubbing, elastic: bool = False) -> None:
+    """A speed at which friction is fully developed where it is developed otherwise, by elastic deflection, or not at all."""
+    if "friction_speed" not in force.model_fields_set:
+        return
+    if elastic or getattr(force, "side_stiffness", 0.0) != 0.0:
+        checker.warn((*path, "friction_speed"), "a speed that nothing reads", "none", "the elastic side force holds at rest and develops friction")
+    elif "friction" not in force.model_fields_set:
+        checker.warn((*path, "friction_speed"), "a speed that nothing reads", "friction, which it develops")
 
 
 def share_of(speed: E, full: E) -> E:

@@ -18,6 +18,36 @@ def warned(d: dict) -> list[str]:
     return [problem.key for problem in load(d).description.warnings]
 
 
+GROUND = {"body": "a", "stiffness": 1e4, "friction_speed": 0.1}
+WHEEL = GROUND | {"kind": "wheel", "radius": 0.3, "friction": 0.5, "slip_stiffness": [9, 9], "patch_stiffness": [9, 9]}
+LEG = {"kind": "jack", "axis": "-z", "extension": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("force", "said"),
+    [
+        (GROUND | {"kind": "contact"}, True),
+        (GROUND | {"kind": "contact", "friction": 0.5}, False),
+        (GROUND | {"kind": "tyre", "friction": 0.5}, False),
+        (GROUND | {"kind": "tyre", "friction": 0.5, "side_stiffness": 1e3}, True),
+        (GROUND | LEG | {"friction": "0.5 + 0.1*sin(q)"}, False),
+        (GROUND | LEG | {"friction": 0.5, "side_stiffness": 1e3}, True),
+        (WHEEL, True),
+        ({key: value for key, value in WHEEL.items() if key != "friction_speed"}, False),
+    ],
+)
+def test_a_speed_that_develops_no_friction(force: dict, said: bool):
+    """Elastic side forces and patches develop friction by deflection: `friction_speed` was read by nothing."""
+    assert warned(pendulum(forces={"f": force})) == ["forces.f.friction_speed"] * said
+
+
+@pytest.mark.parametrize("shape, said", [({}, True), ({"shapes": [{"sphere": 0.1}]}, True), ({"shape": {"sphere": 0.1}}, False)])
+def test_a_place_of_no_shape(shape: dict, said: bool):
+    d = pendulum()
+    d["bodies"]["a"] |= {"at": [0, 0, 0.1]} | shape
+    assert warned(d) == ["bodies.a.at"] * said
+
+
 @pytest.mark.parametrize(
     ("more", "keys"),
     [

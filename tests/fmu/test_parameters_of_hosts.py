@@ -28,8 +28,9 @@ def another(parameter: Parameter) -> float:
 
 
 def changes(unit: Any) -> dict[str, float]:
-    """New values of all parameters that hosts may set."""
-    return {each.name: another(each) for each in unit.parameters if not each.computed and not each.frozen}
+    """New values of all parameters that hosts may set; a run that is prepared keeps what is 0: there is no rest on another slope."""
+    settable = [each for each in unit.parameters if not each.computed and not each.frozen]
+    return {each.name: another(each) for each in settable if each.value or not unit.description.run.prepare}
 
 
 def prepared(mechanism: Mechanism, unit: Any) -> dict[str, float]:

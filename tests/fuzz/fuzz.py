@@ -16,6 +16,7 @@ from typing import Protocol
 
 from call_sequences import CallSequences, built, missing_tools
 from crossings import Crossings
+from keys import Keys
 from motions import Motions
 from readers import Readers
 
@@ -40,6 +41,8 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
             print(f"calls are left out: {why}")
         else:
             found.append(CallSequences(built(folder)))
+    if "keys" in wanted:
+        found.append(Keys())
     if "motions" in wanted:
         found.append(Motions())
     if "crossings" in wanted:
@@ -67,7 +70,7 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
 
 
 def main() -> int:
-    kinds = (*READERS, "calls", "motions", "crossings")
+    kinds = (*READERS, "keys", "calls", "motions", "crossings")
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))

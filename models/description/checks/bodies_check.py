@@ -31,6 +31,8 @@ def check_bodies(checker: Checker) -> None:
             checker.complain(path, "inertia and inertia_at_origin", "one of them")
         if body.shape is not None:
             check_shape(checker, (*path, "shape"), body.shape)
+        elif body.at is not None:
+            checker.warn((*path, "at"), "a place", "a shape", "it places the one that is written as `shape`; `shapes` have each their own")
         for k, shape in enumerate(body.shapes):
             check_shape(checker, (*path, "shapes", k), shape)
         key = "inertia" if body.inertia is not None else "inertia_at_origin"

@@ -13,7 +13,7 @@ from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Law, Number
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, sliding
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, sliding, warn_of_friction_speed
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.outlines import Opposite, Outline, check_outline
@@ -70,6 +70,7 @@ def add_contact(builder: Builder, label: str, force: ContactForce) -> None:
 def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
     """Keys that do not go together, pairs of outlines that are not known."""
     check_soil(checker, path, force)
+    warn_of_friction_speed(checker, path, force)
     given = [key for key in ("stiffness", "modulus") if key in force.model_fields_set]
     if len(given) != 1 and path not in checker.incomplete:
         checker.complain((*path, "stiffness"), " and ".join(given) or "nothing", "stiffness or modulus")

@@ -22,7 +22,7 @@ from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import Number
 from kinetree.models.expressions.nodes import Lookup
-from kinetree.models.forces.contacts import normal_force, sliding, slope_by
+from kinetree.models.forces.contacts import normal_force, sliding, slope_by, warn_of_friction_speed
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.pairs import add_pair
 from kinetree.models.forces.table import Between, Rubbing
@@ -161,6 +161,7 @@ def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
 
 
 def check_guide(checker: Checker, path: Path, force: GuideForce) -> None:
+    warn_of_friction_speed(checker, path, force)
     if (force.points is None) == (force.helix is None):
         checker.complain((*path, "points"), "both or neither of points and helix", "one of them")
     if force.points is not None:

@@ -14,7 +14,7 @@ from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Law
 from kinetree.models.description.quantities import Vector as Numbers
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces, warn_of_friction_speed
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.outlines import plane_axes
@@ -78,6 +78,7 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
     if "exponent" in force.model_fields_set and "stiffness" not in given:
         checker.complain((*path, "exponent"), "exponent", "a stiffness, of whose law it is a part")
     check_soil(checker, path, force)
+    warn_of_friction_speed(checker, path, force)
 
 
 def foot(force: JackForce, numbers: Any) -> tuple[Any, Any, float]:

@@ -19,7 +19,7 @@ from kinetree.models.description.checks.number_checks import Path, check_order
 from kinetree.models.description.quantities import Axis, Number
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE
-from kinetree.models.forces.contacts import normal_force, sliding
+from kinetree.models.forces.contacts import normal_force, sliding, warn_of_friction_speed
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.pairs import add_pair
 from kinetree.models.forces.table import Between, Rubbing
@@ -100,6 +100,7 @@ def inside(builder: Builder, key: str, force: RailForce, travel: E) -> E:
 
 def check_rail(checker: Checker, path: Path, force: RailForce) -> None:
     check_order(checker, path, force, "begin", "end")
+    warn_of_friction_speed(checker, path, force)
 
 
 def parts(force: RailForce, numbers: Any, size: float) -> dict[str, list[Any]]:

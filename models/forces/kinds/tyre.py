@@ -12,7 +12,7 @@ from kinetree.models.compilation.space import NOWHERE, direction, position, regi
 from kinetree.models.description.checks.number_checks import Path
 from kinetree.models.description.parts.part import ORIGIN
 from kinetree.models.description.quantities import Axis, Number, Vector
-from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces
+from kinetree.models.forces.contacts import Acting, add_load, contact_book, normal_force, side_forces, warn_of_friction_speed
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.soil import check_soil, soil_states
@@ -57,6 +57,7 @@ def add_tyre(builder: Builder, label: str, force: TyreForce) -> None:
 
 def check_tyre(checker: Checker, path: Path, force: TyreForce) -> None:
     check_soil(checker, path, force, wheel=True)
+    warn_of_friction_speed(checker, path, force)
 
 
 def parts(force: TyreForce, numbers: Any, size: float) -> dict[str, list[Any]]:

@@ -26,7 +26,7 @@ from kinetree.models.description.parts.part import ORIGIN, Part
 from kinetree.models.description.quantities import Axis, Law, Number
 from kinetree.models.description.quantities import Vector as Numbers
 from kinetree.models.forces.bristle import Bristles
-from kinetree.models.forces.contacts import normal_force, slope_by
+from kinetree.models.forces.contacts import normal_force, slope_by, warn_of_friction_speed
 from kinetree.models.forces.ground import Ground
 from kinetree.models.forces.kind import ForceKind, OwnState
 from kinetree.models.forces.soil import check_soil, soil_states
@@ -228,6 +228,7 @@ def wheel_book(builder: Builder, wheel: Wheel, sides: Vector, moment: Vector, pu
 
 def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
     check_soil(checker, path, force, wheel=True)
+    warn_of_friction_speed(checker, path, force, elastic=True)
     given = [key for key in ("friction", "shear") if key in force.model_fields_set]
     if len(given) != 1:
         checker.complain((*path, "friction"), " and ".join(given) or "nothing", "friction, or shear of soil")
