@@ -18,6 +18,7 @@ from typing import Any
 from readers import at, numbered
 
 from kinetree.fmu.unit import fmu_unit
+from kinetree.fmu.variables import FmuError
 from kinetree.models import ModelError, load
 from kinetree.models.description.json_schema import json_schema
 from kinetree.models.description.reading.origin import key_path
@@ -27,6 +28,11 @@ from kinetree.models.scene.show import start_scene
 
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 TOLD = ("text", "name", "format")  # said to people, or the only word there is
+NOT_HERE = {  # what its example cannot show
+    ("run", "run.merge"): "no body of the base rests on a rigid joint",
+    ("prepare", "run.prepare[0].set.load"): "the rest before is where the search of the next one begins",
+    ("run", "run.prepare[0].guess.angle"): "there is one rest, from wherever it is looked for",
+}
 Key = tuple[str | int, ...]
 
 
@@ -60,7 +66,7 @@ def keys(name: str) -> dict[Key, list[Key]]:
     """The keys of an example, each with the paths of its values."""
     found: dict[Key, list[Key]] = {}
     for path in leaves(tomllib.loads((EXAMPLES / f"{name}.toml").read_text("utf-8"))):
-        if key_of(path)[-1] not in TOLD:
+        if key_of(path)[-1] not in TOLD and (name, key_path(key_of(path))) not in NOT_HERE:
             found.setdefault(key_of(path), []).append(path)
     return found
 
@@ -97,7 +103,7 @@ def others(value: Any, tree: dict[str, Any], draw: random.Random) -> list[Any]:
     ]
     known[0].append("ground")
     near = [each for group in (AXES, *words(), *known) if value in group for each in group if each != value]
-    return [*draw.sample(near, len(near)), f"{factor}*({value})", f"{factor}*({value}) + 0.013"]
+    return [*draw.sample(near, len(near)), f"{factor}*({value})", f"{factor}*({value}) + 0.013", f"0*({value})"]
 
 
 def meaning(tree: dict[str, Any], scene: bool) -> tuple[Any, ...]:
@@ -105,7 +111,11 @@ def meaning(tree: dict[str, Any], scene: bool) -> tuple[Any, ...]:
     mechanism = load(tree)
     if scene:
         return (repr(start_scene(mechanism.compile()).data()),)
-    unit = fmu_unit(mechanism)
+    try:
+        unit = fmu_unit(mechanism)
+    except FmuError:  # what runs in this process only
+        compiled = mechanism.compile().compiled
+        return compiled.ints.tobytes(), compiled.floats.tobytes(), repr(mechanism.description.run)
     names = (unit.columns, unit.states, unit.parameters, unit.inputs, unit.stage_names, unit.options, unit.run, mechanism.description.report)
     return unit.ints.tobytes(), unit.floats.tobytes(), repr(names)
 
