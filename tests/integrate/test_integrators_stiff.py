@@ -16,7 +16,7 @@ from kinetree.scripts.bench.problems import (
     problem,
     shaken_chain,
 )
-from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, STEPS, Y_NEW, block, is_smooth, is_stiff, state_of, time_of
+from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, LIPSCHITZ, STEPS, Y_NEW, block, is_smooth, is_stiff, state_of, time_of
 from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
 from kinetree.solvers.integrate.linear_solver import factor, factor_complex, solve, solve_complex
 from kinetree.solvers.integrate.radau import radau_step_with
@@ -212,3 +212,15 @@ def test_difference_jacobian_and_its_spectral_radius():
     numerical_jacobian(jacobian, mem, problem, case.context, trial)
     assert spectral_radius(jacobian, 4, trial) == pytest.approx(300.0, rel=0.05)
     assert mem[FACTORISATIONS] == 0
+
+
+@pytest.mark.parametrize("name", ["rk45", "tsit5"])
+@pytest.mark.parametrize("rate", [3.0, 50.0])
+def test_the_slope_of_the_right_hand_side_is_estimated_from_the_end_of_a_step(name, rate):
+    """The last two evaluations are at one instant: for y' = -rate (y - g(t)) their difference over that of their arguments is the rate itself."""
+    case = Problem("decay", (DECAY, rate, 0.0), (1.0,), 3.0, None, True, 0)
+    mem = memory(name, case, 1e-3, 1e-3, h=0.05)
+    assert METHODS[name].start(mem, problem, case.context, 0.0, np.array(case.start)) == 0
+    for _ in range(3):
+        assert METHODS[name].step(mem, problem, case.context, case.stop) == 0
+        assert mem[LIPSCHITZ] == pytest.approx(rate, rel=1e-6)
