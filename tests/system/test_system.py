@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
-from kinetree.models.compilation.blocks import GROUPS, with_groups, work_sizes
+from kinetree.models.compilation.blocks import GROUPS, model_fields, with_groups, work_sizes
 from kinetree.models.system.chart import Chart
 from kinetree.solvers import layout as L
 from kinetree.solvers.fields import AT_WORK
@@ -132,3 +132,13 @@ def test_a_model_with_other_groups_differs_by_the_layout_of_its_workspace_alone(
         block[AT_WORK : AT_WORK + count] = c.ints[AT_WORK : AT_WORK + count]
         HEADER.of(block).work_size = HEADER.of(c.ints).work_size
         assert np.array_equal(block, c.ints)
+
+
+@pytest.mark.parametrize("source", ["lib:regulator", "lib:five-link", "lib:andrews"])
+def test_matrices_by_blocks_have_room_for_their_last_row(source):
+    """Where the last block ends is how much memory a matrix takes: one place less and it would run into what stands behind it."""
+    c = load(source).compile().compiled
+    model = model_fields(c.ints, c.floats)
+    assert {name: c.counts[name] for name in ("nm", "nb", "nh")} == {"nm": model.m_at[-1], "nb": model.b_at[-1], "nh": model.h_at[-1]}
+    for ends in (model.m_at, model.b_at, model.h_at):
+        assert (np.diff(ends) >= 0).all() and ends[-1] > ends[-2]
