@@ -12,15 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kinetree.fmu.native.shell import shell_library
-from kinetree.fmu.slave.loader import loader
+from kinetree.fmu.slave.loader import WITH_PYTHONFMU, loader
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers.entries import LIBRARIES
 from kinetree.solvers.library.build import build_all_levels, objects_for
 from kinetree.solvers.library.platforms import PLATFORMS, this_platform
 from kinetree.solvers.library.store import SHIPPED, beside, library_folder, library_path
 from kinetree.solvers.library.tools import LibraryError
-
-WITH_PYTHONFMU = ("linux64", "win64")  # platforms for which pythonfmu and pythonfmu3 have a library
 
 
 def ship(say: Callable[[str], None]) -> Path:

@@ -5,6 +5,7 @@ thin fronts of it for pythonfmu and pythonfmu3.
 """
 
 import struct
+import sys
 import zlib
 from array import array
 from functools import wraps
@@ -62,6 +63,8 @@ class Core:
         """Begin anew with the model of a folder; what cannot be used is told, and the loader then refuses the instance."""
         self.mode, self.count, self.exchange, self.event_mode_used = FAILED, 0, False, False
         self.types, self.stages, self.stale = [], [], 0
+        while sys.path.count(str(folder)) > 1:  # the wrappers write it there once more for every instance
+            sys.path.remove(str(folder))
         try:
             self.model = model = Model(folder)
         except Exception as error:

@@ -16,6 +16,7 @@ from kinetree.solvers.library.store import library_folder, place, sound, written
 from kinetree.solvers.library.tools import LibraryError, compiler, cross_compiler, run
 
 HERE = Path(__file__).parent
+WITH_PYTHONFMU = ("linux64", "win64")  # platforms for which pythonfmu and pythonfmu3 have a library
 COMMON = (HERE / "opening.c", HERE / "interpreter.c", NATIVE / "location.c")
 HEADERS = (HERE / "loader.h", NATIVE / "location.h")
 
@@ -76,7 +77,6 @@ def with_loaders(entries: Mapping[str, bytes], targets: Iterable[Platform], vers
             loaded.add(name)
     if version == 3:
         if not loaded:
-            why = refused or "pythonfmu3 has a library for linux64 and win64 only"
-            raise FmuError(f"an archive of pythonfmu3 needs a loader before its library, which cannot be made: {why}")
+            raise FmuError(f"an archive of pythonfmu3 needs a loader before its library, which cannot be made: {refused}")
         found = {name: content for name, content in found.items() if name in loaded or not name.startswith(("binaries/", "sources/"))}
     return found

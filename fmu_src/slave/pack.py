@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 from kinetree.fmu.archive.binaries import Binaries
-from kinetree.fmu.slave.loader import with_loaders
+from kinetree.fmu.slave.loader import WITH_PYTHONFMU, with_loaders
 from kinetree.fmu.variables import FmuError
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.cache import SOURCES, sources_hash
@@ -103,6 +103,10 @@ def write_kernels(folder: Path, package: str) -> Path:
 
 def python_entries(identifier: str, files: dict[str, bytes], carried: Binaries, version: int) -> dict[str, bytes]:
     """Entries of the archive as its package makes it; `files` go into resources, and the binaries as engines beside them."""
+    if version == 3 and not any(target.name in WITH_PYTHONFMU for target in carried):
+        raise FmuError(
+            f"an archive of pythonfmu3 needs a binary for {' or '.join(WITH_PYTHONFMU)}: it has a library for these only; take --backend native"
+        )
     module, text, package = script_text(identifier, version)
     before = list(sys.path)
     with tempfile.TemporaryDirectory(prefix="kinetree-fmu-") as scratch:

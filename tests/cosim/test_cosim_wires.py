@@ -66,9 +66,10 @@ def scenario(folder: Path, scheme: str = "jacobian", first: float = 1.0, second:
     return path
 
 
-@pytest.fixture(scope="module", params=[2, 3], ids=["FMI 2", "FMI 3"])
+@pytest.fixture(scope="module", params=[("native", 2), ("native", 3), ("python", 3)], ids=["FMI 2", "FMI 3", "FMI 3 in Python"])
 def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_fmu(load("lib:boom"), tmp_path_factory.mktemp("boom") / "boom.fmu", backend="native", fmi=request.param)
+    backend, fmi = request.param
+    return build_fmu(load("lib:boom"), tmp_path_factory.mktemp("boom") / "boom.fmu", backend=backend, fmi=fmi)
 
 
 @pytest.mark.parametrize("ramp", [True, False])

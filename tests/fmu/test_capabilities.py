@@ -52,7 +52,7 @@ def test_every_declared_capability_is_called_by_a_test():
         "canSerializeFMUstate": "test_state_crosses_processes",
         "canSerializeFMUState": "test_state_crosses_processes",
     }
-    offered = (capabilities.NATIVE_2, capabilities.NATIVE_3, capabilities.PYTHON_2)
+    offered = (capabilities.NATIVE_2, capabilities.NATIVE_3, capabilities.PYTHON_2, capabilities.PYTHON_3)
     declared = {name for kinds in offered for names in kinds.values() for name in names}
     assert declared <= set(tested)
 

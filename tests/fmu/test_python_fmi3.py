@@ -1,8 +1,11 @@
 """The Python back end in FMI 3.0: every call answers as in the native archive, by the same numbers, statuses and words."""
 
 import ctypes
+import gc
 import math
+import random
 import re
+import sys
 from pathlib import Path
 
 import fmpy
@@ -12,6 +15,7 @@ from exchange_in_steps import ExchangeHost
 from fmpy.fmi1 import FMICallException
 from stub_unit import stub_shell, stub_unit
 
+from kinetree.fmu.archive import build
 from kinetree.fmu.archive.build import FmuError, pack_unit
 from kinetree.fmu.slave import loader
 from kinetree.scripts.fmi.host import Archive, Host
@@ -78,6 +82,12 @@ def test_without_a_loader_there_is_no_archive(monkeypatch, tmp_path):
     with pytest.raises(FmuError, match="needs a loader before its library, which cannot be made: no C compiler"):
         packed(tmp_path, "python")
     assert not list(tmp_path.iterdir())
+
+
+def test_platforms_without_a_library_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "binaries_for", lambda *_: {})
+    with pytest.raises(FmuError, match="needs a binary for linux64 or win64"):
+        pack_unit(stub_unit(), tmp_path / "x.fmu", "python", 3)
 
 
 # -- the same motion, bit for bit --------------------------------------------------------------------------------------------------------------
@@ -381,3 +391,112 @@ def test_a_damaged_model_and_another_token_are_refused(kind, tmp_path):
         with pytest.raises(Exception, match="instantiate"):
             Host(archive, messages, kind=kind)
         assert "identifier that the host gives is not this archive's" in messages[-1]
+
+
+def test_nothing_is_kept_per_step_or_instance(archive):
+    """pythonfmu3 writes the folder into the path of modules once more for every instance."""
+
+    def made(count):
+        for _ in range(count):
+            Host(archive).start().fmu.freeInstance()
+        host = ExchangeHost(archive).start()
+        for _ in range(count):
+            state = host.host.save()
+            host.step(1e-3)
+            host.host.forget(state)
+        host.host.fmu.freeInstance()
+        gc.collect()
+        return len(gc.get_objects()), len(sys.path)
+
+    made(3)
+    (objects, paths), (more, still) = made(3), made(30)
+    assert more - objects < 5 * 27
+    assert still == paths
+
+
+# -- sequences that nobody planned ---------------------------------------------------------------------------------------------------------------
+OFTEN = {"any": 6, "step": 6, "continuous": 8, "update": 4, "save": 2, "restore": 2, "drop": 1, "modes": 8, "reset": 0.3, "read": 3}
+
+
+class Played:
+    """One instance and what it answered to calls that are drawn: both archives are to be asked the same and to answer the same."""
+
+    def __init__(self, archive, kind, **options):
+        self.host, self.calls = Host(archive, kind=kind, **options), calls(archive)
+        self.states, self.told, self.now = [], [], 0.0
+        self.truths, self.number = [ctypes.c_bool() for _ in range(5)], ctypes.c_double()
+
+    def call(self, function, *arguments):
+        status = self.host.fmu.dll[f"fmi3{function}"](ctypes.c_void_p(self.host.fmu.component), *map(plain, arguments))
+        self.told.append((function, status, list(self.host.messages)))
+        self.host.messages.clear()
+        return status
+
+    def asked(self, function, *arguments, truths, number=False):
+        """A call that answers; what it leaves after an error says nothing."""
+        answers = [ctypes.byref(each) for each in self.truths[:truths]] + [ctypes.byref(self.number)] * number
+        if self.call(function, *arguments, *answers) < 2:
+            self.told.append(([each.value for each in self.truths[:truths]], self.number.value if number else None))
+            return True
+        return False
+
+    def play(self, rng):
+        what = rng.choices(list(OFTEN), list(OFTEN.values()))[0]
+        if what == "any":
+            function, arguments = self.calls[rng.choice(sorted(set(self.calls) - IN_OTHER_WORDS - {"Terminate"}))]
+            self.call(function, *arguments)
+        elif what == "step":
+            if self.asked("DoStep", self.now, rng.choice((0.0, 1e-14, 0.01, 0.2)), True, truths=3, number=True):
+                self.now = self.number.value
+        elif what == "continuous":
+            self.call("SetTime", self.now + rng.choice((0.0, 0.01, 0.05)))
+            if not self.call("SetContinuousStates", (ctypes.c_double * 2)(rng.uniform(-0.5, 0.5), rng.uniform(-2, 2)), 2) and rng.random() < 0.7:
+                self.asked("CompletedIntegratorStep", True, truths=2)
+        elif what == "update":
+            self.asked("UpdateDiscreteStates", truths=5, number=True)
+        elif what == "save":
+            state = ctypes.c_void_p()
+            if not self.call("GetFMUState", ctypes.byref(state)):
+                self.states.append(state)
+        elif what == "restore" and self.states:
+            self.call("SetFMUState", rng.choice(self.states))
+        elif what == "drop" and self.states:
+            self.call("FreeFMUState", ctypes.byref(self.states.pop(rng.randrange(len(self.states)))))
+        elif what == "modes":
+            names = ("EnterInitializationMode", "ExitInitializationMode", "EnterEventMode", "EnterContinuousTimeMode", "EnterStepMode")
+            function, arguments = self.calls[rng.choice(names)]
+            self.call(function, *arguments)
+        elif what == "reset":
+            self.call("Reset")
+        elif what == "read":
+            for name, size in (("EventIndicators", 1), ("ContinuousStates", 2), ("ContinuousStateDerivatives", 2)):
+                room = (ctypes.c_double * size)()
+                good = self.call(f"Get{name}", room, len(room)) < 2
+                self.told.append(list(room) if good else name)
+        self.told.append(self.look())
+
+    def look(self):
+        try:
+            return (*self.host.get(["x", "der(x)", "power", "k", "pull", "event_time"]), *self.host.integers(["stage", "events"]))
+        except FMICallException as error:
+            return (str(error),)
+
+    def close(self):
+        for state in self.states:
+            self.call("FreeFMUState", ctypes.byref(state))
+        self.host.fmu.freeInstance()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+def test_drawn_sequences_of_calls_are_answered_as_in_the_native_archive(twins, kind, seed):
+    options = {"event_mode_used": seed % 2 == 0, "early_return_allowed": seed % 3 == 0} if kind == "CoSimulation" else {}
+    played = [Played(each, kind, **options) for each in twins]
+    for k in range(250):
+        for each in played:
+            each.play(random.Random(1000 * seed + k))
+        assert played[0].told == played[1].told, k
+        for each in played:
+            each.told.clear()
+    for each in played:
+        each.close()

@@ -37,8 +37,20 @@ SPRUNG = made(
     forces={"pull": {"coordinate": "x", "value": "lag - 3*x"}},
     events={"knock": {"when": "a < 0", "set": {"der(x)": "der(x) + 0.3"}}},
 )
+SLIDING = made(
+    {"b": {"mass": 1.0}},
+    {
+        "j": {
+            "child": "b",
+            "transforms": [{"shift": axis, "coordinate": axis, "speed": speed} for axis, speed in (("x", 0.8), ("y", 0.0), ("z", 0.0))],
+        }
+    },
+    contacts={"floor": {"body": "b", "point": [0, 0, 0], "friction": 0.3}},
+    forces={"push": {"coordinate": "y", "value": "2.5 - 3*t"}},
+)
 CASES = {
     "impacts": Case(struck("poisson"), 0.6, 2e-3, events=2),
+    "a slide that turns": Case(SLIDING, 0.6, events=1),
     "stages": Case(STAGED, events=2),
     "a loop": Case("lib:four-bar", 0.5),
     "a relation with a state": Case(

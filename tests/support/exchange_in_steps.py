@@ -80,6 +80,10 @@ class ExchangeHost:
         if crossed or timed or asked:
             self.events += 1
             self.fmu.enterEventMode()
+            state = self.host.save()  # the event is tried, and taken back
+            self.fmu.updateDiscreteStates()
+            self.host.restore(state)
+            self.host.forget(state)
             self.take_events()
 
     def signs(self) -> list[bool]:
