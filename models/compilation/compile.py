@@ -247,6 +247,7 @@ def packed(builder: Builder, parts: dict, starts: Starts) -> Compiled:
         tuple(group.name for group in builder.groups), twins,
         tuple(zip(builder.topology.joint, builder.topology.reversed, strict=True)), evaluate_constant(d.run.start_time, parameter_values(d)),
         guards=tuple(builder.guard_names), contacts=tuple(builder.contacts.names), followed=tuple(sorted(builder.leaves.followed)),
+        sloped=tuple(builder.leaves.inputs),
     )  # fmt: skip
 
 

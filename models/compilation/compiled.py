@@ -52,6 +52,7 @@ class Compiled:
     guards: tuple[str, ...] = ()  # what every guard stands for
     contacts: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()  # inputs that couplings of positions follow
+    sloped: tuple[str, ...] = ()  # inputs whose rates couplings need, and only who gives them can tell
     carriers: dict[str, str] = field(default_factory=dict)  # bodies that were merged, and those that carry them
     fewer: Compiled | None = None  # the same structure with parts of bodies merged, which runs in its place
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from kinetree.models.compilation.algebra import E, const, name, root
 from kinetree.models.compilation.builder import Builder
+from kinetree.models.compilation.hidden import early_name
 from kinetree.models.compilation.space import NOWHERE, Vector
 from kinetree.models.description.errors import ModelError, Problem
 from kinetree.models.expressions.differentiate import differentiate
@@ -152,6 +153,9 @@ class Leaves:
             return ONE
         if key in self.rates or key in self._places:
             return self.rates.get(key) or self._places[key]
+        told = builder.rates_given.get(key) or builder.rates_given.get(early_name(key))
+        if told is not None:
+            return told
         if key in builder.inputs:
             return self.slope(key)
         if key in builder.states:

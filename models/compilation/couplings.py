@@ -11,9 +11,11 @@ from kinetree.models.compilation.coupling_rates import ALLOWED, Leaves, problem
 from kinetree.models.compilation.outputs import add_magnitudes, add_rates
 from kinetree.models.compilation.space import NOWHERE, Vector, vector_of
 from kinetree.models.description.parts.coupling_parts import Blade, Coupling, Rolling, rows_of
+from kinetree.models.description.parts.following_parts import amount_of
 from kinetree.models.expressions.differentiate import differentiate
 from kinetree.models.expressions.nodes import ONE, ZERO, Node, leaves
 from kinetree.models.expressions.registers import STATE
+from kinetree.models.expressions.simplify import substitute
 from kinetree.models.expressions.text import ExpressionError
 from kinetree.models.graph.tree import path_set
 from kinetree.models.joints.elements import perpendiculars
@@ -55,7 +57,7 @@ def coupling_rows(builder: Builder) -> list[Row]:
     for label, coupling in builder.description.couplings.items():
         for row, value in relations(builder, label, coupling):
             try:
-                found += coupling_row(builder, f"couplings.{label}", row, value)
+                found += coupling_row(builder, f"couplings.{label}", row, followed(builder, f"couplings.{label}", coupling, value))
             except ExpressionError:
                 if not builder.later:
                     raise
@@ -75,6 +77,20 @@ def relations(builder: Builder, label: str, coupling: Coupling) -> Iterator[tupl
         yield label, (root(away.dot(away)) - E(builder.node(coupling.length or 0.0, f"{key}.length"))).node
     else:
         yield label, builder.node(coupling.value or 0.0, f"{key}.value")
+
+
+def followed(builder: Builder, key: str, coupling: Coupling, value: Node) -> Node:
+    """The relation over what the inputs that it follows make known: themselves with their rates, or what filters make of them."""
+    if not coupling.follow:
+        return value
+    amounts = {each.input: builder.registers.expand(amount_of(each)) for each in coupling.follow}
+    value, complain = builder.leaves.reduce(value), problem(builder, f"{key}.follow")
+    absent = next((name for name in amounts if not any(leaf.key == name for leaf in leaves(value))), None)
+    if absent is not None:
+        raise complain(f"'{absent}'", "an input that the relation contains")
+    if not builder.leaves.moves(value) and any(each.bandwidth is None and each.acceleration is None for each in coupling.follow):
+        raise complain("without acceleration", "rate and acceleration, or bandwidth, in a relation of positions")
+    return substitute(value, lambda leaf: amounts.get(leaf.key))
 
 
 # -- geometry -----------------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Motions that inputs give: amount, rate and acceleration are known before the kinematics, as those of given functions of time.
+"""Motions that inputs give, of transforms and in couplings: amount, rate and acceleration are known before the kinematics.
 
 A filter of second order makes a reference r of an input s: r̈ = ω² (s - r) - 2 ζ ω ṙ. The reference and its rate are states, so that position and
 velocity of what is driven never jump, whatever the input does; a steady ramp is followed at a distance of 2 ζ/ω times its rate.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.compilation.builder import Builder
-from kinetree.models.compilation.hidden import hidden, rate_of_state
+from kinetree.models.compilation.hidden import early_name, rate_of_state
 from kinetree.models.description.parts.following_parts import Following, amount_name, filter_states, followings
+from kinetree.models.description.reading.origin import key_path
 from kinetree.models.expressions.registers import TIME
 
 
 def early(builder: Builder, key: str) -> E:
     """An input or a state as the kinematics know it: its register is written before they begin."""
-    label = hidden(key, "early")
+    label = early_name(key)
     if label not in builder.registers.names:
         builder.registers.names[label] = builder.registers.names[key]
         builder.registers.level(label, TIME)
@@ -35,9 +36,10 @@ def add_followings(builder: Builder) -> None:
         label = amount_name(follow)
         if label in builder.given:
             continue
-        key = ".".join(map(str, path))
+        key = key_path(path)
         if follow.bandwidth is None:
-            amount, rate, second = (early(builder, each or "") for each in (follow.input, follow.rate, follow.acceleration))
+            amount, rate = early(builder, follow.input), early(builder, follow.rate or "")
+            second = early(builder, follow.acceleration) if follow.acceleration else None
         else:
             reference, reference_rate = filter_states(follow.input)
             amount, rate = early(builder, reference), early(builder, reference_rate)
@@ -47,4 +49,5 @@ def add_followings(builder: Builder) -> None:
         builder.registers.link(label, amount.node)
         builder.given.add(label)
         builder.rates_given[amount.node.key] = rate.node  # type: ignore[attr-defined]
-        builder.rates_given[rate.node.key] = second.node  # type: ignore[attr-defined]
+        if second is not None:
+            builder.rates_given[rate.node.key] = second.node  # type: ignore[attr-defined]

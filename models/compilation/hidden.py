@@ -15,6 +15,11 @@ def rate_of_state(state: str) -> str:
     return hidden(state, "rate")
 
 
+def early_name(key: str) -> str:
+    """The name of an input or a state that is known before the kinematics."""
+    return hidden(key, "early")
+
+
 def free_name(wanted: str, taken: frozenset[str] | set[str]) -> str:
     """`wanted`, with as many underscores behind it as make it new."""
     while wanted in taken:

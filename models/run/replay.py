@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.models.compilation.additions import states_of
-from kinetree.models.compilation.blocks import AT_WORK
+from kinetree.models.compilation.blocks import AT_WORK, model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.description.parts.coupling_parts import rows_of
 from kinetree.models.description.units.joint_units import Units, joint_units, rate_unit
 from kinetree.models.run.instance import Instance
 from kinetree.models.system.joint_reactions import joint_reactions
+from kinetree.solvers import layout as L
 from kinetree.solvers.fields import REGISTERS, WORK
 
 if TYPE_CHECKING:
@@ -96,8 +98,10 @@ class Replay:
             c, ws = instance.compiled, instance.ws
             if stage not in wanted:
                 rates, second = ([(f"der({name})", k) for k, name in enumerate(names) if f"der({name})" in found] for names in (c.speeds, c.states))
-                wanted[stage] = rates, second, [(name, c.registers[name]) for name in found if name.startswith("force(") and name in c.registers]
-            for names, source in zip(wanted[stage], (ws.udot, ws.xdot, ws.val), strict=True):
+                forces = [(name, c.registers[name]) for name in found if name.startswith("force(") and name in c.registers]
+                held = [(key, at) for row, at in holding_forces(c).items() if (key := f"force('{row}')") in found and key not in c.registers]
+                wanted[stage] = rates, second, forces, held
+            for names, source in zip(wanted[stage], (ws.udot, ws.xdot, ws.val, ws.loop_lam), strict=True):
                 for name, k in names:
                     found[name][row] = source[k]
             for joint, wrench in joint_reactions(instance, self.unit.stages[stage].description.joints).items():
@@ -129,6 +133,12 @@ def kept_registers(c: Compiled) -> np.ndarray:
     return np.array([*range(1, first), *locked], dtype=np.int64)
 
 
+def holding_forces(c: Compiled) -> dict[str, int]:
+    """Rows of couplings, and where among the multipliers their forces stand."""
+    fields = model_fields(c.ints, c.floats)
+    return {row: int(fields.l_row[g]) for g, row in enumerate(c.loops) if fields.l_kind[g] == L.Loop.COUPLING}
+
+
 def reaction_names(joint: str) -> list[str]:
     """Magnitude of the force, then force and moment in the axes of the child."""
     return [f"reaction('{joint}')", *(f"reaction('{joint}')[{k}]" for k in range(1, 7))]
@@ -149,4 +159,6 @@ def catalogue(unit: Unit) -> dict[str, str]:
         for label, force in d.forces.items():
             if f"force('{label}')" in c.registers:
                 found[f"force('{label}')"] = "N.m" if getattr(force, "coordinate", None) in angles else "N"
+        lengths = {row for label, coupling in d.couplings.items() if coupling.value is None for row in rows_of(label, coupling)}
+        found |= {key: "N" if row in lengths else "" for row in holding_forces(c) if (key := f"force('{row}')") not in found}
     return found

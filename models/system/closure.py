@@ -69,8 +69,7 @@ class Closure:
         for name, (a, b) in self.start_changes.items():
             objecting = self._objecting(name, a)
             said.append(f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}")
-        for name in self.compiled.followed:
-            said.append(f"a coupling of positions follows the input '{name}': where it jumps, the mechanism jumps; give it a slope or filter it")
+        said += [f"{sentence}; `follow` tells its rate or filters it" for sentence in self.inputs_as_they_are]
         return tuple(said)
 
     def _objecting(self, name: str, given: float) -> str:
@@ -86,6 +85,15 @@ class Closure:
         if not worst or not found[worst] > CLOSED:
             return ""
         return f"'{worst}' would be open by {found[worst]:.3g}" if place else f"'{worst}' would open at {found[worst]:.3g} per second"
+
+    @property
+    def inputs_as_they_are(self) -> list[str]:
+        """Inputs of couplings that lack their rates where nobody gives slopes beside values."""
+        jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
+        return [
+            f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} hosts that give no derivatives of inputs move it wrongly"
+            for name in self.compiled.sloped
+        ]
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""

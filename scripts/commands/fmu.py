@@ -55,6 +55,8 @@ def fmu(
     if quiet:
         return None
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
+    for sentence in mechanism.compile().inputs_as_they_are:
+        typer.echo(f"warning: {sentence}; `follow` tells its rate or filters it", err=True)
     if mechanism.description.run.prepare:
         typer.echo("It begins at the state of rest of the values written: a host that gives others does not move that start")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")

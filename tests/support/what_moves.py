@@ -34,7 +34,7 @@ def flat(coupling: Any, **more: Any) -> dict[str, Any]:
     return made({"b": BODY}, {"j": joint}, gravity=[0, 0, 0], couplings={"c": coupling}, **more)
 
 
-def slider(value: str, **more: Any) -> dict[str, Any]:
+def slider(relation: Any, **more: Any) -> dict[str, Any]:
     """A crank and a slider under one relation, both on springs."""
     joints = {
         "turn": {"child": "crank", "type": "revolute", "axis": "y", "coordinates": ["p"], "start": 0.4},
@@ -42,7 +42,7 @@ def slider(value: str, **more: Any) -> dict[str, Any]:
     }
     forces = {name: {"coordinate": name, "stiffness": 20.0, "length": 0.1, "damping": 0.5} for name in ("p", "x")}
     crank = {**BODY, "com": [0.2, 0, 0]}
-    return made({"crank": crank, "mass": BODY}, joints, couplings={"c": {"value": value}}, forces=forces, **more)
+    return made({"crank": crank, "mass": BODY}, joints, couplings={"c": relation}, forces=forces, **more)
 
 
 def bead(**coupling: Any) -> dict[str, Any]:
@@ -111,6 +111,11 @@ SHOWN: dict[str, Shown] = {
     "relation": Shown(slider("x - 0.3*sin(p)"), ("x", "p"), rests=True),
     "relation with a state": Shown(
         slider("x - 0.3*sin(p) - lag", states={"lag": {"rate": "5*(push - lag)"}}, inputs={"push": {"start": 0.0}}), ("x", "p"), inputs={"push": 0.2}
+    ),
+    "relation with an input": Shown(
+        slider({"value": "x - 0.3*sin(p) - deck", "follow": [{"input": "deck", "bandwidth": 20.0}]}, inputs={"deck": {"start": 0.0}}),
+        ("x", "p"),
+        inputs={"deck": 0.1},
     ),
     "distance": Shown(
         bead(rod={"between": [{"body": "bead"}, {"body": "ground", "point": [0, 0, 1]}], "length": "sqrt(0.89) - 0.1*t*t"}), ("x", "z")

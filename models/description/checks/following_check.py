@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 def check_followings(checker: Checker) -> None:
     seen: dict[str, Following] = {}
     for path, follow in followings(checker.description):
-        transform = (checker.description.joints[str(path[1])].transforms or ())[int(path[3])]
-        for key in ("by", "coordinate"):
-            if getattr(transform, key) is not None:
-                checker.complain(path, f"{key} and follow", "one of them")
+        in_coupling = path[0] == "couplings"
+        if not in_coupling:
+            transform = (checker.description.joints[str(path[1])].transforms or ())[int(path[3])]
+            for key in ("by", "coordinate"):
+                if getattr(transform, key) is not None:
+                    checker.complain(path, f"{key} and follow", "one of them")
         for key in ("input", "rate", "acceleration"):
             checker.known((*path, key), getattr(follow, key), checker.description.inputs, "input")
         rates = [key for key in ("rate", "acceleration") if getattr(follow, key) is not None]
-        if follow.bandwidth is None and len(rates) < 2:
+        if follow.bandwidth is None and len(rates) < 2 and not (in_coupling and follow.rate is not None):  # in a relation of speeds
             hint = "an input alone does not tell how it moves: give inputs for both, or a bandwidth, with which a reference follows it smoothly"
             checker.complain(path, "without " + " and ".join({"rate", "acceleration"} - {*rates}), "rate and acceleration, or bandwidth", hint)
         if follow.bandwidth is not None and rates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from kinetree.models.description.parts.following_parts import Following
 from kinetree.models.description.parts.part import ORIGIN, Named, Part, Point
 from kinetree.models.description.quantities import AXES, Axis, Law, Number, Vector
 
@@ -40,6 +41,7 @@ class Coupling(Named):
     length: Law | None = Field(default=None, description="Their distance: a number or an expression over t, states and inputs, not zero [m]")
     blade: Blade | None = Field(default=None, description="No velocity of a point along a direction of its body")
     rolling: Rolling | None = Field(default=None, description="Rolling without slip on a plane")
+    follow: tuple[Following, ...] = Field(default=(), description="Inputs of the relation whose rates other inputs give, or which a filter follows")
 
 
 def rows_of(name: str, coupling: Coupling) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The table `follow` of a transform: a motion that an input gives, with its rates by further inputs, or through a reference filter."""
+"""The table `follow` of a transform or a coupling: a motion that an input gives, with its rates by further inputs, or through a reference filter."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Following(Part):
     """A motion that an input gives: the input itself with its rates by two more, or the state of a filter of second order that follows it."""
 
-    input: str = Field(description="The input that gives the amount [m or rad]")
+    input: str = Field(description="The input that gives the amount")
     rate: str | None = Field(default=None, description="The input that gives its rate; with `acceleration`, instead of `bandwidth`")
-    acceleration: str | None = Field(default=None, description="The input that gives its second derivative")
+    acceleration: str | None = Field(default=None, description="The input that gives its second derivative; relations of speeds do not need it")
     bandwidth: Number | None = Field(
         default=None, description="The motion is INPUT.reference, which follows the input with this natural frequency [rad/s]"
     )
@@ -48,3 +48,6 @@ def followings(description: Description) -> Iterator[tuple[tuple[str | int, ...]
         for index, transform in enumerate(joint.transforms or ()):
             if transform.follow is not None:
                 yield ("joints", name, "transforms", index, "follow"), transform.follow
+    for name, coupling in description.couplings.items():
+        for index, follow in enumerate(coupling.follow):
+            yield ("couplings", name, "follow", index), follow
