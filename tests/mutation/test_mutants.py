@@ -9,7 +9,7 @@ from pathlib import Path
 import c_places
 import pytest
 from chosen import boxed, room_of_tests
-from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, same_code, shares, sources
+from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, judged, same_code, shares, sources
 from places import places
 from reached_plugin import FAILED
 from trials import ROOT, Copy
@@ -186,3 +186,10 @@ def test_tests_that_have_gone_kill_nothing(tmp_path: Path):
     assert copy.judged("a.py", b"x = 2", [gone, there], 60.0) == ("killed", there)
     assert copy.judged("a.py", b"x = 1", [gone, there], 60.0) == ("survived", "")
     assert copy.judged("a.py", b"x = 2", [gone], 60.0) == ("unreached", "")
+
+
+def test_what_is_judged_to_be_the_same_stands_in_the_sources():
+    """A line that has changed since is another program and is judged anew."""
+    for name, line, before, after in judged():
+        assert line in map(str.strip, (ROOT / name).read_text(encoding="utf-8").splitlines()), (name, line)
+        assert before in line and before != after
