@@ -1,0 +1,66 @@
+"""How foreign hosts are asked, without any of them: their lines, why one does not run an archive, what is said when one fails."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kinetree.scripts.fmi import hosts
+from kinetree.scripts.fmi.bare import HostError
+from kinetree.solvers.library.platforms import PLATFORMS
+
+LINUX = PLATFORMS["linux64"]
+
+
+def task(exchange: bool = False, **archive: object) -> hosts.Task:
+    part = SimpleNamespace(modelIdentifier="m")
+    told = {
+        "version": 2, "needs_python": False, "compiled": False, "folder": "nowhere", "references": {"a": 7, "b": 9},
+        "description": SimpleNamespace(modelExchange=part, coSimulation=part),
+    }  # fmt: skip
+    return hosts.Task(SimpleNamespace(**told | archive), exchange, ["a", "b"], 0.01, 100)  # type: ignore[arg-type]
+
+
+def test_lines_of_programs(tmp_path: Path):
+    table = tmp_path / "t.csv"
+    line = " ".join(hosts.fmusim(task(True), table))
+    assert "--interface-type me " in line and "--stop-time 1.0 " in line and line.endswith("--output-variable a --output-variable b")
+    line = " ".join(hosts.omsimulator(task(), table))
+    assert "--mode=cs" in line and "--stopTime=2.0" in line and "--intervals=200" in line, "it takes a stop time of 1 s for none at all"
+    assert "--stopTime=0.5" in " ".join(hosts.omsimulator(replace(task(), count=50), table))
+
+
+def test_why_a_host_does_not_run_an_archive():
+    host = hosts.ForeignHost("h", LINUX, lambda task, platform: [], lambda: "", versions=(2,), exchange=False, python=False)
+    assert host.cannot(task(version=3)) == "h has no FMI 3.0" and host.cannot(task(True)) == "h has no model exchange"
+    assert host.cannot(task(needs_python=True)) == "no Python for linux64 is here"
+    assert host.cannot(task()) == "the archive has no binary for linux64 (kinetree fmu --platforms linux64)"
+    assert host.cannot(task(compiled=True)) == "" and replace(host, missing=lambda: "not installed").cannot(task()) == "not installed"
+
+
+def test_what_a_host_says_is_kept_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def ran(code: str) -> list[float]:
+        return hosts.finished([sys.executable, "-c", code], tmp_path, {}, lambda said: [float(said)])
+
+    assert ran("print(2.5)") == [2.5]
+    with pytest.raises(HostError, match="ended with 3: last words"):
+        ran("print('last words'); raise SystemExit(3)")
+    with pytest.raises(HostError, match="could not convert string to float.*: none"):
+        ran("print('none')")
+
+    def late(*given: object, **options: object) -> None:
+        raise subprocess.TimeoutExpired("h", 1.0)
+
+    monkeypatch.setattr(hosts.subprocess, "run", late)
+    with pytest.raises(HostError, match="not done after"):
+        ran("")
+
+
+def test_deviations_of_what_is_no_number_are_infinite():
+    assert hosts.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf and hosts.deviation([1.0], [1.0]) == 0.0
+    with pytest.raises(HostError, match="1 values, expected 2"):
+        hosts.deviation([1.0], [1.0, 2.0])
