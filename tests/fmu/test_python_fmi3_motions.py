@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from exchange_in_steps import ExchangeHost
-from what_moves import CORNERED, PENDULUM, carriage, made, slider, struck
+from what_moves import CORNERED, PENDULUM, SHOWN, carriage, made, slider, struck
 
 from kinetree.fmu.archive.build import pack_unit
 from kinetree.fmu.unit import fmu_unit
@@ -51,6 +51,7 @@ SLIDING = made(
 CASES = {
     "impacts": Case(struck("poisson"), 0.6, 2e-3, events=2),
     "a slide that turns": Case(SLIDING, 0.6, events=1),
+    "a slide that begins": Case(SHOWN["stiction"].model, 1.0, 0.02, events=1),
     "stages": Case(STAGED, events=2),
     "a loop": Case("lib:four-bar", 0.5),
     "a relation with a state": Case(
