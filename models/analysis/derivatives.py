@@ -32,4 +32,8 @@ def derivatives(system: System, t: float, q: Numbers, u: Numbers, inputs: Mappin
     else:
         instance.set_state(q, u, inputs, loads, tau)
         instance.call("accelerations", 0, t)
-    return Derivatives(*derivatives_of(instance, t))
+    instance.finite(t, "accelerations", instance.ws.udot, system.speeds)
+    found = Derivatives(*derivatives_of(instance, t))
+    for name, values in found._asdict().items():
+        instance.finite(t, f"slopes of accelerations by {name}", values, system.speeds)
+    return found

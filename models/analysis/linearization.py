@@ -232,7 +232,15 @@ def linearize(
     along = tangents(evaluation, chart, u, x, every_place=further and moving)
     if further and not moving and along.driven:
         along = tangents(evaluation, chart, u, x, every_place=True)
+    speeds = tuple(system.speeds[j] for j in along.independent)
+    evaluation.call("outputs", chart.q, u, x)
+    held = evaluation.instance
+    held.finite(t, "accelerations", held.ws.udot, system.speeds)
+    held.finite(t, "rates of states", held.ws.xdot, c.states)
+    held.finite(t, "outputs", held.ws.val[registers], names)
+    changing = changes(evaluation, along.independent, x, speeds)
     J = Slopes(evaluation, chart, u[chart.independent], x, registers, along, u).matrix()
+    held.finite(t, "slopes of rates and outputs", J, (*speeds, *c.states, *names))
     p, f = along.coordinates.size, along.independent.size
     rows, size = f + x.size, p + f + x.size
     K = (chart.transport(u) @ along.places + along.speeds)[along.coordinates]  # δ̇ of the independent places
@@ -240,9 +248,6 @@ def linearize(
     M = chart.T.T @ system.mass_matrix(t, chart.q) @ chart.T
     local = chart.names
     named = tuple(local[j] for j in along.coordinates)
-    speeds = tuple(system.speeds[j] for j in along.independent)
-    evaluation.call("accelerations", chart.q, u, x)
-    changing = changes(evaluation, along.independent, x, speeds)
     linear = Linear(
         A, B, J[rows:, :size], J[rows:, size:], (*named, *speeds, *c.states), c.inputs, names,
         M, -M @ J[:f, p : p + f], -M @ J[:f, :p], M @ J[:f, size:], named, along.places[:, :p], local, state_sizes(system, x), speeds,

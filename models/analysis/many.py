@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.models.run.engine import pointer_entry
+from kinetree.models.run.not_finite import MAY_BE_INFINITE
 from kinetree.models.run.status import EvaluationError
 from kinetree.solvers import layout as L
 
@@ -111,6 +112,7 @@ def accelerations_many(
         one_by_one(system, given, registers, udot, values)
     elif not in_lanes(system, many, given, registers, udot, values, threads):
         one_by_one(system, given, registers, udot, values)  # names the state that has no solution
+    refuse_not_finite(system, given, outputs, registers, udot, values)
     return (udot, {name: values[:, k] for k, name in enumerate(outputs)}) if outputs else udot
 
 
@@ -140,6 +142,19 @@ def in_lanes(system: System, many, given: Batch, registers: np.ndarray, udot: np
         return not any(map(evaluate, firsts))
     with ThreadPoolExecutor(len(firsts)) as pool:
         return not any(list(pool.map(evaluate, firsts)))
+
+
+def refuse_not_finite(system: System, given: Batch, outputs: Sequence[str], registers: np.ndarray, udot: np.ndarray, values: np.ndarray) -> None:
+    """Name the first state whose results are not finite, and what is to blame there."""
+    told = [k for k, name in enumerate(outputs) if not name.endswith(MAY_BE_INFINITE)]
+    if np.isfinite(udot).all() and np.isfinite(values[:, told]).all():
+        return
+    k = int(np.flatnonzero(~(np.isfinite(udot).all(axis=1) & np.isfinite(values[:, told]).all(axis=1)))[0])
+    alone = Batch(*(None if part is None else part[k : k + 1] for part in given))  # type: ignore[arg-type]
+    one_by_one(system, alone, registers, udot[k : k + 1].copy(), values[k : k + 1].copy())
+    instance, t = system._fast, float(given.t[k, 0])
+    for what, found, names in (("accelerations", udot[k], system.speeds), ("outputs", values[k, told], [outputs[j] for j in told])):
+        instance.finite(t, f"state {k}, {what}", found, names)
 
 
 def one_by_one(system: System, given: Batch, registers: np.ndarray, udot: np.ndarray, values: np.ndarray) -> None:

@@ -71,6 +71,8 @@ class Search:
         self.r = self.residual(self.q, self.x)
         self.refuse_what_is_no_number()
         full = Slopes(self.evaluation, self.chart, np.zeros(self.f), self.x).matrix()
+        names = (*(self.system.speeds[k] for k in self.chart.independent), *self.system.compiled.states)
+        self.evaluation.instance.finite(self.t, "slopes of rates", full, names)
         kept = [*range(self.f), *range(2 * self.f, 2 * self.f + self.x.size)]
         self.J = full[: self.f + self.x.size, kept]
         if self.firm:

@@ -1,8 +1,8 @@
 """Entry points at the price of a plain call: a function of Python's own C interface, made in this process, that checks plain arrays by itself.
 
 `direct(context)` takes (t, q, u, udot) and returns None; False where an argument is anything but a float and one-dimensional, contiguous arrays of
-floats of the right length, which is left to Python; else the status of the entry. Nothing is converted and nothing allocated. The layout of Python's
-and numpy's objects is looked at before it is relied on; where it is another one there is no direct call.
+floats of the right length, which is left to Python; else the status of the entry, or that rates are not finite. Nothing is converted and nothing
+allocated. The layout of Python's and numpy's objects is looked at before it is relied on; where it is another one there is no direct call.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+
+from kinetree.solvers.layout import Status
 
 Direct = Callable[[float, object, object, np.ndarray], None | bool | int]
 # places in the context, an array of 64-bit integers: addresses and sizes
@@ -124,13 +126,31 @@ run:
   %f = inttoptr i64 %entry to ptr
   %status = call i32 %f(i64 %ints, i64 %floats, i64 %work, i64 1, double %t)
   %fine = icmp eq i32 %status, 0
-  br i1 %fine, label %done, label %failed
+  br i1 %fine, label %look_at_rates, label %failed
+look_at_rates:
+  %rates = inttoptr i64 %udot to ptr
+  %without = icmp eq i64 %nu, 0
+  br i1 %without, label %done, label %each
+each:
+  %k = phi i64 [ 0, %look_at_rates ], [ %next, %each ]
+  %sum = phi double [ 0.0, %look_at_rates ], [ %more, %each ]
+  %place = getelementptr double, ptr %rates, i64 %k
+  %value = load double, ptr %place
+  %zero = fmul double %value, 0.0
+  %more = fadd double %sum, %zero
+  %next = add i64 %k, 1
+  %last = icmp eq i64 %next, %nu
+  br i1 %last, label %judge, label %each
+judge:
+  %finite = fcmp oeq double %more, 0.0
+  br i1 %finite, label %done, label %failed
 done:
   call void @copy(i64 %to_r, i64 %udot, i64 %nu)
   br label %give
 failed:
+  %code = phi i32 [ %status, %run ], [ {int(Status.NOT_A_NUMBER)}, %judge ]
   %make = inttoptr i64 %whole to ptr
-  %long = sext i32 %status to i64
+  %long = sext i32 %code to i64
   %number = call ptr %make(i64 %long)
   ret ptr %number
 give:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
+from kinetree.models.run.not_finite import without_value
 from kinetree.models.run.status import message
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import REGISTERS
@@ -43,7 +44,8 @@ def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
     """Which number is none, or has grown out of all proportion."""
     if register < 0:
         told = "an acceleration or a rate is not a finite number: look for masses, lengths or laws that vanish or grow without bound here"
-        return f"{told}; '{name}' has no finite value" if (name := without_value(run, compiled)) else told
+        name = without_value(run.work[int(run.unit.header.at_workspace) + REGISTERS :], compiled)
+        return f"{told}; '{name}' has no finite value" if name else told
     name, value = register_name(register, compiled), run.work[int(run.unit.header.at_workspace) + REGISTERS + register]
     if name in (*compiled.coordinates, *compiled.speeds, *compiled.states):
         grown = f"has grown to {value:.3g}" if np.isfinite(value) else "is not a finite number"
@@ -51,14 +53,6 @@ def not_a_number(run: Running, register: int, compiled: Compiled) -> str:
             f"'{name}' {grown}: the motion is unstable, or a force feeds it; check signs of stiffness and damping, or try a smaller step or tolerance"
         )
     return f"'{name}' is not a finite number: its law has no value here (a division by zero, the root or logarithm of a negative number)"
-
-
-def without_value(run: Running, compiled: Compiled) -> str:
-    """The first named number that is not finite where the run stands, forces before what follows from them; nothing where all are."""
-    first = int(run.unit.header.at_workspace) + REGISTERS
-    made_up = ("start(", "given(", "preset(")  # what hosts may leave open
-    names = [name for name, k in compiled.registers.items() if not name.startswith(made_up) and not np.isfinite(run.work[first + k])]
-    return next((name for name in names if name.startswith("force(")), names[0] if names else "")
 
 
 def register_name(register: int, compiled: Compiled) -> str:

@@ -12,6 +12,7 @@ from kinetree.models.compilation.blocks import allocate, model_fields, with_grou
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.run.direct import ALL_BUT_FORCES, EVERYTHING, NOTHING, Direct, direct
 from kinetree.models.run.engine import Call, bind, held_address, quick
+from kinetree.models.run.not_finite import finite
 from kinetree.models.run.status import check_status
 from kinetree.solvers.model_records import HEAD, HEADER, LATCH, PROBE
 
@@ -104,7 +105,7 @@ class Instance:
                 self._direct, self._pushed = self.direct(EVERYTHING), self.direct(ALL_BUT_FORCES)
         self.set_state(q, u, inputs, None, tau)
         self.call("accelerations", 0, t)
-        return self.ws.udot.copy()
+        return self.finite(t, "accelerations", self.ws.udot.copy(), self.compiled.speeds)
 
     def _solve_given(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float], tau: Numbers | None, udot: np.ndarray) -> bool | int | None:
         """The direct way with inputs, and forces along the speeds."""
@@ -142,9 +143,13 @@ class Instance:
             if status != 0:
                 shaped(q, own_q.size, "q"), shaped(u, own_u.size, "u")
                 check_status(status, head, compiled)
-            udot[:] = result
+            udot[:] = self.finite(t, "accelerations", result, compiled.speeds)
 
         return evaluate
+
+    def finite(self, t: float, what: str, values: np.ndarray, names: Sequence[str] = ()) -> np.ndarray:
+        """The values, or an error that names the first one that is not finite and what is to blame at the state that is held."""
+        return finite(self, t, what, values, names)
 
     def wide(self, stride: int) -> np.ndarray:
         """A workspace for numbers of `stride` floats, aligned to 64 bytes; `keep` takes it back for the next one who asks."""

@@ -143,7 +143,7 @@ class Closure:
         """Generalised forces Jᵀλ along the speeds by which loops and couplings are held."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("accelerations", 0, t)
-        forces = self._fast.ws.loop_lam.copy()
+        forces = self._fast.finite(t, "constraint forces", self._fast.ws.loop_lam.copy())
         rows = []
         for column in (np.zeros(self.n), *np.eye(self.n)):  # residuals of speeds are linear in them
             self._fast.set_state(q, column, inputs)
@@ -182,6 +182,7 @@ class Closure:
         for level in range(2):
             self._fast.call("constraints", level, t)
             worst.append(self._fast.ws.loop_open.tolist())
+        self._fast.finite(t, "residuals of constraints", np.array(worst).T, self.compiled.loops)
         return {name: (worst[0][k], worst[1][k]) for k, name in enumerate(self.compiled.loops)}
 
     def constraint_residual(
@@ -201,7 +202,9 @@ class Closure:
         """Reaction of every joint, cut or not, on its child: force and moment about the origin of the child's frame, in the child's axes."""
         self._fast.set_state(q, u, inputs, loads)
         self._fast.call("outputs", 0, t)
-        return self.reactions_found()
+        found = self.reactions_found()
+        self._fast.finite(t, "reactions", np.array(list(found.values())), tuple(found))
+        return found
 
     def reactions_found(self) -> dict[str, np.ndarray]:
         """The reactions that the last evaluation of all outputs left."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.description.schema import Description
 from kinetree.models.run.instance import Instance, Numbers, shaped
+from kinetree.models.run.not_finite import MAY_BE_INFINITE
 from kinetree.models.run.stages import Structure
 from kinetree.models.system.analyses import Analyses
 from kinetree.models.system.choice import Choice
@@ -104,7 +105,8 @@ class System(Analyses, Choice, Closure, Traced):
         """
         if loads is None and (method == "auto" or method == "DEC"):
             return self._own.running.solve(t, q, u, inputs, tau)
-        return self._solve("accelerations", t, q, u, inputs, method, loads, tau).udot.copy()
+        instance = self._solve("accelerations", t, q, u, inputs, method, loads, tau)
+        return instance.finite(t, "accelerations", instance.ws.udot.copy(), self.speeds)
 
     def accelerations_many(
         self,
@@ -150,14 +152,18 @@ class System(Analyses, Choice, Closure, Traced):
         from kinetree.models.analysis.points import point
 
         self._solve("outputs", t, q, u, inputs, "DEC", None)
-        return point(self, self._fast, body, at)
+        found = point(self, self._fast, body, at)
+        for name, values in found._asdict().items():
+            self._fast.finite(t, f"{name.replace('_', ' ')} of a point", values, (body,))
+        return found
 
     def reactions(self, t: float, q: Numbers, u: Numbers, method: str = "auto", loads=None, inputs: Mapping[str, float] | None = None) -> np.ndarray:
         """Joint reactions (bodies, 6): force and moment at O_i in frame i."""
-        return self._solve("outputs", t, q, u, inputs, method, loads).reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy()
+        instance = self._solve("outputs", t, q, u, inputs, method, loads)
+        return instance.finite(t, "reactions", instance.ws.reaction[6:].reshape(-1, 6)[: len(self.bodies)].copy(), self.bodies)
 
     def _solve(self, fast: str, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None, method: str, loads, tau: Numbers | None = None):
-        """Evaluate by the engine or by a literal form; returns the fields of the workspace."""
+        """Evaluate by the engine or by a literal form; returns the instance that did."""
         method = known(method, LAGRANGE, "DEC")
         if self.compiled.loops and method != "DEC":
             raise ValueError(f"method '{method}' is for trees, '{self.name}' has closed loops: use auto or DEC")
@@ -167,19 +173,19 @@ class System(Analyses, Choice, Closure, Traced):
             instance.refuse_told(inputs)
         if method == "DEC":
             instance.outputs(t) if fast == "outputs" else instance.call(fast, 0, t)
-            return instance.ws
+            return instance
         instance.call("literal_state", 0, t)
         instance.call(entry_name(method), 0, t)
         if fast == "outputs":
             instance.call("literal_reactions", int(LAGRANGE[method]), t)
-        return instance.ws
+        return instance
 
     def mass_matrix(self, t: float, q: Numbers) -> np.ndarray:
         """Mass matrix (n, n) of the second-kind form, M = BᵀMB."""
         instance = self._with(MASS)
         instance.set_state(q, None)
         instance.call("mass_matrix", 0, t)
-        return instance.ws.Mq.reshape(self.n, self.n).copy()
+        return instance.finite(t, "mass matrix", instance.ws.Mq.reshape(self.n, self.n).copy(), self.speeds)
 
     def inverse_dynamics(self, t: float, q: Numbers, u: Numbers, udot: Numbers, inputs: Mapping[str, float] | None = None, loads=None) -> np.ndarray:
         """Generalised forces that the rates u̇ need besides the applied ones."""
@@ -187,17 +193,23 @@ class System(Analyses, Choice, Closure, Traced):
         instance.set_state(q, u, inputs, loads)
         instance.ws.udot[:] = shaped(udot, self.n, "udot")
         instance.call("inverse_dynamics", 0, t)
-        return instance.ws.Q.copy()
+        return instance.finite(t, "generalised forces", instance.ws.Q.copy(), self.speeds)
 
     def energy(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> tuple[float, float]:
         """Kinetic and potential energy; the weight's potential is zero at the ground's origin."""
-        head = self._solve("outputs", t, q, u, inputs, "DEC", None).head
-        return float(head.kinetic), float(head.potential)
+        instance = self._solve("outputs", t, q, u, inputs, "DEC", None)
+        head = instance.ws.head
+        kinetic, potential = instance.finite(t, "energy", np.array([head.kinetic, head.potential]), ("kinetic", "potential"))
+        return float(kinetic), float(potential)
 
     def outputs(self, t: float, q: Numbers, u: Numbers, inputs: Mapping[str, float] | None = None) -> dict[str, float]:
         """All outputs of one state by name."""
-        val = self._solve("outputs", t, q, u, inputs, "DEC", None).val
-        return {column.name: float(val[column.register]) for column in self.compiled.outputs}
+        instance, columns = self._solve("outputs", t, q, u, inputs, "DEC", None), self.compiled.outputs
+        values = instance.ws.val[[column.register for column in columns]]
+        if not np.isfinite(values).all():
+            told = [k for k, column in enumerate(columns) if not column.name.endswith(MAY_BE_INFINITE)]
+            instance.finite(t, "outputs", values[told], [columns[k].name for k in told])
+        return {column.name: value for column, value in zip(columns, values.tolist(), strict=True)}
 
     # -- Hamiltonian variables ------------------------------------------------------------------------------------------------------------
     def momenta(self, t: float, q: Numbers, u: Numbers) -> np.ndarray:
@@ -205,7 +217,7 @@ class System(Analyses, Choice, Closure, Traced):
         instance = self._with(MASS)
         instance.set_state(q, u)
         instance.call("momenta", 0, t)
-        return instance.ws.p.copy()
+        return instance.finite(t, "momenta", instance.ws.p.copy(), self.speeds)
 
     def hamilton(
         self, t: float, q: Numbers, p: Numbers, method: str = "DEC-H", loads=None, inputs: Mapping[str, float] | None = None
@@ -219,7 +231,9 @@ class System(Analyses, Choice, Closure, Traced):
         instance.call(entry_name(method), 0, t)
         instance.call("literal_rates", 0, t)
         u, held = instance.ws.u.copy(), self.compiled.loops
-        return u, instance.ws.pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
+        instance.finite(t, "speeds", u, self.speeds)
+        pdot = instance.finite(t, "rates of momenta", instance.ws.pdot, self.speeds)
+        return u, pdot + (self.constraint_forces(t, q, instance.ws.u, inputs, loads) if held else 0.0)
 
     # -- motion ---------------------------------------------------------------------------------------------------------------------------
     def simulate(
