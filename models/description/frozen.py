@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kinetree.models.description.parameters import evaluate_parameters
@@ -18,8 +18,25 @@ SWITCHES = ("noise", "resolution", "jitter")  # of controllers: what is 0 is not
 
 def frozen(description: Description) -> dict[str, str]:
     """By parameter what it decides, those from which such a one is computed too."""
+    return behind(description, deciding(description))
+
+
+def kept_by_fmus(description: Description) -> list[str]:
+    """Sentences about what FMUs keep from when they were packed, though parameters that hosts may set stand behind it."""
+    run = description.run
+    given: dict[str, float | str | None] = {"step": run.step}
+    given |= {f"tolerances.{key}": getattr(run.tolerances, key) for key in ("relative", "absolute")} if run.tolerances is not None else {}
+    found = behind(description, [(text, key) for key, text in given.items() if isinstance(text, str)])
+    said = [f"[run] {what} stays that of the values written: a host that sets '{name}' does not change it" for name, what in found.items()]
+    if run.prepare:
+        said.append("the state of rest of [run] prepare stays that of the values written: a host that sets others does not move that start")
+    return said
+
+
+def behind(description: Description, texts: Iterable[tuple[float | str, str]]) -> dict[str, str]:
+    """By parameter what the texts in which it stands are for, those from which such a one is computed too."""
     found: dict[str, str] = {}
-    waiting = list(deciding(description))
+    waiting = list(texts)
     while waiting:
         text, what = waiting.pop()
         try:

@@ -35,6 +35,8 @@ def check(file: Source, settings: Settings = None, json: Json = False) -> None:
         typer.echo(f"{file}: good. {', '.join(parts)}")
     for each in told["left_out"]:
         typer.echo(f"left out: {each}")
+    for each in told["in_fmus"]:
+        typer.echo(f"in FMUs: {each}")
     return None
 
 
@@ -45,11 +47,13 @@ def counted(number: int, one: str, many: str) -> str:
 def examined(file: str, settings: dict[str, float]) -> dict[str, Any]:
     """Counts and warnings of a good description."""
     from kinetree.models import load
+    from kinetree.models.description.frozen import kept_by_fmus
     from kinetree.models.run.foreseen import foreseen
 
     mechanism = load(file, **settings)
     told: dict[str, Any] = {"warnings": [str(warning) for warning in mechanism.description.warnings]}
     told["left_out"] = list(mechanism.description.left_out)
+    told["in_fmus"] = kept_by_fmus(mechanism.description)
     if mechanism.description.chain is not None:
         return told | {"masses": mechanism.chain().n}
     system = mechanism.compile()

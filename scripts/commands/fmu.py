@@ -36,6 +36,7 @@ def fmu(
     """Pack a mechanism as an FMU."""
     from kinetree.fmu.archive.build import BACKENDS, build_fmu, identifier_of
     from kinetree.models import load
+    from kinetree.models.description.frozen import kept_by_fmus
 
     backend = one_of(backend, BACKENDS, "--backend")
     version = one_of(fmi, ("2", "2.0", "3", "3.0"), "--fmi")
@@ -57,8 +58,8 @@ def fmu(
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
     for sentence in mechanism.compile().inputs_as_they_are:
         typer.echo(f"warning: {sentence}; `follow` tells its rate or filters it", err=True)
-    if mechanism.description.run.prepare:
-        typer.echo("It begins at the state of rest of the values written: a host that gives others does not move that start")
+    for each in kept_by_fmus(mechanism.description):
+        typer.echo(f"In it {each}")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
     return None
 
