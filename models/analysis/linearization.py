@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from kinetree.models.analysis.input_rates import with_rates
+from kinetree.models.analysis.moving_state import ROUNDING, changes, most
 from kinetree.models.analysis.scales import state_sizes
 from kinetree.models.analysis.slopes import Slopes
 from kinetree.models.analysis.tangents import tangents
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
 STANDS = 1e-4  # m/s or rad/s: below, a state is one of rest
-TOLD = 3  # names that a sentence lists
-STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing changes
-ROUNDING = 1e-13  # part of the largest slope of a row
 NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
@@ -257,15 +255,6 @@ def linearize(
     return with_rates(linear, evaluation, chart.q, u, x, registers, along) if along.by_rates.size else linear
 
 
-def changes(evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]) -> dict[str, float]:
-    """What does not stay as it is, after an evaluation: accelerations of the independent speeds and rates of the states."""
-    ws, system = evaluation.instance.ws, evaluation.system
-    rates = np.concatenate((ws.udot[independent], ws.xdot))
-    sizes = np.concatenate((np.ones(independent.size), state_sizes(system, x)))
-    found = zip((*speeds, *system.compiled.states), rates, sizes, strict=True)
-    return {name: float(rate) for name, rate, size in found if abs(rate) > STEADY * size}
-
-
 def without_noise(linear: Linear) -> Linear:
     """Places that do not matter do not matter at all: rounding, beside what else stands in a row by places and speeds, would couple them."""
     p, f = len(linear.coordinates), len(linear.speeds)
@@ -274,13 +263,6 @@ def without_noise(linear: Linear) -> Linear:
         top = np.abs(matrix[:, : p + f]).max(axis=1, keepdims=True, initial=0.0)
         found.append(np.where((np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f), 0.0, matrix))
     return replace(linear, A=found[0], C=found[1])
-
-
-def most(values: Mapping[str, float], before: str = "") -> str:
-    """The largest numbers by name."""
-    largest = max(map(abs, values.values()))
-    top = sorted(((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest), key=lambda item: -abs(item[1]))
-    return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (len(top) > TOLD)
 
 
 def chosen(name: str, names: Sequence[str]) -> int:

@@ -1,0 +1,33 @@
+"""What is told about a state that is not one of rest: its largest speeds, and what does not stay as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.models.analysis.scales import state_sizes
+
+if TYPE_CHECKING:
+    from kinetree.models.system.chart import Evaluation
+
+TOLD = 3  # names that a sentence lists
+STEADY = 1e-6  # m/s², rad/s² or part of a state per second: below, nothing changes
+ROUNDING = 1e-13  # part of the largest slope of a row
+
+
+def changes(evaluation: Evaluation, independent: np.ndarray, x: np.ndarray, speeds: Sequence[str]) -> dict[str, float]:
+    """What does not stay as it is, after an evaluation: accelerations of the independent speeds and rates of the states."""
+    ws, system = evaluation.instance.ws, evaluation.system
+    rates = np.concatenate((ws.udot[independent], ws.xdot))
+    sizes = np.concatenate((np.ones(independent.size), state_sizes(system, x)))
+    found = zip((*speeds, *system.compiled.states), rates, sizes, strict=True)
+    return {name: float(rate) for name, rate, size in found if abs(rate) > STEADY * size}
+
+
+def most(values: Mapping[str, float], before: str = "") -> str:
+    """The largest numbers by name."""
+    largest = max(map(abs, values.values()))
+    top = sorted(((name, value) for name, value in values.items() if abs(value) > ROUNDING * largest), key=lambda item: -abs(item[1]))
+    return ", ".join(f"{before}{name} = {value:.4g}" for name, value in top[:TOLD]) + ", ..." * (len(top) > TOLD)
