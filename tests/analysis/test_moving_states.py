@@ -106,17 +106,17 @@ def test_sleigh(ahead: float, speed: float):
 
 @pytest.mark.parametrize(("speed", "angle"), [(2.0, 0.0), (-2.0, 0.0), (1.5, 0.3)])
 def test_trailer(speed: float, angle: float):
-    """angle' = -v sin(angle)/L - v tan(steer)/b: λ = -v/L, which reversing makes a growth; speed and steering are states that the rows follow."""
+    """angle' = -v sin(angle)/L - v tan(steer)/b: λ = -v/L, which reversing makes a growth; rows follow the speed and a filtered steering."""
     bar, base = 3.0, 2.7
     system = load("lib:trailer").compile(speed_0=speed, angle_0=angle)
     linear = about_start(system, outputs=("angle", "der(heading)"))
     assert linear.speeds == () and linear.coordinates == ("x", "y", "heading", "angle")
     rows = dict(zip(linear.states, linear.A, strict=True))
     expected = {
-        "x": [0, 0, 0, 0, 1, 0],
-        "y": [0, 0, speed, 0, 0, 0],
-        "heading": [0, 0, 0, 0, 0, speed / base],
-        "angle": [0, 0, 0, -speed * math.cos(angle) / bar, -math.sin(angle) / bar, -speed / base],
+        "x": [0, 0, 0, 0, 1, 0, 0],
+        "y": [0, 0, speed, 0, 0, 0, 0],
+        "heading": [0, 0, 0, 0, 0, speed / base, 0],
+        "angle": [0, 0, 0, -speed * math.cos(angle) / bar, -math.sin(angle) / bar, -speed / base, 0],
     }
     for name, row in expected.items():
         assert rows[name] == pytest.approx(np.array(row), abs=1e-10), name
