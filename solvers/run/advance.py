@@ -17,7 +17,7 @@ from kinetree.solvers.run.events import locate
 from kinetree.solvers.run.failures import blame
 from kinetree.solvers.run.input_jumps import take_inputs
 from kinetree.solvers.run.knots import near, next_knot
-from kinetree.solvers.run.located import close_state, happen
+from kinetree.solvers.run.located import close_state, happen, look_at_contacts
 from kinetree.solvers.run.methods import KIND, changed, interpolate, is_fixed, restart, step
 from kinetree.solvers.run.moving_inputs import hold_inputs, keep_given, keep_inputs, set_slopes
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
@@ -101,6 +101,8 @@ def run(I, W, model, ws, target):
         if at_corner(W, mem, ev, target, status):
             turned = turn_corner(W, mem, model, ws)
             ev[SLOPES_AT] = -math.inf
+            if turned == 0 and model.c_law.size > 0:
+                turned = look_at_contacts(model, ws, mem, ev)
             status = turned if turned != 0 else status
         if status != 0 or C.too_small(C.time_of(mem), target - C.time_of(mem)):
             break

@@ -2,17 +2,19 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.forces import margin_at
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
-from kinetree.solvers.run.event_memory import due, guard_part, recall, take_fired
-from kinetree.solvers.run.event_search import AT_TRY, DIRECTION, EVENT_TIME, FIRED, VALUE, per_guard
+from kinetree.solvers.run.event_memory import LIFT, due, guard_part, recall, take_fired
+from kinetree.solvers.run.event_search import ARM, AT_TRY, BAND, DIRECTION, EVENT_TIME, FIRED, LEAVING, SIGN, VALUE, per_guard
 from kinetree.solvers.run.event_signs import events_resume
 from kinetree.solvers.run.events import events_reset, events_start
 from kinetree.solvers.run.methods import interpolate, restart
 from kinetree.solvers.run.unit import locator, memory, refresh, structure
+from kinetree.solvers.views import guard_at
 
 
 @kernel
@@ -81,4 +83,17 @@ def begin_events(I, W, model, ws, mem):
     if status == 0:
         status = due(I, W, model, ws, per_guard(ev, VALUE), per_guard(ev, FIRED))
         ev[EVENT_TIME] = W.time
+    return status
+
+
+@kernel
+def look_at_contacts(model, ws, mem, ev):
+    """Beyond a corner, where contacts have been judged: an open one on its bound leaves it, whatever the side by rounding, and has not happened."""
+    value, sign, state, band = per_guard(ev, VALUE), per_guard(ev, SIGN), per_guard(ev, ARM), per_guard(ev, BAND)
+    now = per_guard(ev, AT_TRY)
+    status = guards(now, (model, ws), C.time_of(mem), C.state_of(mem))
+    for k in range(model.header.guards):
+        guard = guard_at(model.guards, k)
+        if status == 0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) < 0 and abs(now[k]) <= LIFT:
+            sign[k], state[k], band[k], value[k] = -1.0, LEAVING, LIFT, 0.0
     return status

@@ -43,6 +43,13 @@ def test_features_that_meet_agree(seed):
     assert not list(findings(crossing(seed), seed, CROSSED))
 
 
+def test_a_contact_that_a_corner_opens_does_not_touch_there():
+    """A given motion stops at 1/3 s and lets a closed contact go: its gap, 0 by rounding, was another touch in runs whose rows lay so."""
+    case = case_of(crossing(1395810335))
+    assert case is not None
+    assert [event.time == pytest.approx(1 / 3, abs=1e-6) for event in case.result.events] == [False, False]
+
+
 @pytest.mark.slow
 def test_an_event_of_a_loop_happens_once_under_model_exchange():
     """Closing the loop moved the guard back over its bound: the event happened again, and the speed was halved twice."""
