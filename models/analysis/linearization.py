@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 RESTING = 1e-6  # m or rad beside the size of a state: what moves less does not move
 STANDS = 1e-4  # m/s or rad/s: below, a state is one of rest
+NOTHING = 1e-6  # part of the largest row of slopes
 NOISE = 3e-12  # relative size of slopes that stand for zero
 
 
@@ -261,6 +262,7 @@ def without_noise(linear: Linear) -> Linear:
     found = []
     for matrix in (linear.A, linear.C):
         top = np.abs(matrix[:, : p + f]).max(axis=1, keepdims=True, initial=0.0)
+        top = np.maximum(top, NOTHING * top.max(initial=0.0))  # rows that are nothing but rounding
         found.append(np.where((np.abs(matrix) <= ROUNDING * top) & (np.arange(matrix.shape[1]) < p + f), 0.0, matrix))
     return replace(linear, A=found[0], C=found[1])
 

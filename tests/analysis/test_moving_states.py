@@ -285,3 +285,12 @@ def test_contacts_at_a_time_are_refused():
     """Boxes that lie on one another at an instant of a run do not fall freely beside it."""
     with pytest.raises(ValueError, match="small motions of 'Falling stack of 4 blocks': contacts .* open, close and slide"):
         linear_at_time(load("lib:falling-stack").compile(), 0.1)
+
+
+def test_what_nothing_depends_on_is_left_out_of_loops():
+    """Of ten states of the bicycle four matter to the steering: its loop without any gain is stable at 5 m/s, as eigenvalues of 0 do not count."""
+    part = about_start(load(BICYCLE).compile()).part(["torque"], ["steer_angle"])
+    loop = part.seen()
+    assert (len(part.A), len(loop.A)) == (10, 4) and np.linalg.eigvals(loop.A).real.max() < 0.0
+    omega = np.array([0.3, 4.0, 30.0])
+    assert loop.response(omega) == pytest.approx(part.response(omega), rel=1e-9)
