@@ -40,6 +40,7 @@ class Instance:
         self._direct: Direct | None = None
         self._pushed: Direct | None = None
         self._solved = 0
+        self.ws.c_out[:] = 0.0  # no contact has been struck
         c, val = compiled, self.ws.val
         first = int(HEADER.of(self.ints).r_inputs)
         self._inputs = val[first : first + len(c.inputs)]

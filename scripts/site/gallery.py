@@ -11,7 +11,9 @@ from kinetree.scripts.site.blocks import EXAMPLES
 
 SHOWN = 0.4  # part of the run at which the picture is taken
 SIZE = (640, 400)
-SHOWN_EXAMPLES = ("pendulum/pendulum.toml", "excavator/excavator.toml", "crane/crane.toml", "identification/lever.toml", "robot/reach.toml")
+SHOWN_EXAMPLES = (
+    "pendulum/pendulum.toml", "excavator/excavator.toml", "crane/crane.toml", "identification/lever.toml", "robot/reach.toml", "bicycle/bicycle.toml",
+)  # fmt: skip
 WITHOUT = ("servo-drive",)  # nothing but oil: there is nothing to see
 
 

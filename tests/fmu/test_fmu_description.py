@@ -117,7 +117,7 @@ def test_names_a_user_took_are_left_to_the_user():
     assert "fmu.stage" in names
 
 
-@pytest.mark.parametrize(("backend", "fmi", "word"), [("java", 2, "java"), ("python", 3, "native"), ("native", 1, "FMI 1")])
+@pytest.mark.parametrize(("backend", "fmi", "word"), [("java", 2, "java"), ("source", 1, "FMI 1"), ("native", 1, "FMI 1")])
 def test_impossible_requests_are_refused_with_a_reason(tmp_path, backend, fmi, word):
     with pytest.raises(FmuError, match=word):
         pack_unit(stub_unit(), tmp_path / "x.fmu", backend, fmi, shell=stub_shell())

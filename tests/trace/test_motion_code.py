@@ -155,7 +155,9 @@ def test_a_file_carries_no_address(archives, tmp_path):
 
 def test_what_has_no_straight_line_runs_by_the_engine():
     """Couplings that follow inputs need the rates of these, which only the engine forms: the reason is told, the run is the engine's."""
-    system = load("lib:trailer").compile()
+    driven = {"child": "b", "transforms": [{"shift": "x", "coordinate": "x"}, {"rotate": "y", "coordinate": "a", "start": 0.3}]}
+    description = {"format": "kinetree/1", "bodies": {"b": {"mass": 1.0, "com": [0, 0, -1]}}, "joints": {"j": driven}}
+    system = load({**description, "inputs": {"deck": 0.0}, "couplings": {"c": "x - deck"}}).compile()
     fast = system.specialise()
     a, b = (each.simulate(stop_time=0.2) for each in (system, fast))
     assert "rates of inputs" in fast.motions[0] and all(np.array_equal(a[name], b[name]) for name in system.coordinates)
