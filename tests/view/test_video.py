@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.scene import raster
 from kinetree.models.scene.plates import face, ticks
 from kinetree.models.scene.raster import Eye, fill, stencil
 from kinetree.models.scene.shapes import matrix, part
@@ -96,3 +97,25 @@ def test_names_are_written_with_their_accents_and_signs():
     letters = face(24)
     missing = bytes(letters.getmask("\ufffe"))
     assert all(bytes(letters.getmask(letter)) != missing for letter in "äñµ²Ω°–")
+
+
+def test_pixels_are_those_whose_middle_lies_in_the_triangle(monkeypatch: pytest.MonkeyPatch):
+    """In plain Python: colours and nearness by barycentric coordinates, cut off at the border; what is behind the eye is not drawn."""
+    monkeypatch.setattr(raster, "seen", getattr(raster.seen, "py_func", raster.seen))
+    draw, cover = (getattr(each, "py_func", each) for each in (fill, stencil))
+    a, b, c = np.array([[-2.0, 1.0, 0.5], [7.0, -1.0, 0.25], [3.0, 9.0, 0.75]])
+    tints = np.random.default_rng(0).random((3, 3))
+    behind, flat = np.array([a, b, [3.0, 9.0, -0.1]]), np.array([a, b, 0.5 * (a + b)])
+    image, nearness, mask = np.zeros((6, 8, 3)), np.zeros((6, 8)), np.zeros((6, 8), dtype=np.uint8)
+    for corners in (behind, flat, np.array([a, b, c])):
+        draw(image, nearness, corners[None], tints[None])
+        cover(mask, corners[None])
+    seen = 0
+    for y in range(6):
+        for x in range(8):
+            share = np.linalg.solve(np.array([[*a[:2], 1.0], [*b[:2], 1.0], [*c[:2], 1.0]]).T, [x, y, 1.0])
+            inside = bool((share >= 0.0).all())
+            seen += inside
+            assert mask[y, x] == inside and nearness[y, x] == pytest.approx(inside * share @ [a[2], b[2], c[2]])
+            assert image[y, x] == pytest.approx(inside * share @ tints)
+    assert 10 < seen < 40
