@@ -124,7 +124,7 @@ def finished(line: list[str], folder: Path, environment: dict[str, str], read: C
         return read(done.stdout)
     except (HostError, OSError, ValueError, IndexError, StopIteration) as error:
         said = " ".join((done.stdout + done.stderr).split())[-300:]
-        raise HostError(f"{error or type(error).__name__}: {said}") from error
+        raise HostError(f"{str(error) or type(error).__name__}: {said}") from error
 
 
 def by_fmpy(task: Task, platform: Platform) -> list[float]:

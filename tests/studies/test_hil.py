@@ -160,6 +160,23 @@ def test_against_the_clock_with_a_partner_of_its_own(tmp_path: Path):
         (("kp = 8.0", "kq = 8.0"), "unknown key 'kq'"),
         (("kp = 8.0", 'kp = "8"'), "expected a number"),
         (("[channel]", "late = 3\n[channel]"), "expected one of hold, zero, stop"),
+        (('mechanism = "m.json"', ""), "either mechanism or fmu"),
+        (('mechanism = "m.json"', 'mechanism = "m.json"\nfmu = "m.fmu"'), "either mechanism or fmu"),
+        (("step = 0.01", "step = 100.0"), "0.03 steps, expected 1 to"),
+        (("kp = 8.0", "kp = 8.0\n[[loops]]\nmeasure = 'place'"), r"loops\[1\]: command is missing"),
+        (("kp = 8.0", "kp = 8.0\n[[loops]]\nmeasure = 'place'\ncommand = 'f'\nkp = 1.0"), "1 to .* measures and different commands"),
+        (("[channel]", "[channel]\nloss = 1.0"), "a loss from 0 to below 1"),
+        (("[channel]", "[channel]\ndelay = -1.0"), "delay and jitter of at least 0"),
+        (("[channel]", "[channel]\nseed = 0.5"), "channel.seed: found 0.5, expected a whole number"),
+        (("[channel]", "partner = 'here'\n[channel]"), "partner: found 'here', expected HOST:PORT"),
+        (("[channel]", "[tune]\nnotch = 1\n[channel]"), "tune.notch: found 1, expected true or false"),
+        (("[channel]", "[tune]\nat = 'end'\n[channel]"), 'tune.at: found \'end\', expected "rest" or "start"'),
+        (("[channel]", "[tune.setpoints]\nplace = 1.0\n[channel]"), "tune.setpoints.place: expected a measure of a loop and the text"),
+        (("[channel]", "[controller]\ninputs = ['y']\n[channel]"), "controller.fmu is missing"),
+        (
+            ("[channel]", "[controller]\nfmu = 'c.fmu'\ninputs = ['y', 'z']\n[channel]"),
+            "controller.inputs: expected as many names as there are measures",
+        ),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):

@@ -192,6 +192,13 @@ def test_gradients_are_those_of_the_formula(tmp_path: Path):
         (('method = "slsqp"', 'method = "magic"'), "expected one of slsqp"),
         (("from = 0.2", "from = 9.0"), "expected from < to"),
         (("stop_time", "stop"), "unknown key 'stop'"),
+        (('[optimize.measures]\n"end(cost)" = 1.0', ""), "is missing"),
+        (('method = "slsqp"', 'method = "slsqp"\nover = "most"'), "optimize.over: found 'most', expected worst or mean"),
+        (('method = "slsqp"', 'method = "slsqp"\nseed = 0.5'), "optimize.seed: found 0.5, expected a whole number"),
+        (('method = "slsqp"', 'method = "slsqp"\niterations = -1'), "optimize.iterations: found -1, expected a whole number"),
+        (("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2 }"), "variables.d: expected { from = a, to = b, start = c }"),
+        (("{ from = 0.2, to = 3.0, start = 2.5 }", "{ from = 0.2, to = 3.0, whole = 1 }"), "variables.d.whole: expected true or false, found 1"),
+        (("[run]", '[optimize.constraints]\n"end(x)" = { most = 1.0 }\n[run]'), "expected { min = a, max = b }, one of them or both"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, change: tuple[str, str], said: str):
