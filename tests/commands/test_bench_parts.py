@@ -221,3 +221,18 @@ def test_mechanisms_beside_peers_that_are_not_there(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(loops, "version", lambda package: loops.__dict__["missing"](package) if package == "pin" else "1.2")
     monkeypatch.setitem(loops.__dict__, "missing", lambda package: (_ for _ in ()).throw(loops.PackageNotFoundError(package)))
     assert loops.versions() == {"mujoco": "1.2", "exudyn": "1.2", "numpy": "1.2"}
+
+
+def test_another_engine_on_the_same_text_knows_the_state():
+    """Without contacts and limits it falls as any pendulum does; a text with other coordinates, or none that it reads, has no times."""
+    mujoco: Any = pytest.importorskip("mujoco")
+    inertial = '<origin xyz="0 0 -1"/><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    joint = '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>'
+    text = f'<robot name="r"><link name="base"/><link name="arm"><inertial>{inertial}</inertial></link>{joint}</robot>'
+    q, u = np.array([0.3]), np.array([0.1])
+    call = trace_robots.mujoco_call(text, q, u)
+    assert call is not None
+    call(2)
+    data = next(each.cell_contents for each in call.__closure__ or () if isinstance(each.cell_contents, tuple))[1]  # type: ignore[attr-defined]
+    assert isinstance(data, mujoco.MjData) and data.qacc[0] == pytest.approx(-2.0 * 9.81 * np.sin(0.3) / (2.0 + 1.0))
+    assert trace_robots.mujoco_call(text, np.zeros(2), u) is None and trace_robots.mujoco_call("no robot", q, u) is None

@@ -189,3 +189,42 @@ def test_a_support_without_a_place_stands_at_the_origin_of_its_body():
     forces = {"near": {"point": [1, 2, 0]}, "own": {}}
     given = SimpleNamespace(base={"forces": forces}, supports=["near", "own"])
     assert [evaluate_constant(text, {}) for text in Study.middle(given)] == [0.5, 1.0]  # pyright: ignore[reportArgumentType]
+
+
+POSTS = """[forces."post{i}"]
+copies = 4
+kind = "jack"
+body = "table"
+point = ["0.5*(1 - 2*floor(({i} - 1)/2))", "0.5*(1 - 2*(({i} - 1) % 2))", 0]
+extension = 1.0
+stiffness = 2e6
+damping = 4e3
+"""
+
+
+def test_a_preload_is_the_share_that_others_keep(tmp_path):
+    """Legs that reach out by e lift a table off equally stiff posts: these carry W/2 - 2ke, a share s at e = (1/2 - s) W/(2k), nothing at twice that
+    of a half; what no extension in the range gives is said."""
+    text = TABLE.replace('extension = "height"', 'extension = "jack"').replace("[parameters]", '[parameters]\njack = { value = 1.0, unit = "m" }')
+    (tmp_path / "table.toml").write_text(text.replace("[forces.push]", f"{POSTS}[forces.push]").replace("stop_time = 8.0", "stop_time = 0.2"))
+    wanted = 'mechanism = "table.toml"\nsupports = ["leg*"]\nothers = ["post*"]\nhold = ["z"]\nextension = "jack"\nrange = [1.0, 1.002]\n'
+    (tmp_path / "study.toml").write_text(wanted + "[vary]\npreload = [0.25, 0.0, 0.9]\n")
+    described, quarter, lifted, beyond = study(read_supports(tmp_path / "study.toml"))
+    assert sum(described.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(MASS * G / 2, rel=1e-6)
+    reach = MASS * G / (2 * STIFFNESS)
+    close = 1e-4 * 2e-3  # of the range
+    assert quarter.extension == pytest.approx(1.0 + 0.25 * reach, abs=close) and lifted.extension == pytest.approx(1.0 + 0.5 * reach, abs=2 * close)
+    assert sum(quarter.loads[f"post{i}"] for i in range(1, 5)) == pytest.approx(0.25 * MASS * G, abs=2 * STIFFNESS * close * 1.1)
+    assert beyond.failed == "preload 0.9: no jack from 1 to 1.002 gives it" and not beyond.loads
+
+
+def test_spans_go_from_disturbance_to_disturbance_or_until_it_is_over():
+    """By the stages of a run: each begins at a stage of one name, and ends before one of the other, before the next, or with the run."""
+    stages = ((1.0, "swing"), (3.0, "travel"), (4.0, "swing again"), (6.0, "other"))
+    result = SimpleNamespace(time=np.linspace(0.0, 8.0, 9), events=[SimpleNamespace(time=t, stage=stage) for t, stage in stages])
+
+    def spans(disturbed: str, until: str) -> list[tuple[float, float]]:
+        return Study.spans(SimpleNamespace(wanted=SimpleNamespace(disturbed=disturbed, until=until)), result)  # type: ignore[arg-type]
+
+    assert spans("", "travel") == [(0.0, 8.0)] and spans("swing", "travel") == [(1.0, 3.0), (4.0, 8.0)]
+    assert spans("swing", "") == [(1.0, 4.0), (4.0, 8.0)] and spans("nothing", "travel") == [(0.0, 8.0)]

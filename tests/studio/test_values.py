@@ -1,5 +1,7 @@
 """Values of parameters in the studio: shown in their units, as tables, in the text of the description."""
 
+import json
+
 import pytest
 
 from kinetree.models import load
@@ -120,3 +122,18 @@ def test_templates_are_opened_and_saved_as_files_of_the_language(tmp_path):
     with pytest.raises(ValueError, match="TOML"):
         session.save(str(tmp_path / "mine.json"))
     assert session.save(str(tmp_path / "mine.toml")).exists() and session.own
+
+
+def test_values_and_plots_are_written_into_json_too():
+    """Tables keep their other keys; what is not there, and what stands where nobody finds it, is told."""
+    text = '{"parameters": {"k": {"value": 2.0, "unit": "N/m"}, "m": 3.0}}'
+    assert json.loads(with_values(text, {"k": 5.0, "m": 4.0})) == {"parameters": {"k": {"value": 5.0, "unit": "N/m"}, "m": 4.0}}
+    for each in (text, WRITTEN):
+        with pytest.raises(ValueError, match="the text has no parameter 'c'"):
+            with_values(each, {"c": 1.0})
+    hidden = "parameters = { k = 2.0 }\n"
+    assert with_values(hidden, {"k": 2.0}) == hidden, "it says so already"
+    with pytest.raises(ValueError, match="the value of 'k' was not found in the text: write 5.0 there by hand"):
+        with_values(hidden, {"k": 5.0})
+    made = json.loads(with_plots(with_plots(text, "a set", ["x"]), "a set", ["y"]))
+    assert made["report"]["plots"] == {"a set": {"columns": ["y"]}} and made["parameters"]["m"] == 3.0

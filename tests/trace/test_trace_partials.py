@@ -8,6 +8,7 @@ from scipy.interpolate import CubicSpline, RectBivariateSpline
 
 from kinetree.models.trace.adjoint import partials, swept
 from kinetree.models.trace.operations import VALUE
+from kinetree.models.trace.symbol import Symbol
 from kinetree.models.trace.tables import Axis, Piecewise
 from kinetree.models.trace.tape import Tape
 
@@ -116,3 +117,21 @@ def test_a_table_of_two_variables_is_flat_along_each_line_of_its_grid():
         assert by_x.value(x, y) == pytest.approx((table.value(x + h, y) - table.value(x, y)) / h, abs=1e-8)
         assert by_y.value(x, y) == pytest.approx((table.value(x, y + h) - table.value(x, y)) / h, abs=1e-8)
     assert table.value(-5.0, 7.0) == pytest.approx(z[0, 2]), "the corner is held outside"
+
+
+def test_symbols_calculate_as_numbers_do_and_decide_as_their_witness_does():
+    """What Python's operators give is worth at the witness what they give of plain numbers; what is asked for a number refuses."""
+    for a, b in ((2.75, 0.5), (-1.25, 2.0), (0.5, 0.5)):
+        tape = Tape()
+        x, y = (Symbol(tape, tape.symbol("q", k, value)) for k, value in enumerate((a, b)))
+        for found, expected in (
+            (x % y, a % b), (3.0 % y, 3.0 % b), (x % 0.75, a % 0.75), (x**2, a**2), (abs(x), abs(a)), (2.0 - x, 2.0 - a), (1.0 / x, 1.0 / a),
+        ):  # fmt: skip
+            assert tape.values[found.i] == pytest.approx(expected), (a, b)
+        for held, expected in ((x <= y, a <= b), (x < y, a < b), (x >= y, a >= b), (x > y, a > b)):
+            assert bool(held) is expected
+        both, either = (x <= y) & (x > -1.0), (x > y) | (x > -1.0)
+        assert bool(both) is (a <= b and a > -1.0) and bool(either) is (a > b or a > -1.0)
+        assert (x == y) is not True and not bool(x == y) and bool(x != y), "in general two symbols are not equal"
+    with pytest.raises(TypeError, match="a symbol has no value: the kernel takes a number where it should calculate"):
+        math.sqrt(x)
