@@ -53,6 +53,7 @@ def test_a_benchmark_without_comparison_says_so(capsys):
     assert "compares nothing" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 @pytest.mark.skipif(not sound(library_path("core", instructions.counted_level())), reason="the engine is not built for the level that is counted")
 def test_counts_repeat_to_the_last_instruction(tmp_path, capsys):
