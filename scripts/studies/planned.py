@@ -28,6 +28,7 @@ from kinetree.scripts.terminal.failure import BadInput
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real, checked, read_toml
 
 if TYPE_CHECKING:
+    from kinetree.models.expressions.nodes import Node
     from kinetree.models.system.mechanism import Mechanism
 
 
@@ -82,21 +83,30 @@ def searched(mechanism: Mechanism, path: Path, wanted: list[str], plan: Plan, la
     from kinetree.scripts.studies.excitation import Wanted, best_excitation
 
     trial, place = plan.experiments[label], f"{path}: experiments.{label}"
+    laws = [node_of(law, f"{place}.inputs.{given}") for given, law in trial.inputs.items() if isinstance(law, str)]
     for name, (low, high) in trial.vary.items():
         if not low < high:
             raise BadInput(f"{place}.vary.{name}: expected two bounds, the lower one first, found {low:g} and {high:g}")
-        if not any(isinstance(law, str) and name in names(parse(law)) for law in trial.inputs.values()):
+        if not any(name in names(law) for law in laws):
             raise BadInput(f"{place}.vary.{name}: no law of its inputs has this number")
     task = Wanted(wanted, plan.noise, plan.stop_time, plan.output_step, trial.vary, trial.most)
     return best_excitation(mechanism, task, lambda numbers: experiment(trial, place, numbers))
+
+
+def node_of(text: str, place: str) -> Node:
+    """A law, read."""
+    try:
+        return parse(text)
+    except ExpressionError as error:
+        raise BadInput(f"{place}: {error.message}") from None
 
 
 def law_of(value: float | str, place: str, numbers: dict[str, float]) -> float | Callable[[float], float]:
     """A number, or a law of t, in which numbers may have names, as a function."""
     if not isinstance(value, str):
         return value
+    node = node_of(value, place)
     try:
-        node = parse(value)
         if names(node) - {"t", *numbers}:
             raise BadInput(f"{place}: expected a law of t alone, or of numbers in `vary`")
         evaluate_constant(node, {**numbers, "t": 0.0})

@@ -243,6 +243,15 @@ def test_decays_that_cannot_be(t, y, said: str):
         free_decay(list(t), {"y": list(y)})
 
 
+@pytest.mark.parametrize(
+    ("columns", "order", "said"), [({}, None, "no channel"), ({"y": 0.0}, None, "'y' is zero throughout"), ({"y": 1.0}, 0, "order 0; expected 1 to")]
+)
+def test_channels_and_orders_that_cannot_be(columns: dict[str, float], order: int | None, said: str):
+    t = np.linspace(0.0, 1.0, 20)
+    with pytest.raises(DecayError, match=said):
+        free_decay(t, {name: value * np.cos(9.0 * t) for name, value in columns.items()}, order)
+
+
 def write(folder: Path, **columns: np.ndarray) -> str:
     path = folder / "data.csv"
     np.savetxt(path, np.column_stack(list(columns.values())), delimiter=",", header=",".join(columns), comments="")

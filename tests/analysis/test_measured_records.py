@@ -1,6 +1,7 @@
 """Identification from several records and other people's columns, stabilisation diagrams, planned experiments."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from kinetree.models.analysis.identification import IdentificationError, identif
 from kinetree.models.analysis.stabilisation_diagram import diagram
 from kinetree.scripts.cli import main
 from kinetree.scripts.studies import excitation
+from kinetree.scripts.studies.planned import told_by
 from kinetree.scripts.terminal.failure import BadInput
 
 SLIDER = {
@@ -194,3 +196,38 @@ def test_no_experiment_tells_what_nothing_depends_on(monkeypatch: pytest.MonkeyP
     wanted = excitation.Wanted(["idle"], {"x": 1e-3}, 0.1, 0.05, {"w": (1.0, 2.0)}, {})
     with pytest.raises(BadInput, match="no experiment between the bounds of w tells the parameters$"):
         excitation.best_excitation(load(idle), wanted, lambda numbers: Experiment({"f": numbers["w"]}, {}))
+
+
+def test_a_search_goes_to_the_loudest_experiment_and_no_further_than_it_may(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Information grows with the amplitude: it ends at its bound, or where a column may not move further; mistakes in bounds are named."""
+    for name, value in (("GENERATIONS", 4), ("PEOPLE", 8)):
+        monkeypatch.setattr(excitation, name, value)
+    mechanism = load(SLIDER)
+    task = excitation.Wanted(["k"], {"x": 1e-3}, 0.4, 0.04, {"a": (1.0, 5.0)}, {})
+
+    def made(numbers: dict[str, float]) -> Experiment:
+        return Experiment({"f": numbers["a"]}, {})
+
+    most = excitation.best_excitation(mechanism, task, made)["a"]
+    assert 4.8 < most <= 5.0
+    reach = float(np.abs(mechanism.compile().simulate(0.4, output_step=0.04, inputs={"f": 1.0})["x"]).max())  # a linear system: a newton's worth
+    held = excitation.best_excitation(mechanism, replace(task, most={"x": 3.0 * reach}), made)["a"]
+    assert 2.7 < held <= 3.0 * (1 + 1e-6)
+    with pytest.raises(BadInput, match="and keeps x within"):
+        excitation.best_excitation(mechanism, replace(task, most={"x": 1e-9}), made)
+    with pytest.raises(BadInput, match="most: no column 'y'"):
+        excitation.excess(mechanism, replace(task, most={"y": 1.0}), made({"a": 1.0}))
+    (tmp_path / "plan.toml").write_text(
+        "stop_time = 0.4\noutput_step = 0.04\n[noise]\nx = 1e-3\n[experiments.one]\ninputs = { f = 'a' }\nvary = { a = [1.0, 5.0] }\n"
+    )
+    told = told_by(mechanism, tmp_path / "plan.toml", ["k"])["experiments"]["one"]
+    assert 4.8 < told["found"]["a"] <= 5.0 and told["deviations"]["k"] > 0.0
+    for before, after, said in (
+        ("[1.0, 5.0]", "[5.0, 1.0]", "experiments.one.vary.a: expected two bounds, the lower one first, found 5 and 1"),
+        ("vary = { a", "vary = { b", "experiments.one.vary.b: no law of its inputs has this number"),
+        ("'a'", "'a*'", "experiments.one.inputs.f: "),
+    ):
+        text = (tmp_path / "plan.toml").read_text()
+        (tmp_path / "wrong.toml").write_text(text.replace(before, after))
+        with pytest.raises(BadInput, match=said):
+            told_by(mechanism, tmp_path / "wrong.toml", ["k"])

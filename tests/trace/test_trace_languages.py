@@ -9,6 +9,7 @@ from random_descriptions import random_description
 
 from kinetree.models import load
 from kinetree.models.compilation.blocks import model_fields
+from kinetree.models.equations.latex import label, latex_name
 
 RELATIVE = 1e-12
 MODELS = ("regulator", "puma560", "four-bar", "heavy-top", "boom-drive", "mobile-robot", "andrews")
@@ -116,6 +117,18 @@ def test_text_and_latex_name_what_they_hold():
     assert "der(der(gamma)) = " in text and "s_alpha = sin(alpha)" in text and "w_ball_x" in text and "omega0" in text
     latex = system.trace("mass_matrix", parameters="symbols").latex()
     assert r"\begin{pmatrix}" in latex and r"\sin \beta" in latex and latex.count("{") == latex.count("}")
+
+
+def test_matrices_of_bodies_stand_as_matrices_in_latex():
+    """One for every symbol and body, each with its rows; slopes are fractions."""
+    trace = load("lib:regulator").compile().trace("matrices", parameters="symbols")
+    text = trace.latex()
+    assert text.count(r"\begin{pmatrix}") == text.count(r"\end{pmatrix}") == len(trace.matrices) and text.count("{") == text.count("}")
+    for matrix, line in zip(trace.matrices, (line for line in text.splitlines() if "pmatrix" in line), strict=True):
+        assert line.count(" & ") == matrix.rows * (matrix.columns - 1) and line.count(r" \\ ") == matrix.rows - 1 + line.endswith(r" \\ ")
+        body = matrix.body.replace("_", r"\_")
+        assert line.partition(" &=")[0].endswith(rf"_{{\mathrm{{{body}}}}}" if body else matrix.symbol)
+    assert label("d der(der(x)) / d omega") == r"\frac{\partial \ddot{x}}{\partial \omega}" and latex_name("a.b%") == r"\mathrm{a.b\%}"
 
 
 def test_matrices_are_those_of_the_source():
