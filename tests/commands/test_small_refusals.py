@@ -1,0 +1,100 @@
+"""Commands that refuse small things say what to do instead: files that exist, keys without meaning, cases that cannot be."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinetree.scripts import cli
+from kinetree.scripts.cosim.fmu_slave import FmuSlave
+from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.studies.samplers import Distribution
+from kinetree.scripts.studies.worst_case import bounds, worst_case
+from kinetree.scripts.terminal.failure import BadInput
+
+INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+JOINT = '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>'
+URDF = f'<robot name="r"><link name="base"/><link name="arm">{INERTIA}</link>{JOINT}</robot>'
+
+
+def test_the_schema_is_put_beside_its_settings_once(tmp_path: Path, capsys: pytest.CaptureFixture):
+    target = tmp_path / "k.json"
+    assert cli.main(["schema", "--taplo", "-o", str(target)]) == 0
+    assert json.loads(target.read_text())["title"] and 'path = "k.json"' in (tmp_path / ".taplo.toml").read_text()
+    (tmp_path / ".taplo.toml").write_text("mine")
+    assert cli.main(["schema", "--taplo", "-o", str(target)]) == 2
+    assert ".taplo.toml exists already; --force overwrites it" in capsys.readouterr().err and (tmp_path / ".taplo.toml").read_text() == "mine"
+    assert cli.main(["schema", "--taplo", "--force", "-o", str(target)]) == 0 and "mine" not in (tmp_path / ".taplo.toml").read_text()
+    assert cli.main(["schema", "-o", str(tmp_path / "plain.json")]) == 0 and (tmp_path / "plain.json").read_text() == target.read_text()
+
+
+def test_robots_are_imported_once_and_options_have_to_mean_something(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    robot = tmp_path / "r.urdf"
+    robot.write_text(URDF)
+    (tmp_path / "r.xml").write_text("<mujoco/>")
+    assert cli.main(["import", str(robot), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["bodies"], told["joints"]) == (1, 1) and (tmp_path / "r.toml").exists()
+    for given, said in (
+        ([str(robot)], "r.toml exists already; --force overwrites it, -o names another"),
+        ([str(robot), "--force", "--arg", "a=1"], "--arg has no meaning for .urdf: only xacro files have arguments"),
+        (["r.xml", "--force", "--floating"], "--floating has no meaning for .xml"),
+        (["r.txt"], "r.txt: expected a robot as .urdf, .xacro, .xml or .mjcf"),
+    ):
+        (tmp_path / "r.txt").write_text("")
+        assert cli.main(["import", *given]) == 2 and said in " ".join(capsys.readouterr().err.split()), given
+
+
+def test_worst_cases_look_between_bounds():
+    """Three deviations of a bell, factors of one of logarithms; what has no width, no name or no independence is refused."""
+    assert bounds([3.0, 1.0, 2.0]) == (1.0, 3.0)
+    for kind, first, second, expected in (("uniform", 1.0, 4.0, (1.0, 4.0)), ("normal", 5.0, 0.5, (3.5, 6.5)), ("lognormal", 8.0, 2.0, (1.0, 64.0))):
+        assert bounds(Distribution(kind, first, second)) == pytest.approx(expected)  # type: ignore[arg-type]
+    study: Any = SimpleNamespace(correlated={}, vary={"k": [2.0]})
+    with pytest.raises(BadInput, match="--worst: vary.k has one value only"):
+        worst_case(study, "max(x)")
+    with pytest.raises(BadInput, match="^--worst: "):
+        worst_case(study, "size of x")
+    study.correlated = {"k": 1.0}
+    with pytest.raises(BadInput, match="leave out \\[correlated\\]"):
+        worst_case(study, "max(x)")
+
+
+def test_inputs_of_any_type_are_set_in_their_own():
+    """Whole numbers are rounded, what is on or off becomes so, enumerations are whole numbers; what cannot be is refused."""
+    calls: list[tuple[str, list[int], list[Any]]] = []
+
+    class Fmu:
+        def __getattr__(self, name: str) -> Any:
+            return lambda references, *values: calls.append((name, references, *values)) or [7]
+
+    slave: Any = object.__new__(FmuSlave)
+    slave.name, slave.types = "s", {"n": "Integer", "b": "Boolean", "e": "Enumeration", "x": "Real"}
+    slave.archive = SimpleNamespace(references={"n": 1, "b": 2, "e": 3, "x": 4}, version=2)
+    slave.host, slave.messages, slave.rolls_back, slave.failure = SimpleNamespace(fmu=Fmu(), time=0.5), [], False, ValueError
+    slave.waiting, slave.slopes, slave.interpolates, slave.ramped = {}, {}, False, ("x",)
+    for name, value in (("n", 2.6), ("b", 1.0), ("e", 3.0)):
+        slave.set(name, value)
+    slave.archive.version = 3
+    slave.set("e", 3.0)
+    assert calls == [("setInteger", [1], [3]), ("setBoolean", [2], [True]), ("setInteger", [3], [3]), ("setInt64", [3], [3])]
+    slave.set("x", 2.0, 0.5)
+    assert slave.waiting == {"x": 2.0, "der(x)": 0.5} and slave.other("n") == 7 and not slave.directional([], [1], [1.0]).size
+    assert np.array_equal(slave.directional([1, 2], [], []), [0.0, 0.0])
+    with pytest.raises(CosimError, match="s cannot go back .*take a scheme without rollback"):
+        slave.save()
+    with pytest.raises(CosimError, match="s.x is given nan, which is not a finite number"):
+        slave.set("x", float("nan"))
+
+    def fails() -> None:
+        raise ValueError("no such thing")
+
+    with pytest.raises(CosimError, match=r"s failed in reading at t = 0.5 s: no such thing"):
+        slave.guard(0.5, "reading", fails)
+    slave.messages.append(" tank is empty\n")
+    with pytest.raises(CosimError, match=r"s failed in reading at t = 0.5 s: tank is empty$"):
+        slave.guard(0.5, "reading", fails)
