@@ -1,5 +1,6 @@
 """What needs a package that is not there says which one and how it is installed, before anything is written."""
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,12 +10,16 @@ import numpy as np
 import pytest
 
 from kinetree.models import ModelError
+from kinetree.models.foreign import urdf
 from kinetree.models.foreign.mjcf import describe
 from kinetree.models.foreign.xacro_text import expanded
+from kinetree.models.result import plots
 from kinetree.models.result.frames import to_dataframe, to_xarray
 from kinetree.models.scene import plates
 from kinetree.models.scene.shapes import extruded, read_mesh, signed_area, triangulated
 from kinetree.models.scene.video import write_video
+from kinetree.scripts.reports.page import write_page
+from kinetree.scripts.studies import rows, rows_file
 from kinetree.scripts.studies.ipopt import ipopt
 from kinetree.scripts.terminal.failure import BadInput
 
@@ -31,6 +36,11 @@ RESULT: Any = SimpleNamespace(time=np.zeros(1), name="r", stage_names=())
         ("trimesh", lambda folder: read_mesh(folder / "m.stl", 1.0), r"m.stl: meshes need trimesh: pip install kinetree\[view\]"),
         ("xacro", lambda folder: expanded(folder / "r.xacro"), r"needs the package xacro.*pip install kinetree\[robots\]"),
         ("mujoco", lambda folder: describe(folder / "r.xml"), r"needs the package mujoco.*pip install kinetree\[robots\]"),
+        ("yourdfpy", lambda folder: urdf.parsed(folder / "r.urdf"), r"needs the package yourdfpy.*pip install kinetree\[robots\]"),
+        ("jinja2", lambda folder: write_page(folder / "p.html", "title", ()), r"reports need jinja2: pip install 'kinetree\[studies\]'"),
+        ("pyarrow", lambda folder: rows_file.parquet(), r"Parquet needs pyarrow: pip install 'kinetree\[cluster\]'"),
+        ("dask", lambda folder: list(rows.on_cluster("", RESULT, {}, (), "", print, 0)), r"--cluster needs dask: pip install 'kinetree\[cluster\]'"),
+        ("matplotlib", lambda folder: plots.plot(RESULT), r"plots need matplotlib: pip install kinetree\[plots\]"),
         ("casadi", lambda folder: ipopt(RESULT, np.zeros(1), 1.0), r"IPOPT comes with casadi: pip install 'kinetree\[optimize\]'"),
     ],
 )
@@ -40,8 +50,6 @@ def test_the_package_that_is_missing_is_named(package: str, call: Any, said: str
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises((ValueError, ModelError, BadInput)) as told:
         call(tmp_path)
-    import re
-
     assert re.search(said, str(told.value).replace("\n", " ")) and not list(tmp_path.iterdir())
 
 

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinetree.models import ModelError, load
+from kinetree.models.description.reading.table_files import points
+from kinetree.models.result.read_files import read_columns
 from kinetree.scripts import cli
+from kinetree.scripts.commands import verify
 from kinetree.scripts.cosim.fmu_slave import FmuSlave
 from kinetree.scripts.cosim.slave import CosimError
+from kinetree.scripts.reports import stage_report
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.worst_case import bounds, worst_case
+from kinetree.scripts.terminal import failure, tables
 from kinetree.scripts.terminal.failure import BadInput
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -98,3 +104,90 @@ def test_inputs_of_any_type_are_set_in_their_own():
     slave.messages.append(" tank is empty\n")
     with pytest.raises(CosimError, match=r"s failed in reading at t = 0.5 s: tank is empty$"):
         slave.guard(0.5, "reading", fails)
+
+
+def test_files_of_studies_are_read_or_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "s.toml"
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        tables.read_toml(path)
+    path.write_text("\ufeffa = 1\n", encoding="utf-8")
+    assert tables.read_toml(path) == {"a": 1}
+    path.write_text("a = " + 20_000 * "[" + 20_000 * "]")
+    with pytest.raises(BadInput, match=r"s.toml: tables or lists nested too deeply|s.toml: .*"):
+        tables.read_toml(path)
+    monkeypatch.setattr(tables, "LARGEST_FILE", 3)
+    path.write_text("a = 1")
+    with pytest.raises(BadInput, match="s.toml: 5 bytes, expected at most 3"):
+        tables.read_toml(path)
+
+
+def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFixture):
+    """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such."""
+    for error, said in (
+        (FileNotFoundError(2, "No such file or directory", "a.toml"), "no such file: a.toml"),
+        (OSError(28, "No space left on device", "a.csv"), "a.csv cannot be written: No space left on device"),
+        (OSError(28, "No space left on device"), "a file cannot be written: No space left on device"),
+        (PermissionError(13, "Permission denied", "a.csv"), "a.csv: Permission denied"),
+        (ArithmeticError(), "ArithmeticError"),
+        (KeyError("x"), "KeyError: 'x' (a defect of Kinetree; --debug shows where)"),
+        (BadInput("one\ntwo"), "one\nkinetree: two"),
+    ):
+        failure.report(error)
+        assert capsys.readouterr().err == f"kinetree: {said}\n"
+
+
+def test_tables_of_files_are_read_whatever_tells_their_units(tmp_path: Path):
+    """In the head, or in a row of their own; what is asked of it and is not there is named."""
+    path = tmp_path / "t.csv"
+    path.write_text("time,Force [kN],tip[1]\n0,1,2\n1,3,4\n")
+    found = read_columns(path)
+    assert {name: unit for name, (_, unit) in found.items()} == {"time": "", "Force": "kN", "tip[1]": ""} and found["tip[1]"][0].tolist() == [
+        2.0,
+        4.0,
+    ]
+    path.write_text("x,y\nmm,kN\n0,1\n500,2\n")
+    assert read_columns(path)["y"][1] == "kN" and points({"file": "t.csv"}, tmp_path) == ([0.0, 0.5], [1000.0, 2000.0])
+    for table, said in (
+        ({"x": [0, 1]}, "either a file or its points"), ({"columns": ["x"]}, "columns and units are two texts each"),
+        ({"columns": ["x", "z"]}, "no column 'z'"), ({"units": ["mm", "what"]}, "column 'y': "),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            points({"file": "t.csv", **table}, tmp_path)
+    path.write_text("x,y\n0,1\n1,nan\n")
+    with pytest.raises(ValueError, match="fewer than two rows of numbers"):
+        points({"file": "t.csv"}, tmp_path)
+    path.write_text("x,y\n")
+    with pytest.raises(ValueError, match="t.csv: no rows"):
+        read_columns(path)
+    with pytest.raises(ValueError, match="expected a table that ends in .csv"):
+        read_columns(tmp_path / "t.docx")
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"couplings": {"c": {"rolling": {"body": "b", "semiaxes": [1, 1, 0], "axis": [0, 1, 0]}}}}, ("radius beside it", "a length above 0")),
+        ({"couplings": {"c": {"between": [{"body": "b"}, {"body": "ground"}], "length": 1.0, "point": {"body": "b"}}}}, ("value beside it",)),
+        ({"forces": {"g": {"kind": "guide", "helix": {"radius": 1, "pitch": 0, "begin": 2, "end": 1}, "closed": True}}},
+         ("more than begin, 2", "a rise; points and closed make a circle", "no closed: a helix has two ends")),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_are_named(part: dict[str, Any], said: tuple[str, ...]):
+    ends = {"between": [{"body": "ground"}, {"body": "b"}], "stiffness": 1e5}
+    if "forces" in part:
+        part = {"forces": {name: {**ends, **force} for name, force in part["forces"].items()}}
+    joint = {"child": "b", "transforms": [{"shift": "x", "coordinate": "x"}]}
+    with pytest.raises(ModelError) as error:
+        load({"format": "kinetree/1", "bodies": {"b": {"mass": 1.0}}, "joints": {"j": joint}, **part})
+    for words in said:
+        assert words in str(error.value)
+
+
+def test_specifications_on_the_command_line_have_their_form():
+    with pytest.raises(BadInput, match="--table end:a:b:c:d: expected ROWS:COLUMNS:STAGES:REFERENCE"):
+        stage_report.asked("end:a:b:c:d")
+    with pytest.raises(BadInput, match="REFERENCE is start, stage or an instant in s, found 'late'"):
+        stage_report.asked("end:a:b:late")
+    with pytest.raises(BadInput, match="--host: unknown host 'nobody', expected all or some of"):
+        verify.hosts_of("bare, nobody")
+    assert verify.hosts_of(" bare ,fmpy") == ["bare", "fmpy"] and "bare" in verify.hosts_of("all")

@@ -29,7 +29,7 @@ DECAY = {
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory):
-    with Archive(build_fmu(load(DECAY), tmp_path_factory.mktemp("decay") / "decay.fmu", "native")) as opened:
+    with Archive(build_fmu(load(DECAY), tmp_path_factory.mktemp("decay") / "decay.fmu", "native", platforms=["linux64"])) as opened:
         yield opened
 
 
