@@ -32,6 +32,7 @@ NOT_HERE = {  # what its example cannot show
     ("run", "run.merge"): "no body of the base rests on a rigid joint",
     ("prepare", "run.prepare[0].set.load"): "the rest before is where the search of the next one begins",
     ("run", "run.prepare[0].guess.angle"): "there is one rest, from wherever it is looked for",
+    ("prepare", "run.prepare[1].guess.angle"): "there is one rest, from wherever it is looked for",
 }
 Key = tuple[str | int, ...]
 
