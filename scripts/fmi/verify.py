@@ -201,19 +201,26 @@ def exchange(report: Report, archive: Archive, grid: Sequence[float], names: lis
     found = np.column_stack([result[name][index] for name in names])
     clear = np.ones(len(grid), dtype=bool)
     if "event_time" in names:
-        clear[1:] = clear_of_events(np.array(grid[1:]), *(table[1:, names.index("event_time")] for table in (found, expected)))
+        clear[1:], apart = clear_of_events(np.array(grid[1:]), *(table[1:, names.index("event_time")] for table in (found, expected)))
+        bound += apart * steepest(expected) / interval  # a motion that is late by so much
     report.compare("model exchange (CVode)", deviation(found[clear], expected[clear]), bound)
 
 
-def clear_of_events(rows: np.ndarray, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Rows behind the same events on both sides: one may still show values before an event that the other has located a little earlier."""
+def steepest(table: np.ndarray) -> float:
+    """Largest change from one row to the next, relative to the size of a column where that exceeds 1."""
+    return deviation(table[1:], table[:-1]) if len(table) > 1 else 0.0
+
+
+def clear_of_events(rows: np.ndarray, found: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, float]:
+    """Rows behind the same events on both sides, and how far apart these are: one may show values before an event that the other located earlier."""
     found, expected = np.unique(found), np.unique(expected)
     partner = found[np.abs(np.subtract.outer(expected, found)).argmin(axis=1)]
     same = np.abs(partner - expected) < ONE_INSTANT
     early, late = np.minimum(partner, expected)[same] - ROUNDED, np.maximum(partner, expected)[same] + ROUNDED
     alone = np.concatenate([found, expected])
     between = (np.subtract.outer(rows, early) > 0.0) & (np.subtract.outer(rows, late) < 0.0)
-    return ~between.any(axis=1) & (np.abs(np.subtract.outer(rows, alone)).min(axis=1) > ROUNDED)
+    clear = ~between.any(axis=1) & (np.abs(np.subtract.outer(rows, alone)).min(axis=1) > ROUNDED)
+    return clear, float(np.abs(partner - expected)[same].max(initial=0.0))
 
 
 def sweep(report: Report, archive: Archive, grid: Sequence[float], names: list[str], expected: np.ndarray) -> None:
