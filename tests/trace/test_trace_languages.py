@@ -128,6 +128,9 @@ def test_matrices_of_bodies_stand_as_matrices_in_latex():
         assert line.count(" & ") == matrix.rows * (matrix.columns - 1) and line.count(r" \\ ") == matrix.rows - 1 + line.endswith(r" \\ ")
         body = matrix.body.replace("_", r"\_")
         assert line.partition(" &=")[0].endswith(rf"_{{\mathrm{{{body}}}}}" if body else matrix.symbol)
+    assert (
+        r"\rho_{\mathrm{ball}} &= \begin{pmatrix} 0 \\ y_{2} \\ 0 \end{pmatrix}" in text and r"M_{\mathrm{ball}} &= \begin{pmatrix} m_{2} & 0" in text
+    )
     assert label("d der(der(x)) / d omega") == r"\frac{\partial \ddot{x}}{\partial \omega}" and latex_name("a.b%") == r"\mathrm{a.b\%}"
 
 
