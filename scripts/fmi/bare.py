@@ -89,6 +89,13 @@ def resources_place(archive: Archive, target: Platform) -> str:
     return f"file://{'/' + drive if drive else ''}{quote(folder)}" if archive.version == 2 else f"{drive}{folder}/"
 
 
+def told(command: list[str], environment: dict[str, str], tries: int) -> subprocess.CompletedProcess[str]:
+    """A program that has ended. Wine, not the host, ends with 1 and without a word where it does not come to run it; then it is asked again."""
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    silent = done.returncode == 1 and not done.stdout + done.stderr
+    return told(command, environment, tries - 1) if silent and tries > 1 else done
+
+
 class BareHost:
     """An unzipped archive in the bare host of a platform; every call is a process with an empty environment."""
 
@@ -106,7 +113,7 @@ class BareHost:
     def run(self, what: str, step: float = 1e-3, count: int = 1000, file: str | Path = "", place: str = "") -> dict[str, list[str]]:
         """Lines "name value" of the host's output, by name."""
         arguments = [str(self.library), place or self.place, self.guid, what, self.references, repr(step), str(count), str(file)]
-        done = subprocess.run([*self.command, str(self.program), *arguments], capture_output=True, text=True, env=self.environment, timeout=600)
+        done = told([*self.command, str(self.program), *arguments], self.environment, 2 if self.command else 1)
         if done.returncode:
             raise HostError(f"the host for {self.target.name} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-500:]}")
         lines: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from kinetree.scripts.fmi import hosts
-from kinetree.scripts.fmi.bare import HostError
+from kinetree.scripts.fmi.bare import HostError, told
 from kinetree.solvers.library.platforms import PLATFORMS
 
 LINUX = PLATFORMS["linux64"]
@@ -64,3 +64,11 @@ def test_deviations_of_what_is_no_number_are_infinite():
     assert hosts.deviation([1.0, math.nan], [1.0, 2.0]) == math.inf and hosts.deviation([1.0], [1.0]) == 0.0
     with pytest.raises(HostError, match="1 values, expected 2"):
         hosts.deviation([1.0], [1.0, 2.0])
+
+
+def test_a_program_that_never_ran_is_asked_again_and_no_other(tmp_path: Path):
+    """It is counted how often each ran: one that ends without a word twice, one that says why once, where it may be asked twice."""
+    for ends, times in (("sys.exit(1)", 2), ("sys.exit('no library')", 1), ("sys.exit(3)", 1), ("print(7)", 1)):
+        log = tmp_path / f"{times}{len(ends)}"
+        program = [sys.executable, "-c", f"import sys; open({str(log)!r}, 'a').write('x'); {ends}"]
+        assert told(program, {}, 2).returncode == (3 if "3" in ends else 0 if "print" in ends else 1) and log.read_text() == "x" * times
