@@ -73,6 +73,8 @@ def build_fmu(
         files["python.txt"] = interpreter.encode()
     carried = {} if backend == "source" else binaries_for(Path(path), backend, fmi, platforms, say)
     unit = fmu_unit(mechanism, integrator, step, tolerance, specialised or backend == "source")
+    for sentence in unit.system.inputs_as_they_are:
+        say(f"warning: {sentence}")
     if not specialised or not unit.motions or backend == "source":
         if specialised and unit.chain is not None:
             say("a linear chain steps by matrices: there is nothing to specialise")

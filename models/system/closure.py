@@ -69,8 +69,7 @@ class Closure:
         for name, (a, b) in self.start_changes.items():
             objecting = self._objecting(name, a)
             said.append(f"the loops do not allow the start of '{name}': {a:g} became {b:g}{f' ({objecting})' if objecting else ''}")
-        said += [f"{sentence}; `follow` tells its rate or filters it" for sentence in self.inputs_as_they_are]
-        return tuple(said)
+        return (*said, *self.inputs_as_they_are)
 
     def _objecting(self, name: str, given: float) -> str:
         """Which constraint a start value of the description would violate most beside the start as it is."""
@@ -90,10 +89,8 @@ class Closure:
     def inputs_as_they_are(self) -> list[str]:
         """Inputs of couplings that lack their rates where nobody gives slopes beside values."""
         jumps = dict.fromkeys(self.compiled.followed, " where it jumps the mechanism jumps,")
-        return [
-            f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} hosts that give no derivatives of inputs move it wrongly"
-            for name in self.compiled.sloped
-        ]
+        wrong = "hosts that give no derivatives of inputs move it wrongly; `follow` tells its rate or filters it"
+        return [f"a coupling takes the input '{name}' as it is:{jumps.get(name, '')} {wrong}" for name in self.compiled.sloped]
 
     def assemble(self, t: float, q: Numbers, u: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and speeds that close the loops, from guesses; values that the description gives are kept if possible."""

@@ -56,8 +56,6 @@ def fmu(
     if quiet:
         return None
     typer.echo(carried(path) if backend != "source" else f"C99 sources, {build_note(mechanism, integrator)}")
-    for sentence in mechanism.compile().inputs_as_they_are:
-        typer.echo(f"warning: {sentence}; `follow` tells its rate or filters it", err=True)
     for each in kept_by_fmus(mechanism.description):
         typer.echo(f"In it {each}")
     typer.echo(f"{path} written in {time.perf_counter() - begin:.2f} s, {path.stat().st_size / 1e6:.2f} MB. Next: kinetree verify {path}")
