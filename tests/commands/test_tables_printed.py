@@ -1,0 +1,233 @@
+"""Tables and sentences of commands as they are printed, every number of them, from results made by hand."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from kinetree.models.analysis.frequency import Margins
+from kinetree.scripts.commands import hil, identify, info, statics, study, tune
+from kinetree.scripts.studies import planned, worst_case
+from kinetree.scripts.terminal.failure import BadInput
+
+HERTZ = 2 * math.pi
+
+
+def printed(capsys: pytest.CaptureFixture) -> list[str]:
+    """Lines of the terminal, columns one space apart; nothing is left where nothing stands."""
+    return [line for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()) if line]
+
+
+def estimate(name: str, start: float, value: float, deviation: float, unit: str = "", note: str = "") -> Any:
+    return SimpleNamespace(name=name, start=start, value=value, deviation=deviation, unit=unit, note=note, to_dict=dict)
+
+
+def test_a_fit_tells_its_parameters_columns_and_what_it_cannot_tell_apart(capsys: pytest.CaptureFixture):
+    """A deviation is a part of the magnitude of what was found, and none of 0; mean deviations of columns are parts of 100."""
+    estimates = [estimate("k", 10.0, -25.0, 0.5, "N/m"), estimate("d", 1.0, 0.0, 0.25, "", "at its lower bound")]
+    fits = [SimpleNamespace(name="x", rows=40, rms=0.0125, mean_deviation=0.03, correlation=0.75)]
+    found = SimpleNamespace(name="swing", estimates=estimates, fits=fits, alike=[("k", "d", -0.995)], converged=False, runs=17, to_dict=dict)
+    identify.tell_fit(found, None, None, False, False)  # type: ignore[arg-type]
+    assert printed(capsys) == [
+        "swing", "parameter start found ± 1σ", "k 10 -25 0.5 2 % N/m", "d 1 0 0.25 at its lower bound",
+        "column rows rms left mean deviation correlation", "x 40 0.0125 3 % 0.750000",
+        "k and d are hardly told apart by these data: correlation -0.995",
+        "the fit did not converge: the values are the best that were found", "17 runs",
+    ]  # fmt: skip
+    found.converged = True
+    identify.tell_fit(found, None, None, False, False)  # type: ignore[arg-type]
+    assert not any("converge" in line for line in printed(capsys))
+    for quiet, json in ((True, False), (True, True)):
+        identify.tell_fit(found, None, None, quiet, json)  # type: ignore[arg-type]
+        assert printed(capsys) == (["{}"] if json else [])
+
+
+def test_bounds_of_a_parameter_may_be_open():
+    assert identify.bounds_of(["k=1:5", " d =:2", "m=3:"]) == {"k": (1.0, 5.0), "d": (-math.inf, 2.0), "m": (3.0, math.inf)}
+    assert identify.bounds_of(None) == {}
+    for text in ("k=1", "k", "k=a:2"):
+        with pytest.raises(BadInput, match=f"--bounds {text}: expected NAME=LOW:HIGH"):
+            identify.bounds_of([text])
+
+
+def test_experiments_are_told_by_what_they_tell(capsys: pytest.CaptureFixture):
+    """A standard deviation stands beside its part of the parameter's magnitude, but of a parameter that is 0."""
+    deviations = {"k": 0.5, "d": 0.25}
+    one = {"deviations": deviations, "score": 1.234}
+    other = {"deviations": {"k": None, "d": 0.125}, "score": -2.0, "found": {"f": 1.5, "a": 0.25}}
+    planned.show_plan({"parameters": {"k": -20.0, "d": 0.0}, "experiments": {"push": one, "swing": other}})
+    assert printed(capsys) == [
+        "What experiments would tell", "experiment ± 1σ of k ± 1σ of d score", "push 0.5 (2.5 %) 0.25 1.23",
+        "swing (f = 1.5, a = 0.25) not told 0.125 -2.00",
+    ]  # fmt: skip
+
+
+def test_a_run_in_the_loop_is_told_with_its_times_and_margins(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    from kinetree.scripts.hil import report
+
+    rows = [("as it ran", 12.5, "stable", 2.5, 40.0, 7.5, 0.625)]
+    for name, found in (("sentences", ["300 steps"]), ("times", [("computing of a step", 1.5, 2.5, 3.5, 4.5)]), ("margin_rows", rows)):
+        monkeypatch.setattr(report, name, lambda record, found=found: found)
+    hil.show(SimpleNamespace(computing=[1.0]))  # type: ignore[arg-type]
+    margins = "as it ran (12.5 ms): stable, gain margin 2.5, phase margin 40°, delay margin 7.5 ms, modulus 0.625"
+    assert printed(capsys) == ["300 steps", "Times [µs]", "50 % 99 % 99.9 % largest", "computing of a step 1.5 2.5 3.5 4.5", margins]
+    assert hil.told_of(SimpleNamespace(computing=[1.0])) == {  # type: ignore[arg-type]
+        "sentences": ["300 steps"],
+        "times_us": {"computing of a step": {"p50": 1.5, "p99": 2.5, "p99.9": 3.5, "largest": 4.5}},
+        "margins": [
+            dict(zip(("loop", "delay_ms", "verdict", "gain_margin", "phase_margin_deg", "delay_margin_ms", "modulus"), rows[0], strict=True))
+        ],
+    }
+    hil.show(SimpleNamespace(computing=[]))  # type: ignore[arg-type]
+    assert printed(capsys) == ["300 steps", margins], "nothing was timed, as in virtual time"
+    assert hil.told_of(SimpleNamespace(computing=[]))["times_us"] == {}  # type: ignore[arg-type]
+
+
+def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
+    """What fits is shown whole; of what does not, the count that is left."""
+    for rows, last in ((study.SHOWN, f"{study.SHOWN - 1}"), (study.SHOWN + 3, "... 3 more rows (--output writes all)")):
+        study.show(["a"], [[float(k)] for k in range(rows)])
+        told = printed(capsys)
+        assert told[:2] == ["a", "0"] and told[-1] == last and told[study.SHOWN] == f"{study.SHOWN - 1}"
+    study.show(["a", "b"], [[1.5, math.nan]])
+    assert printed(capsys) == ["a b", "1.5 –"]
+    whole = {
+        "name": "train",
+        "text": "of wagons",
+        "coordinates": ["x"] * 2,
+        "method": "banded",
+        "frequencies": [0.5 * k for k in range(1, info.ROWS + 1)],
+    }
+    info.show_chain(whole)
+    told = printed(capsys)
+    assert told[:3] == ["train: of wagons", "chain of 2 masses, banded", "Natural frequencies"]
+    assert (told[3], told[-1]) == ("1 0.5 Hz", f"{info.ROWS} {0.5 * info.ROWS:g} Hz")
+    info.show_chain({**whole, "text": "", "coordinates": ["x"], "frequencies": [*whole["frequencies"], 99.0, 100.0]})
+    told = printed(capsys)
+    assert told[:2] == ["train", "chain of 1 mass, banded"] and told[-2:] == [f"{info.ROWS} {0.5 * info.ROWS:g} Hz", "... 2 more up to 100 Hz"]
+
+
+def test_what_a_mechanism_is_made_of_is_cut_and_counted(capsys: pytest.CaptureFixture):
+    """A comb of bodies on the ground, more than are shown, over-constrained; the freedoms of speeds are not those of positions."""
+    count = info.ROWS + 2
+    joints = [
+        {
+            "name": f"j{k}",
+            "parent": "ground",
+            "child": f"b{k}",
+            "type": "revolute" if k else "transforms",
+            "coordinates": ["q"] * (k != 1),
+            "cut": k == 2,
+        }
+        for k in range(count)
+    ]
+    inputs = [{"name": f"f{k}", "start": 0.5 * k, "unit": "N", "text": "push"} for k in range(count + 1)]
+    content = {
+        "name": "comb", "text": "of teeth", "bodies": [{"name": f"b{k}", "parent": "ground", "joint": f"j{k}"} for k in range(count)],
+        "joints": joints,
+        "freedoms": 5, "position_freedoms": 7, "merged": {"b1": "b0"}, "couplings": ["gear"], "redundant": ["j2[1]"], "stages": ["1", "out"],
+        "inputs": inputs, "outputs": [], "parameters": [{"name": "m", "value": 2.5, "unit": "kg", "text": ""}],
+        "costs": {"DRT": 12000.0, "DEC": 1500.4}, "engine": "DEC", "cheapest": "DRT",
+    }  # fmt: skip
+    info.show(content)
+    told = printed(capsys)
+    assert told[:3] == ["comb: of teeth", f"{count} bodies, 5 freedoms of speeds, 7 of positions", "ground"]
+    for line in (
+        "├── b0 j0: q", "├── b1 j1: revolute no freedom, runs as part of b0", "└── ... and 2 more (--json shows all)",
+        "cut joint j2: closes a loop between ground and b2", f"1 body runs as part of another: {count - 1} move",
+        "couplings: gear", "over-constrained: j2[1] follow from the other constraints", "Inputs", "f1 0.5 N push",
+        f"... {count + 1 - info.ROWS} more",
+        "Parameters", "m 2.5 kg", "Stages: 1, out", "method flops",
+    ):  # fmt: skip
+        assert line in told, line
+    assert f"├── b{info.ROWS - 1} j{info.ROWS - 1}: revolute q" in told and not any(f"b{info.ROWS} " in line for line in told)
+    assert told[-2:] == ["DEC 1,500 runs", "DRT 12,000 cheapest by count"], "the cheapest first"
+    info.show(
+        {
+            **content,
+            "bodies": content["bodies"][:1],
+            "text": "",
+            "freedoms": 1,
+            "position_freedoms": 1,
+            "merged": {},
+            "stages": [],
+            "inputs": inputs[: info.ROWS],
+        }
+    )
+    told = printed(capsys)
+    assert told[:2] == ["comb", "1 body, 1 freedom"] and not any("more" in line for line in told) and "Outputs" not in told
+
+
+def test_the_worst_is_told_with_its_sign(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    """What is searched is made small: the largest deviation as its negative."""
+    for measure, word, value in (("max(x)", "largest", "2.5"), ("damping", "smallest", "-2.5")):
+        found = SimpleNamespace(objective=-2.5, evaluations=12, values={"k": 1.25, "m": 3.0})
+        monkeypatch.setattr(worst_case, "worst_case", lambda wanted, measure, told, found=found: found)
+        study.tell_worst(SimpleNamespace(), measure, True)  # type: ignore[arg-type]
+        assert printed(capsys) == [f"{word} {measure}: {value} after 12 runs, at", "k = 1.25", "m = 3"]
+
+
+def test_a_design_tells_its_numbers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    """Crossovers and samples in Hz, times in ms; eigenvalues once for a pair; margins that others spoilt are said to be less than was asked for."""
+    from kinetree.scripts.studies import tuning
+
+    monkeypatch.setattr(tuning, "snippet", lambda table, numbers: f"kp = {numbers['kp']:g}")
+    kept = [True]
+    monkeypatch.setattr(tuning, "keeps", lambda margins, wanted: kept[0])
+    margins = Margins(False, math.inf, 0.0, 0.0, math.inf, 0.0, math.inf, 0.5, 1.0, 1.0)
+    notch = {"frequency": 8.0, "depth": 0.05, "width": 0.5}
+    result = SimpleNamespace(crossover=3.0 * HERTZ, bandwidth=0.0, notch=notch, margins=margins, numbers={"kp": 4.0})
+    scenario = SimpleNamespace(step=0.002, tune=None, commands=["f"])
+    eigenvalues = [complex(-1.0, 2.0), complex(-1.0, -2.0), complex(-3.0, 0.0)]
+    observer = SimpleNamespace(eigenvalues=np.array([0.5, -0.875]), plant=SimpleNamespace(A=[0, 0, 0]), period=0.004)
+    inner = SimpleNamespace(name="hold", period=0.002, delay=0.001, limited=False, margins=margins)
+    table = {"measure": "x", "command": "f"}
+    found = SimpleNamespace(
+        scenario=scenario, delay=0.003, known={"x": 0.25}, loops=[(table, result, (2.5, 0.125))], feedback=([[10.0, 2.5]], eigenvalues),
+        linear=SimpleNamespace(states=["x", "v"]), observer=observer, closed={"lqr": [inner]}, notes=["a note"],
+    )  # fmt: skip
+    tune.show(found)  # type: ignore[arg-type]
+    assert printed(capsys) == [
+        "f by x: crosses at 3 Hz, sampled every 2 ms, commands 3 ms late, about x = 0.25",
+        "behind a notch at 8 Hz (damping 0.05 of 0.5)", "feed-forward: 2.5 per speed, 0.125 per acceleration of the setpoint", "unstable", "kp = 4",
+        "f = -(10*x + 2.5*v)", "eigenvalues with it: -1+2j, -3+0j",
+        "observer of order 3 at 250 Hz: largest eigenvalue 0.875 of one sample to the next",
+        "state feedback, controller hold in the mechanism (500 Hz, 1 ms late): unstable", "a note",
+    ]  # fmt: skip
+    kept[0], result.notch, found.known = False, {}, {}
+    found.loops, found.feedback, found.observer, found.closed, found.notes = [(table, result, ())], None, None, {}, []
+    tune.show(found)  # type: ignore[arg-type]
+    late = "sampled every 2 ms, commands 3 ms late"
+    assert printed(capsys) == [
+        f"f by x: crosses at 3 Hz, {late}", "unstable; less than was asked for, now that the other loops are closed", "kp = 4"
+    ]  # fmt: skip
+
+
+def test_a_rest_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
+    from kinetree.models.analysis import rest_rows
+
+    swing = SimpleNamespace(frequency=1.5, damping=-1e-6, eigenvalue=complex(0.0, 9.4))
+    grows = SimpleNamespace(eigenvalue=complex(4.0, 0.0), shape={"phi": -1.0, "psi": 0.75, "p": 3.0})
+    oil = SimpleNamespace(eigenvalue=complex(0.5, 0.0), shape={"phi": 0.25, "psi": 0.0, "p": 1.0})
+    falls = SimpleNamespace(eigenvalue=complex(-1.0, 0.0), shape={"phi": 1.0, "psi": 0.0, "p": 0.0})
+    monkeypatch.setattr(rest_rows, "rest_rows", lambda found: {"Coordinates": [("phi", "3", "°")]})
+    monkeypatch.setattr(rest_rows, "shape_of", lambda found, mode: [("phi", 1.0), ("psi", 0.125)])
+    found = SimpleNamespace(
+        iterations=7, residual=2.5e-9, stability="unstable", stable=False, modes=[swing], undetermined=("x", "y"),
+        reactions={"pin": (-1e-9, 2.5, 1e6, 0.0, 0.0, -0.5)},
+        linear=SimpleNamespace(modes=lambda: [swing, grows, oil, falls], local=("phi", "psi")),
+    )  # fmt: skip
+    statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
+    assert printed(capsys) == [
+        "arm: unstable rest after 7 iterations, residual 2.5e-09 of the weight", "Coordinates", "phi 3 °",
+        "Small motions", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125", "grows by e in 0.25 s along phi", "grows by e in 2 s along p",
+        "nothing holds the mechanism along x, y", "Joint reactions (force, moment on the child; its axes)", "pin 0 2.5 1000000 0 0 -0.5",
+    ]  # fmt: skip
+    found.residual, found.stable, found.modes, found.undetermined = 0.0, True, [], ()
+    statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
+    told = printed(capsys)
+    assert told[0] == "arm: unstable rest after 7 iterations" and not any("grows" in line or "Small" in line or "holds" in line for line in told)
