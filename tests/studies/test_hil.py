@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import json
+import math
 import os
 import shutil
 import socket
@@ -70,6 +71,29 @@ def test_controller_by_hand():
     for k in range(50):
         assert bounded.answer(0.1 * k, (0.0,))[0] <= 1.5
     assert bounded.answer(5.0, (1.2,))[0] < 1.5  # comes off the bound at once: nothing was wound up
+
+
+@pytest.mark.parametrize("gain", [10.0, -10.0])
+@pytest.mark.parametrize(("bound", "side"), [("high", 1.0), ("low", -1.0)])
+def test_a_bound_winds_nothing_up_on_either_side(gain: float, bound: str, side: float):
+    """The integral of an error of 1 pressed against a bound for seconds: it stops at the bound, and the first error the other way leaves it."""
+    error = side * math.copysign(1.0, gain)
+    held = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.25 * side}])
+    commands = [held.answer(0.0625 * k, (0.5 - error,))[0] for k in range(64)]
+    assert commands == [0.0, 0.625 * side] + [1.25 * side] * 62  # 10 * 1/16 a step
+    assert held.answer(4.0, (0.5 + 0.25 * error,))[0] == pytest.approx((1.25 - 0.15625) * side)
+    both = Controller(["y"], [{"measure": "y", "command": "u", "ki": 1.0, "offset": 3.0 * side, bound: 1.5 * side}])
+    assert both.answer(0.0, (0.0,)) == (1.5 * side,), "an offset is bounded too"
+
+
+def test_a_filtered_derivative_comes_with_its_time_constant():
+    """Of an error that rises evenly: backward differences of T r' + r = slope give slope (1 - (T/(T + h))^k); frames of one time change nothing."""
+    T, h, slope = 0.75, 0.25, -2.0
+    loop = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 1.0, "kd": 3.0, "filter": T, "offset": 0.5}])
+    for k in range(5):
+        for _ in range(2):
+            (command,) = loop.answer(h * k, (1.0 - slope * h * k,))
+            assert command == pytest.approx(0.5 + 3.0 * slope * (1.0 - (T / (T + h)) ** k), rel=1e-14)
 
 
 def test_late_frames_do_not_undo_newer_ones():
