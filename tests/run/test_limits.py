@@ -89,13 +89,16 @@ def test_an_interrupt_is_heard_inside_an_output_interval():
     )
     import json
 
-    process = subprocess.Popen([sys.executable, "-c", code, json.dumps(swing())], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(2.0)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60.0)
-    assert said == "interrupted 1\n" and process.returncode == 0
+    with subprocess.Popen([sys.executable, "-c", code, json.dumps(swing())], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(2.0)
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=60.0)
+            assert said == "interrupted 1\n" and process.returncode == 0
+        finally:
+            process.kill()  # whatever became of the test: it would run for days
 
 
 def test_interrupts_are_given_back():
