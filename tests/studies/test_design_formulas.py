@@ -1,0 +1,78 @@
+"""Formulas behind the designs of controllers, each beside what mathematics has for it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from kinetree.models.analysis.frequency import StateSpace
+from kinetree.scripts.studies.lqg import diffused, weights
+from kinetree.scripts.studies.tuning import bandwidth, forward_gains, notch_filter, shaped
+
+EPS = float(np.finfo(float).eps)
+
+
+def test_disturbances_spread_as_their_integrals_say():
+    """Half of the one-sided density: first order a, v (exp(2 a T) - 1)/(4 a); of a double integrator v/2 (T³/3, T²/2; T²/2, T)."""
+    a, v, T = -0.75, 3.0, 0.5
+    assert diffused(np.array([[a]]), np.array([[v]]), T)[0, 0] == pytest.approx(v * math.expm1(2 * a * T) / (4 * a), rel=64 * EPS)
+    chain, push = np.array([[0.0, 1.0], [0.0, 0.0]]), np.diag([0.0, v])
+    expected = 0.5 * v * np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])
+    assert diffused(chain, push, T) == pytest.approx(expected, rel=64 * EPS)
+
+
+def test_weights_are_those_of_names():
+    assert weights(["x", "v"], {"v": 2.5}, 0.5).tolist() == [[0.5, 0.0], [0.0, 2.5]]
+    with pytest.raises(ValueError, match="no 'w' to weigh; there are x, v"):
+        weights(["x", "v"], {"w": 1.0}, 0.5)
+
+
+@pytest.mark.parametrize("frequency", [0.5, 3.0])
+def test_a_notch_is_its_formula(frequency: float):
+    """(s² + 2 d w s + w²)/(s² + 2 D w s + w²): d/D at its own frequency, 1 far below and above it."""
+    depth, width = 0.05, 0.6
+    notch, w = notch_filter(frequency, depth, width), 2 * math.pi * frequency
+    for omega in (1e-6 * w, 0.3 * w, w, 2.5 * w, 1e6 * w):
+        s = 1j * omega
+        expected = (s * s + 2 * depth * w * s + w * w) / (s * s + 2 * width * w * s + w * w)
+        assert complex(notch.response(np.array([omega]))[0, 0, 0]) == pytest.approx(expected, rel=64 * EPS)
+
+
+def servo(gain: float) -> StateSpace:
+    """gain/(s + 1)."""
+    return StateSpace(np.array([[-1.0]]), np.array([[gain]]), np.array([[1.0]]), np.zeros((1, 1)))
+
+
+def test_the_bandwidth_ends_where_the_sensitivity_is_a_root_of_a_half():
+    """|S|² = (1 + ω²)/((1 + g)² + ω²) is a half at ω² = (1 + g)² - 2; of the frequencies that are looked at the first one beyond."""
+    loop, exact = servo(9.0), math.sqrt(98.0)
+    found, grid = bandwidth(loop, 0.0), loop.frequencies()
+    assert found == grid[np.searchsorted(grid, exact)] and exact <= found
+    assert bandwidth(servo(0.1), 0.0) == servo(0.1).frequencies()[0], "what never feeds back much has none"
+    late = bandwidth(loop, 0.05)
+    at = lambda w: abs(1 / (1 + 9.0 / (1j * w + 1) * np.exp(-0.05j * w)))  # noqa: E731
+    before = grid[np.searchsorted(grid, late) - 1]
+    assert at(before) <= math.sqrt(0.5) < at(late) and late != found
+
+
+@pytest.mark.parametrize("m", [1.0, 2e5])
+def test_feed_forward_is_that_of_a_mass_with_friction(m: float):
+    """1/G = m s² + d s exactly: m per acceleration, d per speed, whatever the crossover."""
+    d = 3.0 * m
+    plant = StateSpace(np.array([[0.0, 1.0], [0.0, -d / m]]), np.array([[0.0], [1 / m]]), np.array([[1.0, 0.0]]), np.zeros((1, 1)))
+    for crossover in (0.5, 20.0):
+        speed, acceleration = forward_gains(plant, crossover)
+        assert (speed, acceleration) == pytest.approx((d, m), rel=1e-9)  # d w beside m w²: a part of 1/30 squared is left to roundings
+
+
+@pytest.mark.parametrize(("kinds", "sign"), [((), 1.0), (("ki",), -1.0), (("kd",), 1.0), (("ki", "kd"), 1.0)])
+def test_a_shaped_controller_crosses_where_it_is_told(kinds: tuple[str, ...], sign: float):
+    """|C G| = 1 at ω; zeros at ω/6 and ω/2.5, the derivative filtered at 10 ω."""
+    omega, plant = 3.0, servo(0.25)
+    numbers = shaped(kinds, omega, plant, sign)
+    kp, ki, kd = (numbers.get(key, 0.0) for key in ("kp", "ki", "kd"))
+    s = 1j * omega
+    C = kp + ki / s + (kd * s / (numbers["filter"] * s + 1) if kd else 0.0)
+    assert abs(C * 0.25 / (s + 1)) == pytest.approx(1.0, rel=64 * EPS) and math.copysign(1.0, kp) == sign
+    assert (ki, kd) == pytest.approx((kp * omega / 6 if "ki" in kinds else 0.0, kp * 2.5 / omega if kd else 0.0), rel=8 * EPS)
+    assert not kd or numbers["filter"] == pytest.approx(1 / (10 * omega))
