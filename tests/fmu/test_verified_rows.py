@@ -1,8 +1,12 @@
 """Which rows `kinetree verify` compares where two integrations locate the same event a little apart."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from kinetree.scripts.fmi.sensitivity import HOST_SOLVER, STEPS_ADD_UP, own_bound
 from kinetree.scripts.fmi.verify import clear_of_events
 
 ROWS = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
@@ -22,3 +26,14 @@ def test_an_event_that_one_side_missed_hides_nothing():
     """What the other side has nowhere near is a deviation in every row behind it."""
     clear, apart = clear_of_events(ROWS, np.array([0.0]), np.array([0.0, 0.25, 0.399]))
     assert clear.all() and apart == 0.0
+
+
+@pytest.mark.parametrize("integrator", ["auto", "radau", "tsit5"])
+def test_tolerances_let_pass_what_the_motion_makes_of_them(integrator: str):
+    """Where errors choose the steps, a bound is the tolerance as often as errors of steps may add up, times the response to a change."""
+    twin: Any = SimpleNamespace(unit=SimpleNamespace(run=SimpleNamespace(integrator=integrator, relative=1e-6)))
+    bounds = [own_bound(twin, 5.0, response, None) for response in (1e3, 1e4)]  # type: ignore[arg-type]
+    assert bounds == pytest.approx([STEPS_ADD_UP * 1e-6 * 1e3, STEPS_ADD_UP * 1e-6 * 1e4]) and min(bounds) > HOST_SOLVER
+    twin.unit.run.relative = 1e-7
+    assert own_bound(twin, 5.0, 1e4, None) == pytest.approx(bounds[0])  # type: ignore[arg-type]
+    assert own_bound(twin, 5.0, 0.0, None) == HOST_SOLVER, "what a host's own solver is taken at, at least"  # type: ignore[arg-type]

@@ -123,6 +123,22 @@ def test_no_step_passes_a_hard_limit(name):
     assert error < (0.05 if name == "semi-implicit" else 1e-6)
 
 
+@pytest.mark.parametrize("off", [1e-11, -1e-11])
+@pytest.mark.parametrize("name", FIXED)
+def test_no_rest_of_rounding_is_a_step_of_its_own(name, off):
+    """A hard limit that lies a rounding beside the end of a fixed step is that end: as many steps as to the end itself, and none beyond."""
+    counts = []
+    for part in (0.0, off):
+        mem = started(name)
+        mem[HARD] = 1.0
+        limit = (8.0 + part) * mem[controller.H_GIVEN]
+        while time_of(mem) < limit:
+            steps(name, mem, 1, limit=limit)
+        assert time_of(mem) == limit
+        counts.append(mem[STEPS])
+    assert counts[0] == counts[1] > 0
+
+
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in FIXED])
 def test_limits_do_not_spoil_the_step_size(name):
     """With limits every 0.25, a method that forgot its step at each limit would pay twice."""
@@ -181,4 +197,4 @@ def test_no_step_allocates(name):
     for times in (np.array([0.05]), np.linspace(0.01, 5.0, 100)):
         run(name, case, times, mem)
         counts.append(allocations(lambda times=times: run(name, case, times, mem), 1))
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1] > 0

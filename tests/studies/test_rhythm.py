@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from loop_text import SCENARIO
@@ -16,7 +17,7 @@ from kinetree.scripts.hil import clock
 from kinetree.scripts.hil.controller import Controller
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Injected, Record
-from kinetree.scripts.hil.rhythm import library
+from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import read_scenario
 
 
@@ -70,6 +71,27 @@ def test_a_run_is_what_its_ages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert min(record.computing) > 0.0 and min(record.trips) > 0.0 and min(record.lateness) >= 0.0
     assert record.misses == sum(late + took > 0.005 for late, took in zip(record.lateness, record.computing, strict=True))
     assert any("runs in Python" in note for note in record.notes) == (how == "Python")
+
+
+@pytest.mark.parametrize("how", ["C", "Python"])
+def test_a_loop_that_only_waits_tells_how_late_every_step_begins(monkeypatch: pytest.MonkeyPatch, how: str):
+    """By a clock of its own, whose waits end 2^-k s late: deadlines stay a step apart whatever came late before them."""
+    asked: list[float] = []
+    late = [2.0**-k for k in range(4, 9)]
+
+    def wait(deadline: float) -> float:
+        asked.append(deadline)
+        return deadline + late[len(asked) - 1]
+
+    if how == "Python":
+        monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda: 8.0))
+        monkeypatch.setattr(clock, "wait_until", lambda deadline: (wait(deadline), 0.0))
+        assert clock.bare_loop(0.25, 5) == late
+    else:
+        loop = SimpleNamespace(run=SimpleNamespace(step=0.25, spin=0.0), loaded=SimpleNamespace())
+        loop.loaded.rhythm_wait = lambda deadline, spin, gap: wait(deadline) if deadline else 8.0
+        assert Rhythm.bare(loop, 5) == late  # type: ignore[arg-type]
+    assert asked == [8.25 + 0.25 * k for k in range(5)]
 
 
 @compiled

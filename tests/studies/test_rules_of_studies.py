@@ -1,17 +1,23 @@
 """Rules that studies and runs in the loop count by, at their bounds: what has settled, how far a worst case is looked for, whose command holds."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.drive_description import drive_description
+from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.profile import slope_at, value_at
 from kinetree.scripts.hil.frame import MOST, Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Record, apply
+from kinetree.scripts.hil.scenario import Channel
 from kinetree.scripts.studies.samplers import Distribution
-from kinetree.scripts.studies.stabilisation import row, settling, table
+from kinetree.scripts.studies.stabilisation import read_comparison, row, settling, table
+from kinetree.scripts.studies.supports_file import read_supports
 from kinetree.scripts.studies.worst_case import bounds, sign_of
 
 TIME = np.arange(0.0, 4.25, 0.25)
@@ -63,6 +69,22 @@ def test_the_table_of_ways_has_thousandths_and_says_what_did_not_settle():
          "speed [m/s]: at the end", "speed: settled after", "energy [J]"],
         ["a", "500", "121.3", "0", "1.50 s", "2.5", "0.6063", "2.5", "not", "1002"],
     ]  # fmt: skip
+
+
+def test_files_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
+    """Numbers of a study of supports, a comparison of ways, a channel and drives that nobody gave: those of the heads of the files."""
+    (tmp_path / "s.toml").write_text('mechanism = "lib:x"\nsupports = ["a"]\nhold = ["x"]\n[ground]\nbedding = 1e8\n[vary]\nbedding = [1e7]\n')
+    stands = read_supports(tmp_path / "s.toml")
+    ground = stands.ground
+    assert (ground.damping, ground.footprint, ground.bearing, ground.hardening) == (1e6, 0.25, None, 0.0)
+    assert (stands.between, stands.band, stands.corner) == ([0.0, 1.0], 2e-4, "")
+    (tmp_path / "w.toml").write_text('mechanism = "lib:x"\nhold = ["x"]\nband = 0.5\n[ways.a]\n')
+    compared = read_comparison(tmp_path / "w.toml")
+    assert (compared.samples, compared.seed, compared.settings, compared.until) == (32, 0, {}, "")
+    assert Channel() == Channel(0.0, 0.0, 0.0, 0), "nothing is late or lost"
+    for horizon, interval in ((0.0, 0.01), (0.002, 0.002)):
+        made = drive_description(Drive(Cylinder(), Valve()), horizon=horizon)
+        assert made["run"] == {"stop_time": 1.0, "output_step": interval} and made["parameters"]["horizon"]["value"] == horizon
 
 
 def test_the_worst_is_looked_for_within_three_deviations():
