@@ -1,6 +1,8 @@
 """Rest, sliding and parting: contacts that stay closed, against closed forms; what rigid bodies cannot answer is refused."""
 
 import math
+from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from contacts import G, bead_on_a_dome, feet, plane_block, system
 from kinetree.models import load
 from kinetree.models.description.errors import ModelError
 from kinetree.models.run.status import EvaluationError
+from kinetree.models.trace.kernels import PlainKernels
+from kinetree.solvers.contacts.rows import OPEN, SLIDE, STICK
 
 LOADS = {"left_load": "left.force", "right_load": "right.force", "left_drag": "left.friction", "left_state": "left.state"}
 TABLE = {"mass": 1.0, "inertia": [1, 1, 1, 0, 0, 0]}
@@ -298,3 +302,18 @@ def test_what_runs_alone_know_is_refused():
         made.simulate(stop_time=0.1, method="CBM")
     with pytest.raises(ModelError, match="auto or DEC"):
         system(plane_block(0.4, 0.2, (0, 0.1, 0)), contacts=feet(0.4, 0.2), run={"method": "CBM"})
+
+
+def test_guards_name_the_margins_that_they_show():
+    """Open, closed without friction, sticking and sliding contacts, in every order: of a margin its own number, of a gap or a slip none."""
+    margin_at = PlainKernels(symbolic=False).kernel("contacts.forces", "margin_at")
+    kinds = {"open": (OPEN, 3), "bare": (SLIDE, 1), "sticks": (STICK, 3), "slides": (SLIDE, 3)}
+    for order in permutations(kinds):
+        modes, rows = zip(*(kinds[name] for name in order), strict=True)
+        guards = np.arange(10, 18)
+        model = SimpleNamespace(c_law=np.zeros(4), c_row=np.cumsum((0, *rows)), c_guard=guards)
+        ws = SimpleNamespace(c_mode=np.array(modes, dtype=float))
+        for k, name in enumerate(order):
+            shown = [margin_at(model, ws, register) for register in guards[2 * k : 2 * k + 2]]
+            assert shown == [2 * k if name != "open" else -1, 2 * k + 1 if name == "sticks" else -1], (order, name)
+        assert margin_at(model, ws, 9) == -1
