@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.drive import Drive
 from kinetree.scripts.cosim.drive_description import drive_description
 from kinetree.scripts.cosim.oil import Cylinder, Valve
 from kinetree.scripts.cosim.profile import slope_at, value_at
+from kinetree.scripts.cosim.scenario import read_scenario
 from kinetree.scripts.hil.frame import MOST, Frame, unpacked
 from kinetree.scripts.hil.loop import Arrivals, Record, apply
 from kinetree.scripts.hil.scenario import Channel
+from kinetree.scripts.studies.optimise_file import Variable, read_task
 from kinetree.scripts.studies.samplers import Distribution
 from kinetree.scripts.studies.stabilisation import read_comparison, row, settling, table
+from kinetree.scripts.studies.study import read_study
 from kinetree.scripts.studies.supports_file import read_supports
 from kinetree.scripts.studies.worst_case import bounds, sign_of
 
@@ -85,6 +89,25 @@ def test_files_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
     for horizon, interval in ((0.0, 0.01), (0.002, 0.002)):
         made = drive_description(Drive(Cylinder(), Valve()), horizon=horizon)
         assert made["run"] == {"stop_time": 1.0, "output_step": interval} and made["parameters"]["horizon"]["value"] == horizon
+
+
+def test_scenarios_and_searches_take_what_their_heads_say_where_they_say_nothing(tmp_path: Path):
+    """A second in steps of a hundredth, wires that carry what they carry; one search from its start over the worst of all; a hundred drawn cases."""
+    (tmp_path / "s.toml").write_text('step_control = {}\n[units.a]\nfmu = "a.fmu"\n[[wires]]\nfrom = "a.y"\nto = "a.u"\n')
+    coupled = read_scenario(str(tmp_path / "s.toml"))
+    assert (coupled.stop_time, coupled.step_size, coupled.scheme, coupled.extrapolation) == (1.0, 0.01, "held", 0)
+    (wire,) = coupled.connections
+    assert (wire.factor, wire.offset, wire.mean, wire.hold, wire.slope, wire.bond) == (1.0, 0.0, False, False, "", "")
+    assert coupled.control == ControlSpec(0.01, None, None)
+    (tmp_path / "o.toml").write_text(
+        'mechanism = "lib:pendulum"\n[optimize.variables]\nl = { from = 1, to = 3 }\n[optimize.measures]\n"max(phi)" = 1.0\n'
+    )
+    task = read_task(tmp_path / "o.toml")
+    assert (task.method, task.multistart, task.seed, task.over, task.iterations, task.pareto) == ("slsqp", 0, 0, "worst", 200, 0)
+    assert task.scenarios == [{}] and task.variables["l"] == Variable(1.0, 3.0, 2.0, False), "from the middle, as described"
+    (tmp_path / "v.toml").write_text('mechanism = "lib:pendulum"\ncombine = "latin"\nrest = ["growth"]\n[vary]\nl = { uniform = [1, 2] }\n')
+    study = read_study(tmp_path / "v.toml")
+    assert (study.count(), study.samples, study.seed) == (100, 100, 0)
 
 
 def test_the_worst_is_looked_for_within_three_deviations():
