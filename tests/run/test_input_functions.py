@@ -70,6 +70,23 @@ def test_pulses_between_the_samples_are_told():
     assert MASS * result["der(x)"][-1] == pytest.approx(0.1, rel=1e-8)
 
 
+@pytest.mark.parametrize("jumps", [(0.5,), (0.25, 0.75), (0.25, 0.5, 0.75)])
+def test_between_jumps_that_are_told_a_polynomial_is_one_piece(jumps: tuple[float, ...]):
+    """Each piece reads the function on its own side of a jump alone, and jumps at the ends of the interval part nothing."""
+    side = lambda t: sum(t >= jump for jump in jumps)  # noqa: E731
+    asked: list[float] = []
+    sampled = Sampled("push", Signal(lambda t: (asked.append(t), side(t) * (1.0 + 2.0 * t) - 7.0 * t)[1], (0.0, *jumps, 1.0)), 1e-9)
+    pieces = sampled.pieces(0.0, 1.0)
+    assert [(piece.begin, piece.end) for piece in pieces] == [
+        (pytest.approx(a, abs=1e-11), pytest.approx(b, abs=1e-11)) for a, b in zip((0.0, *jumps), (*jumps, 1.0), strict=True)
+    ]
+    assert len(asked) == len(pieces) * (len(NODES) + len(TESTS)), "nothing is halved"
+    for number, piece in enumerate(pieces):
+        value, slope, *bends = piece.coefficients
+        assert slope == pytest.approx(2.0 * number - 7.0, abs=1e-9) and np.abs(bends).max() < 1e-7  # rounding over powers of a quarter
+        assert value == pytest.approx(number + (2.0 * number - 7.0) * piece.begin, abs=1e-11)
+
+
 def test_what_cannot_be_followed_is_refused():
     noise = np.random.default_rng(1)
     with pytest.raises(ValueError, match="'push' is too rough"):
