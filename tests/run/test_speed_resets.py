@@ -6,6 +6,7 @@ from instants import at, instants
 from random_descriptions import random_description
 
 from kinetree.models import load
+from kinetree.models.compilation.set_speeds import set_speeds
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.run.status import EvaluationError
 
@@ -227,3 +228,14 @@ def test_a_coordinate_that_is_set_in_a_loop_is_kept():
     q, u = at(found.after, system.coordinates), at(found.after, system.speeds)
     assert system.constraint_residual(0.2, q, u) < 1e-9
     assert max(abs(found.after[name] - found.before[name]) for name in "bcd") < 0.3
+
+
+@pytest.mark.parametrize(
+    ("entries", "speeds"),
+    [((0,), [0]), ((1,), [1]), ((2,), [2, 3, 4]), ((5,), [2, 3, 4]), ((6,), [5]), ((7,), [0]), ((9,), [2]), ((12,), [5]), ((13,), []), ((-1,), []),
+     ((6, 3, 7), [0, 2, 3, 4, 5]), ((), [])],
+)  # fmt: skip
+def test_what_is_set_names_its_speeds(entries: tuple[int, ...], speeds: list[int]):
+    """Two hinges of one body, a ball joint, a slide: seven coordinates, six speeds, states; quaternions count as a whole, all else by itself."""
+    joints = {"q_at": [0, 0, 2, 6, 7], "u_at": [0, 0, 2, 5, 6], "u_q": [0, 1, -1, -1, -1, 6], "u_body": [1, 1, 2, 2, 2, 3]}
+    assert set_speeds([(entry, 0, 0) for entry in entries], joints) == speeds
