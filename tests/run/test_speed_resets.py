@@ -230,6 +230,20 @@ def test_a_coordinate_that_is_set_in_a_loop_is_kept():
     assert max(abs(found.after[name] - found.before[name]) for name in "bcd") < 0.3
 
 
+def test_quaternions_become_unit_ones_however_long_they_are_given():
+    """As the start of a run and as what an event sets: the body at rest keeps the orientation that they name."""
+    body = {"mass": 1.0, "inertia": [0.5, 0.7, 0.9, 0, 0, 0]}
+    names = ("J.qw", "J.qx", "J.qy", "J.qz")
+    d = {
+        "format": "kinetree/1", "gravity": [0, 0, 0], "bodies": {"a": body},
+        "joints": {"J": {"child": "a", "type": "spherical", "start": [0, 0, 6, -8]}},
+        "events": {"turn": {"when": "t > 0.2", "set": dict(zip(names, [3, 0, 4, 0], strict=True))}},
+    }  # fmt: skip
+    found = load(d).compile().simulate(0.4, output_step=0.1).array(names)
+    for row, expected in ((0, [0.0, 0.0, 0.6, -0.8]), (1, [0.0, 0.0, 0.6, -0.8]), (-1, [0.6, 0.0, 0.8, 0.0])):
+        assert found[row] == pytest.approx(expected, abs=8 * np.finfo(float).eps)
+
+
 @pytest.mark.parametrize(
     ("entries", "speeds"),
     [((0,), [0]), ((1,), [1]), ((2,), [2, 3, 4]), ((5,), [2, 3, 4]), ((6,), [5]), ((7,), [0]), ((9,), [2]), ((12,), [5]), ((13,), []), ((-1,), []),
