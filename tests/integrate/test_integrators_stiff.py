@@ -38,6 +38,13 @@ def test_jacobian_and_factors_are_kept_where_they_can_be():
     assert result.jacobians < 0.3 * result.steps and result.factorisations < 0.6 * result.steps
 
 
+@pytest.mark.parametrize("case, small", [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)], ids=lambda x: getattr(x, "name", ""))
+def test_a_jacobian_is_renewed_before_iterations_fail(case, small):
+    """Where convergence slows down, not only where it stops: on solutions that are smooth but for a few turns not one step in fifty is lost."""
+    result = run("radau", case, np.array([case.stop]), memory("radau", case, 1e-7, small * 1e-7))
+    assert result.rejected < 0.02 * result.steps and result.jacobians < 0.5 * result.steps
+
+
 @pytest.mark.parametrize("name", ["adams", "rk45"])
 def test_arenstorf_orbit_closes(name):
     case = ARENSTORF_ORBIT
