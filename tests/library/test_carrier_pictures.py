@@ -76,7 +76,8 @@ def test_motion_is_drawn_as_deviations_in_mrad_and_loads_in_kilonewton(drawn: li
         told = histories(axes)
         assert told["one system"] == pytest.approx(list(exact * TIME), abs=1e3 * 4 * EPS)  # differences of numbers about 1, in thousandths
         assert told["coupled FMUs"] == pytest.approx(list(coupled * TIME), abs=1e3 * 8 * EPS)
-    assert (slew.get_ylabel(), luff.get_ylabel()) == ("slew, deviation [mrad]", "luff, deviation [mrad]")
+    assert [axes.get_ylabel() for axes in drawn[0].axes] == ["slew, deviation [mrad]", "luff, deviation [mrad]", "load [kN]"]
+    assert [axes.get_xlabel() for axes in drawn[0].axes] == ["", "", "time [s]"]
     told = histories(loads)
     assert [told[f"jack {name.replace('_', ' ')}"] for name in JACKS] == [list(k + TIME) for k in range(len(JACKS))]
     assert told["all wheels (lifted)" if lifted else "all wheels"] == pytest.approx(list((0.0 if lifted else 0.5 * len(WHEELS)) * TIME))
@@ -98,6 +99,8 @@ def test_drives_are_drawn_in_bar_percent_and_joule_with_room_for_their_names(dra
         assert histories(spools)[label] == pytest.approx(list(k - TIME), rel=4 * EPS)
     told = {"taken from the supply": 7.0, "the same in one system": 3.0, "work of the drives in one system": 2.0}
     assert histories(energies) == {name: list(slope * TIME) for name, slope in told.items()}
+    assert [axes.get_ylabel() for axes in drawn[0].axes] == ["pressure [bar]", "spool [%]", "energy [J]"]
+    assert [axes.get_xlabel() for axes in drawn[0].axes] == ["", "", "time [s]"] and all(axes.get_legend() for axes in drawn[0].axes)
     margin = 0.05  # of what is shown, on both sides, as matplotlib has it
     for axes, low, high in ((pressures, 0.0, 8.0), (spools, -2.0, 2.0)):
         bottom, top = low - margin * (high - low), high + margin * (high - low)
@@ -179,7 +182,8 @@ def test_boxes_have_six_faces_about_their_middle(monkeypatch: pytest.MonkeyPatch
         lambda modules, **settings: (asked.append((modules, settings)), (result, {"base": (size, middle), "module2": (size, middle)}))[1],
     )
     monkeypatch.setattr(pictures, "poses", lambda result, names, t: {"base": here()["base"], "module2": (np.array([4.0, -2.0, t]), UPRIGHT)})
-    monkeypatch.setattr(pictures, "stand", lambda axes, here: None)
+    standing: list[Any] = []
+    monkeypatch.setattr(pictures, "stand", lambda axes, here: standing.append((axes, sorted(here))))
     boxes: list[Any] = []
     monkeypatch.setattr(pictures, "faces", lambda axes, polygons, colour, layer: boxes.append((polygons, colour, layer)))
     pictures.draw_carrier(Path("a.png"), 2, (0.25, 0.5, 1.3), height=1.0)
@@ -193,6 +197,7 @@ def test_boxes_have_six_faces_about_their_middle(monkeypatch: pytest.MonkeyPatch
             assert np.abs(face) == pytest.approx(1.0, rel=64 * EPS) and np.abs(face - np.roll(face, 1, axis=0)).sum(axis=1) == pytest.approx(2.0)
         kind = "module" if k % 2 else "base"
         assert colour == pictures.COLOURS[kind] and layer == pytest.approx(pictures.LAYERS[kind] + 0.01 * float(place @ pictures.VIEW))
+    assert standing == [(axes, ["base", "module2"]) for axes in drawn[0].axes], "ground, wheels, jacks and cylinders in every one"
     assert [axes.get_title() for axes in drawn[0].axes] == ["0.25 s: at rest on the jacks", "0.50 s: swing 1", "1.30 s: travel 1"]
     assert all((axes.elev, axes.azim) == (pictures.ELEVATION, pictures.AZIMUTH) and not axes.axison for axes in drawn[0].axes)
     low, high = np.array([axes.get_w_lims() for axes in drawn[0].axes]).reshape(3, 3, 2).transpose(2, 0, 1)
