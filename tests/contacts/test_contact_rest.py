@@ -317,3 +317,22 @@ def test_guards_name_the_margins_that_they_show():
             shown = [margin_at(model, ws, register) for register in guards[2 * k : 2 * k + 2]]
             assert shown == [2 * k if name != "open" else -1, 2 * k + 1 if name == "sticks" else -1], (order, name)
         assert margin_at(model, ws, 9) == -1
+
+
+@pytest.mark.parametrize(
+    ("margin", "which", "mode", "gives"),
+    [(-0.25, 3, STICK, False), (-0.125, 3, SLIDE, True), (0.5, 3, SLIDE, True), (-0.125, 2, OPEN, True), (-0.25, 2, STICK, False)],
+)
+def test_what_gives_way_slides_against_the_friction_that_held_it(margin: float, which: int, mode: int, gives: bool):
+    """The second contact of two, held by 5 N of friction along (0.6, 0.8): within the noise of its margin it opens, or slides the other way."""
+    give_way = PlainKernels(symbolic=False).kernel("contacts.forces", "give_way")
+    model = SimpleNamespace(c_row=np.array([0, 1, 4]))
+    ws = SimpleNamespace(
+        c_margin=np.full(4, -1.0), c_mode=np.array([SLIDE, STICK], dtype=float), c_dir=np.zeros(4), c_lam=np.array([9.0, 7.0, 3.0, 4.0])
+    )
+    ws.c_margin[which] = margin
+    assert give_way(model, ws, which, 0.125) == gives and ws.c_mode.tolist() == [SLIDE, mode]
+    assert ws.c_dir == pytest.approx([0.0, 0.0, -0.6, -0.8] if mode == SLIDE else [0.0] * 4)
+    if mode == SLIDE:
+        ws.c_lam[2:], ws.c_mode[1] = 0.0, STICK
+        assert not give_way(model, ws, which, 0.125) and ws.c_mode[1] == STICK, "nothing held it: it has no way to slide"

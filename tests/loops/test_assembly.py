@@ -188,6 +188,17 @@ def test_massless_slider_on_a_gear():
     assert result["y"][-1] == pytest.approx(2.0 * (1.0 + 0.5), rel=1e-9)
 
 
+def test_massless_sliders_side_by_side():
+    """Each has a gear of its own: 3 kg feel twice the one force and three times the other, 2*1.5 + 3*1 N."""
+    d = geared(2.0, 1.5)
+    d["bodies"]["n"] = {"mass": 0}
+    d["joints"]["l"] = {"child": "n", "type": "prismatic", "axis": "x", "coordinates": ["z"]}
+    d["couplings"]["d"] = {"value": "z - 3*x"}
+    d["forces"]["pull"] = {"coordinate": "z", "value": 1.0}
+    system = load(d).compile()
+    assert system.accelerations(0.0, *system.start()) == pytest.approx([2.0, 4.0, 6.0], rel=1e-11)
+
+
 def test_a_set_speed_is_not_spoilt_by_borrowed_inertia():
     """Projection in the metric of the masses alone: the speed of the mass stays, the slider follows it."""
     system = load(geared()).compile()

@@ -1,13 +1,15 @@
 """Formulas behind the designs of controllers, each beside what mathematics has for it."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kinetree.models.analysis.frequency import StateSpace
+from kinetree.scripts.studies import designs
 from kinetree.scripts.studies.lqg import diffused, weights
-from kinetree.scripts.studies.tuning import bandwidth, forward_gains, notch_filter, shaped
+from kinetree.scripts.studies.tuning import Tuned, bandwidth, forward_gains, notch_filter, shaped
 
 EPS = float(np.finfo(float).eps)
 
@@ -76,3 +78,31 @@ def test_a_shaped_controller_crosses_where_it_is_told(kinds: tuple[str, ...], si
     assert abs(C * 0.25 / (s + 1)) == pytest.approx(1.0, rel=64 * EPS) and math.copysign(1.0, kp) == sign
     assert (ki, kd) == pytest.approx((kp * omega / 6 if "ki" in kinds else 0.0, kp * 2.5 / omega if kd else 0.0), rel=8 * EPS)
     assert not kd or numbers["filter"] == pytest.approx(1 / (10 * omega))
+
+
+@pytest.mark.parametrize(
+    ("count", "crossovers", "rounds"), [(1, (4.0, 2.0), 1), (2, (2.0, 1.0009, 1.0), 3), (3, (2.0, 1.0, 1.0), 3), (2, (1.0, 2.0) * 4, 8)]
+)
+def test_loops_are_tuned_anew_until_they_stay(monkeypatch: pytest.MonkeyPatch, count: int, crossovers: tuple[float, ...], rounds: int):
+    """A single loop once; several in turns, each with the others closed, until no crossover moves by a thousandth, eight times at most."""
+    asked: list[int] = []
+    seen: list[list[int]] = []
+
+    def tuned(plant: object, table: dict, scenario: object, before: Tuned | None) -> Tuned:
+        asked.append(table["number"])
+        return Tuned({"kp": 1.0}, crossovers[(len(asked) - 1) // count], None, 0.0, 0.0)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(designs, "loop_of", tuned)
+    monkeypatch.setattr(designs, "alone", lambda whole, scenario, closed, k: seen.append(sorted(closed)) or SimpleNamespace(then=lambda C: None))
+    monkeypatch.setattr(designs, "margins", lambda loop: "told at last")
+    monkeypatch.setattr(designs, "held", lambda plant, period, late: None)
+    loops = [{"number": k, "command": f"u{k}", "measure": f"y{k}"} for k in range(count)]
+    scenario = SimpleNamespace(loops=loops, commands=[], measures=[], forward=False, step=0.01, path="s.toml")
+    found = SimpleNamespace(scenario=scenario, loops=[])
+    linear = SimpleNamespace(part=lambda commands, measures: SimpleNamespace(moving=lambda: None))
+    designs.tune_loops(found, linear, {"period": 0.01, "delay": 0.0})  # type: ignore[arg-type]
+    assert asked == list(range(count)) * rounds
+    assert seen[:count] == [list(range(k)) for k in range(count)] and all(each == list(range(count)) for each in seen[count:])
+    assert [(table["number"], each.margins, each.crossover, forward) for table, each, forward in found.loops] == [
+        (k, "told at last", crossovers[rounds - 1], None) for k in range(count)
+    ]

@@ -9,6 +9,7 @@ from random_descriptions import random_body, unit, vector
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
+from kinetree.models.compilation.merging import words
 from kinetree.models.system.variants import system_of
 
 MOVING = ("revolute", "prismatic", "universal", "spherical", "screw")
@@ -215,3 +216,9 @@ def test_library(name: str):
     one, own = (each.simulate(stop_time=stop, output_step=stop / 10, tolerance=1e-9) for each in (load(f"lib:{name}").compile(), own))
     for column in set(own.names) - {"solver_steps", "energy_residual", "constraint_residual"}:
         assert one[column] == pytest.approx(own[column], abs=2e-6 * max(1.0, np.abs(own[column]).max())), column
+
+
+def test_every_name_in_a_law_counts_as_mentioned():
+    """Whole, quoted, and the beginnings of what has dots: a body that a law names stays a body of its own."""
+    assert set(words("2*max(lift.oil.pressure, 'left leg') - q")) >= {"lift", "lift.oil", "lift.oil.pressure", "left leg", "q", "max"}
+    assert set(words({"of": ["a", ("b.c",)]})) >= {"of", "a", "b", "b.c"}
