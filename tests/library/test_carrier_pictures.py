@@ -155,6 +155,8 @@ def test_wheels_jacks_and_cylinders_are_where_the_bodies_carry_them(monkeypatch:
     pictures.stand(axes, here())
     (ground, lowest), *rims = polygons
     assert lowest == 0.0 and not ground[:, 2].any() and ground[:, 0].max() >= 8.0 and len(rims) == len(WHEELS)
+    assert ground[[0, 2]].sum(axis=0) == pytest.approx(ground[[1, 3]].sum(axis=0))
+    assert np.unique(ground[:, 0]).size == np.unique(ground[:, 1]).size == 2, "a rectangle along the axes"
     base, turn = here()["base"]
     for (x, y), (rim, layer) in zip(WHEELS.values(), rims, strict=True):
         own = (rim - base) @ turn - np.array([x, y, -0.7])

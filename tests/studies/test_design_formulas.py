@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kinetree.models.analysis.frequency import StateSpace
+from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.scripts.studies import designs
 from kinetree.scripts.studies.lqg import diffused, weights
-from kinetree.scripts.studies.tuning import Tuned, bandwidth, forward_gains, notch_filter, shaped
+from kinetree.scripts.studies.tuning import Tuned, bandwidth, forward_gains, keeps, notch_filter, shaped
 
 EPS = float(np.finfo(float).eps)
 
@@ -106,3 +106,14 @@ def test_loops_are_tuned_anew_until_they_stay(monkeypatch: pytest.MonkeyPatch, c
     assert [(table["number"], each.margins, each.crossover, forward) for table, each, forward in found.loops] == [
         (k, "told at last", crossovers[rounds - 1], None) for k in range(count)
     ]
+
+
+@pytest.mark.parametrize(("phase", "gain", "modulus"), [(45.0, 2.0, 0.5), (60.0, 3.0, 0.25)])
+def test_margins_are_kept_within_a_hundredth(phase: float, gain: float, modulus: float):
+    """What closing the other loops takes from margins, up to 1 % of each, still is what was asked for; without leave nothing is."""
+    wanted = {"phase": phase, "gain": gain, "modulus": modulus}
+    for part, kept in ((1.0, True), (0.992, True), (0.988, False)):
+        for key in ("phase", "gain", "modulus"):
+            have = wanted | {key: part * wanted[key]}
+            found = Margins(True, have["gain"], 1.0, 0.0, have["phase"], 1.0, 1.0, have["modulus"], 1.0, 1.0)
+            assert keeps(found, wanted) == kept and keeps(found, wanted, 0.0) == (part == 1.0), (key, part)
