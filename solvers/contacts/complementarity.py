@@ -18,6 +18,7 @@ STICKS, SLIPS = 1.0, 2.0  # ws.c_rub
 PROXIMAL, REPEATS = 1e-8, 3  # part of the diagonal that holds the last forces; its error falls by this factor per repeat in regular systems
 TIGHT = 1e-11  # relative to the largest force or the largest motion: less contradicts nothing
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
+DEPENDENT = 1e-8  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as little as PROXIMAL
 TURNED = 1e-12  # change of a direction of slip that counts as none
 AT_ONCE, ROUNDS = 12, 200
 SWEEPS, SETTLED = 20000, 1e-14
@@ -77,16 +78,68 @@ def fill(model, ws, count, top):
             ws.c_h[i * width + count] = ws.c_base[k]
         if model.c_row[k + 1] - model.c_row[k] == 3:
             idle = ws.c_mu[k] == 0.0 or (ws.c_hold[k] != 1.0 and ws.c_base[k] == 0.0)
-            if ws.c_rub[k] == STICKS and not idle:
-                fill_row(ws, i + 1, count, n, top)
-                fill_row(ws, i + 2, count, n, top)
-            elif ws.c_forced[k] == 0.0 and not idle:
-                fill_slip(ws, k, i, count, n, top)
-            else:
+            if ws.c_forced[k] == 1.0 or idle:
                 for c in range(2):
                     t = i + 1 + c
                     ws.c_h[t * width + t] = 1.0
                     ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
+            else:
+                ways, x, y = ways_of(ws, k, model.c_row[k], n, top)
+                if ways == 2 and ws.c_rub[k] == STICKS:
+                    fill_row(ws, i + 1, count, n, top)
+                    fill_row(ws, i + 2, count, n, top)
+                elif ways == 2:
+                    fill_slip(ws, k, i, count, n, top)
+                else:
+                    fill_along(ws, k, i, count, n, ways, x, y)
+
+
+@kernel
+def ways_of(ws, k, r, n, top):
+    """Directions that the slip of contact k has while its gap, row r, holds: how many, and the one where there is one.
+
+    They are those in which something is left of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve crosses the plane of touch.
+    """
+    g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
+    b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
+    if ws.c_hold[k] != 1.0 or not g > NOTHING * top:
+        return 2, 0.0, 0.0
+    nothing = DEPENDENT * (a + c)
+    a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g
+    b -= 0.5 * (ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 2] + ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 1]) / g
+    c -= ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 2] / g
+    mean, half = 0.5 * (a + c), 0.5 * (a - c)
+    spread = math.hypot(half, b)
+    if mean - spread > nothing:
+        return 2, 0.0, 0.0
+    if not mean + spread > nothing:
+        return 0, 0.0, 0.0
+    x, y = (half + spread, b) if half > 0.0 else (b, spread - half)
+    size = math.hypot(x, y)
+    return 1, x / size, y / size
+
+
+@kernel
+def fill_along(ws, k, i, count, n, ways, x, y):
+    """Friction of a contact that can slip along (x, y) only, or not at all: none acts across the way, as nothing tends to slip there."""
+    width, r = count + 1, int(ws.c_at[i]) + 1
+    first, second = (i + 1) * width, (i + 2) * width
+    ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
+    if ways == 0:
+        ws.c_rub[k] = STICKS
+        ws.c_h[first + i + 1], ws.c_h[second + i + 2] = 1.0, 1.0
+    elif ws.c_rub[k] == STICKS:
+        g = x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
+        for j in range(count):
+            s = int(ws.c_at[j])
+            ws.c_h[first + j] = (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
+        ws.c_h[first + i + 1] += PROXIMAL * x
+        ws.c_h[first + i + 2] += PROXIMAL * y
+        ws.c_h[first + count] = PROXIMAL * (x * ws.c_x[r] + y * ws.c_x[r + 1]) - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
+    else:
+        along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
+        ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
+        ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = along * x, along * y, ws.c_mu[k]
 
 
 @kernel

@@ -29,6 +29,7 @@ from kinetree.solvers.loops.response import carry
 
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
 SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
+FAINT = 1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone
 HASTE = 3.0  # for hosts that integrate themselves: as for loops
 CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
 NORMAL_FORCE, FRICTION_FORCE, IMPULSE = 0, 1, 2
@@ -51,13 +52,17 @@ def take_closed(model, ws):
 
 @kernel
 def set_direction(model, ws, k):
-    """Direction of slip: that of the velocity, or where it has just begun, or turns back within a step, the one kept."""
+    """Direction of slip: that of the velocity, or where it has just begun, or turns back within a step, the one kept.
+
+    What rounding leaves of no velocity has no direction: FAINT along the kept one outweighs it.
+    """
     r = model.c_row[k]
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = ws.c_dir[2 * k], ws.c_dir[2 * k + 1]
     if model.c_row[k + 1] - r == 3:
         x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-        size = math.hypot(x, y)
-        if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.5 * size:
+        if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.5 * math.hypot(x, y):
+            x, y = x + FAINT * ws.c_dir[2 * k], y + FAINT * ws.c_dir[2 * k + 1]
+            size = math.hypot(x, y)
             ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x / size, y / size
 
 
@@ -154,7 +159,7 @@ def measure_margins(model, ws, count):
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
                 else:
-                    slip = math.hypot(motion_of(ws, r + 1, count, n), motion_of(ws, r + 2, count, n))
+                    slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
                     ws.c_margin[2 * k + 1] = slip - SURE * motion
 
 
