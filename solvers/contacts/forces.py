@@ -52,7 +52,7 @@ def take_closed(model, ws):
 
 @kernel
 def set_direction(model, ws, k):
-    """Direction of slip: that of the velocity, or where it has just begun, or turns back within a step, the one kept.
+    """Direction of slip: that of the velocity; where this has just begun, or turns back within a step, which an event ends, the one kept.
 
     What rounding leaves of no velocity has no direction: FAINT along the kept one outweighs it.
     """
@@ -60,7 +60,7 @@ def set_direction(model, ws, k):
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = ws.c_dir[2 * k], ws.c_dir[2 * k + 1]
     if model.c_row[k + 1] - r == 3:
         x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-        if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.5 * math.hypot(x, y):
+        if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.0:
             x, y = x + FAINT * ws.c_dir[2 * k], y + FAINT * ws.c_dir[2 * k + 1]
             size = math.hypot(x, y)
             ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x / size, y / size
