@@ -2,8 +2,8 @@
 
 For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
 at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
-find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration that stays near the last forces and needs no
-choice of rows. Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
+find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration from no forces, which finds the least ones that
+do and needs no choice of rows: forces depend on the state, not on what was evaluated before it. Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
 """
 
 import math
@@ -15,7 +15,7 @@ from kinetree.solvers.contacts.rows import SLIDE
 from kinetree.solvers.kernel import kernel
 
 STICKS, SLIPS = 1.0, 2.0  # ws.c_rub
-PROXIMAL, REPEATS = 1e-8, 3  # part of the diagonal that holds the last forces; its error falls by this factor per repeat in regular systems
+PROXIMAL, REPEATS = 1e-8, 3  # part of the diagonal that keeps forces small; its error falls by this factor per repeat in regular systems
 TIGHT = 1e-11  # relative to the largest force or the largest motion: less contradicts nothing
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
 DEPENDENT = 1e-8  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as little as PROXIMAL
@@ -58,7 +58,7 @@ def fill_row(ws, i, count, n, top):
     for j in range(count):
         ws.c_h[i * width + j] = ws.c_g[r * n + int(ws.c_at[j])] / g
     ws.c_h[i * width + i] += PROXIMAL
-    ws.c_h[i * width + count] = PROXIMAL * ws.c_x[r] - ws.c_b[r] / g
+    ws.c_h[i * width + count] = PROXIMAL * ws.c_from[r] - ws.c_b[r] / g
 
 
 @kernel
@@ -135,7 +135,7 @@ def fill_along(ws, k, i, count, n, ways, x, y):
             ws.c_h[first + j] = (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
         ws.c_h[first + i + 1] += PROXIMAL * x
         ws.c_h[first + i + 2] += PROXIMAL * y
-        ws.c_h[first + count] = PROXIMAL * (x * ws.c_x[r] + y * ws.c_x[r + 1]) - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
+        ws.c_h[first + count] = PROXIMAL * (x * ws.c_from[r] + y * ws.c_from[r + 1]) - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
     else:
         along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
         ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
@@ -193,12 +193,16 @@ def eliminate_rows(ws, count):
 @kernel
 def balance(model, ws, count, top):
     """ws.c_x for the guessed states; False where they have no solution."""
+    for i in range(count):
+        ws.c_from[int(ws.c_at[i])] = 0.0
     for _ in range(REPEATS):
         fill(model, ws, count, top)
         if not eliminate_rows(ws, count):
             return False
         for i in range(count):
-            ws.c_x[int(ws.c_at[i])] = ws.c_h[i * (count + 1) + count]
+            r = int(ws.c_at[i])
+            ws.c_x[r] = ws.c_h[i * (count + 1) + count]
+            ws.c_from[r] = ws.c_x[r]
     return True
 
 
@@ -255,7 +259,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
 
 @boundary("solve")
 def solve_contacts(model, ws):
-    """ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold, ws.c_rub and ws.c_x; NO_CONTACT_FORCE, item the contact."""
+    """ws.c_x of the rows listed from ws.c_g, ws.c_b and the first guess in ws.c_hold, ws.c_rub and ws.c_slip; NO_CONTACT_FORCE, item the contact."""
     count = list_rows(model, ws)
     top, motion = scales(ws, count, model.c_value.size)
     for turn in range(ROUNDS):

@@ -47,6 +47,8 @@ def take_closed(model, ws):
             if slides(ws, k):
                 ws.c_rub[k] = SLIPS
                 set_direction(model, ws, k)
+            elif not abs(ws.c_slip[2 * k]) + abs(ws.c_slip[2 * k + 1]) <= 2.0:  # a step that was tried too far has left no direction
+                ws.c_rub[k] = STICKS
     return list_rows(model, ws)
 
 
@@ -70,8 +72,7 @@ def set_direction(model, ws, k):
 def hold(model, ws):
     """Contact forces, and the accelerations, multipliers and reactions with them; after those without."""
     for r in range(ws.c_lam.size):
-        ws.c_x[r] = ws.c_lam[r]
-        ws.c_lam[r] = 0.0
+        ws.c_x[r], ws.c_lam[r] = 0.0, 0.0
     count = take_closed(model, ws)
     status = 0
     if count > 0:

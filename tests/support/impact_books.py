@@ -23,7 +23,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 
 Inputs = Callable[[float], dict[str, float]]
-TOUCHES = 1e-8  # m: what is nearer takes part
+TOUCHES = 1.01e-10  # m: what is nearer takes part, as in impacts, but for the roundings of the probes
 RIM = 64  # edges of a cone of friction; it is too wide by 0.12 %
 
 
