@@ -3,7 +3,8 @@
 For guessed states (held or not; sticking or slipping against a direction) the rows are linear equations. What contradicts its guess changes it, all
 at once at first, one after another later (Murty's rule of the least index), until nothing does. Should that not end, projected Gauss-Seidel sweeps
 find the states. Redundant rows, as those of four feet on a floor, are solved by a proximal iteration from no forces, which finds the least ones that
-do and needs no choice of rows: forces depend on the state, not on what was evaluated before it. Cost: the cube of the number of rows, as a rule once; with the last states as the first guess.
+do and needs no choice of rows: forces depend on the state, not on what was evaluated before it. Cost: the cube of the number of rows, as a rule
+once; with the last states as the first guess.
 """
 
 import math
@@ -84,7 +85,7 @@ def fill(model, ws, count, top):
                     ws.c_h[t * width + t] = 1.0
                     ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
             else:
-                ways, x, y = ways_of(ws, k, model.c_row[k], n, top)
+                ways, x, y = ways_of(ws, model.c_row[k], n, top) if ws.c_hold[k] == 1.0 else (2, 0.0, 0.0)
                 if ways == 2 and ws.c_rub[k] == STICKS:
                     fill_row(ws, i + 1, count, n, top)
                     fill_row(ws, i + 2, count, n, top)
@@ -95,14 +96,14 @@ def fill(model, ws, count, top):
 
 
 @kernel
-def ways_of(ws, k, r, n, top):
-    """Directions that the slip of contact k has while its gap, row r, holds: how many, and the one where there is one.
+def ways_of(ws, r, n, top):
+    """Directions that the slip of a contact has while its gap, row r, holds: how many, and the one where there is one.
 
     They are those in which something is left of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve crosses the plane of touch.
     """
     g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
     b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
-    if ws.c_hold[k] != 1.0 or not g > NOTHING * top:
+    if not g > NOTHING * top:
         return 2, 0.0, 0.0
     nothing = DEPENDENT * (a + c)
     a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g

@@ -9,7 +9,7 @@ their force). Coulomb's law with rigid bodies has no solution, or several, where
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts
+from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts, ways_of
 from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
     FRICTION,
@@ -96,6 +96,7 @@ def hold_closed(model, ws, count):
     status = gather_responses(model, ws)
     bring_back(model, ws)
     if status == 0:
+        slide_along_ways(model, ws, count)
         status = resists(model, ws)
     if status == 0:
         status = solve_contacts(model, ws)
@@ -106,6 +107,19 @@ def hold_closed(model, ws, count):
         r = int(ws.c_at[i])
         ws.c_lam[r] = ws.c_x[r]
     return let_act(model, ws, count)
+
+
+@kernel
+def slide_along_ways(model, ws, count):
+    """A sliding contact that can slip along one way only does so along that: a velocity across it is an error of the step that is tried."""
+    n = model.c_value.size
+    top, _ = scales(ws, count, n)
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
+            ways, x, y = ways_of(ws, model.c_row[k], n, top)
+            if ways == 1:
+                along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
+                ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
 
 
 @kernel

@@ -25,6 +25,7 @@ from kinetree.solvers.integrate.radau_newton import (
     KEEP_JACOBIAN,
     LAST_ACCEPTED_H,
     LAST_ERROR,
+    NOT_MEASURED,
     QUALITY,
     REAL,
     ROOT6,
@@ -72,7 +73,7 @@ def radau_restart(mem, rhs, context):
     mem[CT.ORDER] = 5.0
     mem[FACTOR_H] = 0.0
     mem[JACOBIAN_AGE] = -1.0
-    mem[QUALITY] = 1.0
+    mem[QUALITY] = NOT_MEASURED
     mem[LAST_ACCEPTED_H] = 0.0
     status = CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
     if status == 0:

@@ -32,6 +32,7 @@ FACTOR_H = CT.OWN + 2  # step the factors belong to; 0: none
 JACOBIAN_AGE = CT.OWN + 3  # 0: evaluated at T_NEW; -1: none
 LAST_ACCEPTED_H, LAST_ERROR = CT.OWN + 4, CT.OWN + 5
 KAPPA = CT.OWN + 6  # tolerance of the iteration, in units of the step's tolerance
+NOT_MEASURED = -1.0  # of QUALITY at a start: a matrix far too stiff, as where a slip begins, makes corrections small whether they converge or not
 QUALITY = CT.OWN + 7  # theta/(1 - theta) as last measured; grows while single iterations leave it unmeasured
 # P: collocation polynomial of the last step, FREE and POWER4, POWER5: what `radau_dense` adds; FORESEEN: continuation of P to the end of this step;
 # after WEIGHT two blocks of pivots
@@ -152,8 +153,8 @@ def iterate(mem, rhs, context, h):
     """Solve the collocation equations: returns (status, factor): 0 converged; -1 not converged, try h*factor; > 0 failure of the right-hand side."""
     predict(mem, h)
     last, rate, last_rate, kappa = 0.0, 1.0, 0.0, mem[KAPPA]
-    quality = max(mem[QUALITY], 2.2e-16) ** 0.8
-    if quality > TRUSTED:
+    quality, measured = max(mem[QUALITY], 2.2e-16) ** 0.8, mem[QUALITY] != NOT_MEASURED
+    if quality > TRUSTED or not measured:
         quality = 1.0
     mem[THETA] = KEEP_JACOBIAN
     for k in range(1, ITERATIONS + 1):
@@ -176,7 +177,7 @@ def iterate(mem, rhs, context, h):
             if k < ITERATIONS and foreseen >= 1.0:
                 return -1, 0.8 * min(max(foreseen, 1e-4), 20.0) ** (-1.0 / (3 + ITERATIONS - k))
         last = max(size, 2.2e-16)
-        if quality * size <= kappa:
+        if quality * size <= kappa and (measured or k > 1):
             mem[QUALITY] = quality
             return 0, 1.0
     return -1, 0.5
