@@ -249,6 +249,13 @@ def margin_at(model, ws, register):
 
 
 @kernel
+def rests(model, ws, register):
+    """Whether a guard's register shows a margin of a contact that does not slide."""
+    which = margin_at(model, ws, register)
+    return which >= 0 and int(ws.c_mode[which // 2]) == STICK
+
+
+@kernel
 def parts_slowly(model, ws, register):
     """Whether a guard shows the gap of a contact that has just parted from an impact without a bounce: no rate tells that it leaves its bound."""
     found = False

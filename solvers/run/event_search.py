@@ -27,7 +27,8 @@ BAND = 5  # values up to this count as zero when the sign is not known
 LAST_TIME, LAST_COUNT = 6, 7  # instant of the last event; successive events that came too soon
 ARM = 8  # 1: the sign is unknown and to be found right after CHECKED; LEAVING, LEFT, TOGETHER
 AT_B, AT_TRY, SLOPE_A, SLOPE_B = range(9, 13)
-GUARD_BLOCKS = 13
+UNSEEN = 13  # 1: may come and go while the state stands still, which lets steps grow
+GUARD_BLOCKS = 14
 
 LEAVING = 2.0  # the sign is known by the rate, the value is still on the bound
 TOGETHER = 3.0  # crosses within the resolution of time of another guard's crossing
@@ -37,6 +38,8 @@ DENSE_NOISE = 1e-12  # noise of a guard on the dense output, relative to its cha
 ROOT_TOLERANCE = 1e-13  # relative to the larger of |t| and the step
 HALVINGS = 50  # of an interval, in search of a point at which a guard has left its bound
 GOLDEN = 0.3819660112501051
+BEND = 0.5  # as far a guard may be from its chord in the middle of an interval, of its smallest value, or of the larger end if it crosses
+BETWEEN = 10  # halvings of an interval in which a guard bends
 DIP_STEPS = 40  # golden sections: 0.618^40 = 4e-9 of the interval
 SLOPE_STEP = 1e-4  # distance for slopes, relative to the interval
 
@@ -108,6 +111,38 @@ def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
         if sign * trial[i] > noise:
             return t
     return a
+
+
+@kernel
+def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
+    """The part of (a, b] from a on in which guards that the steps do not see are near their chords, so that none crosses twice.
+
+    Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
+    """
+    unseen, sign, value, slope = per_guard(ev, UNSEEN), per_guard(ev, SIGN), per_guard(ev, VALUE), per_guard(ev, SLOPE_A)
+    at_b, trial = per_guard(ev, AT_B), per_guard(ev, AT_TRY)
+    some, d = False, SLOPE_STEP * (b - a)
+    for i in range(len(sign)):
+        some = some or unseen[i] != 0.0
+    some = some and guards_at(trial, ev, guards, context, interpolate, mem, a + d) == 0
+    for i in range(len(sign) if some else 0):
+        slope[i] = (trial[i] - value[i]) / d
+    for _ in range(BETWEEN if some else 0):
+        middle = 0.5 * (a + b)
+        if guards_at(at_b, ev, guards, context, interpolate, mem, b) != 0 or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
+            break
+        bends = False
+        for i in range(len(sign)):
+            low = max(0.0, min(sign[i] * trial[i], sign[i] * at_b[i]))
+            if sign[i] * at_b[i] < 0.0:
+                low = max(abs(value[i]), abs(at_b[i]))
+            if unseen[i] != 0.0 and sign[i] != 0.0:
+                chord, tangent = 0.5 * (value[i] + at_b[i]), value[i] + slope[i] * (middle - a)
+                bends = bends or max(abs(trial[i] - chord), 0.5 * abs(trial[i] - tangent)) > BEND * low
+        if not bends:
+            break
+        b = middle
+    return b
 
 
 @kernel

@@ -47,6 +47,7 @@ from kinetree.solvers.run.event_search import (
     noise_of,
     per_guard,
     root,
+    told_by_its_ends,
 )
 
 
@@ -116,6 +117,7 @@ def locate(ev, guards, context, interpolate, mem, t_to):
 def search_interval(ev, guards, context, interpolate, mem, a, b):
     """Find the first event in (a, b]: status and the time reached, for which VALUE then holds the guards."""
     b = arm(ev, guards, context, interpolate, mem, a, b)
+    b = told_by_its_ends(ev, guards, context, interpolate, mem, a, b)
     at_b = per_guard(ev, AT_B)
     guards_at(at_b, ev, guards, context, interpolate, mem, b)
     slopes(ev, guards, context, interpolate, mem, a, b)

@@ -2,14 +2,14 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.forces import margin_at
+from kinetree.solvers.contacts.forces import margin_at, rests
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.derivatives import get_state, guards, put_state
 from kinetree.solvers.run.event_actions import happen_now
 from kinetree.solvers.run.event_memory import LIFT, due, guard_part, recall, take_fired
-from kinetree.solvers.run.event_search import ARM, AT_TRY, BAND, DIRECTION, EVENT_TIME, FIRED, LEAVING, SIGN, VALUE, per_guard
+from kinetree.solvers.run.event_search import ARM, AT_TRY, BAND, DIRECTION, EVENT_TIME, FIRED, LEAVING, SIGN, UNSEEN, VALUE, per_guard
 from kinetree.solvers.run.event_signs import events_resume
 from kinetree.solvers.run.events import events_reset, events_start
 from kinetree.solvers.run.methods import interpolate, restart
@@ -59,6 +59,7 @@ def resume(I, F, W):
     if status == 0:
         ev = locator(I, W, model.header.guards, n)
         status = events_resume(ev, guards, context, mem, guard_part(W, model, I.at_met), guard_part(W, model, I.at_noise))
+        look_at_resting(model, ws, ev)
     return put_state(model, ws, W.time, C.state_of(mem)) if status == 0 else status
 
 
@@ -83,7 +84,17 @@ def begin_events(I, W, model, ws, mem):
     if status == 0:
         status = due(I, W, model, ws, per_guard(ev, VALUE), per_guard(ev, FIRED))
         ev[EVENT_TIME] = W.time
+        look_at_resting(model, ws, ev)
     return status
+
+
+@kernel
+def look_at_resting(model, ws, ev):
+    """What holds a contact that neither slides nor parts may come and go while nothing moves: steps do not see it."""
+    unseen = per_guard(ev, UNSEEN)
+    for k in range(model.header.guards):
+        guard = guard_at(model.guards, k)
+        unseen[k] = 1.0 if guard.kind == L.Guard.CONTACT and rests(model, ws, guard.register) else 0.0
 
 
 @kernel
