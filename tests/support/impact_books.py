@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import linprog, nnls
 
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
@@ -190,9 +190,33 @@ def books(description: dict[str, Any], system: System, t: float, what: str, befo
         push = x[at : at + 3] if touch.friction else x[at] * touch.normal
         at += 3 if touch.friction else 1
         work += float(push @ mean)
+    if work > 0.0 and np.linalg.matrix_rank(A / scale, 1e-9) < A.shape[1]:
+        work = least_work(J, cones, rows, pairs, before, after, change, scale)
     energy = 0.5 * float(before.u @ M @ before.u + after.u @ M @ after.u) + 1e-12
     pull = max(0.0, left - sum(taken_back(D, M, J, touch) for D, touch in zip(rows, pairs, strict=True))) * float(scale.max()) / size
     return Impact(t, what, open_impulse / size, pull, max(0.0, work) / energy, max(0.0, approach) / speed, after.opening)
+
+
+def least_work(
+    J: np.ndarray,
+    cones: list[np.ndarray],
+    rows: list[np.ndarray],
+    pairs: list[Touch],
+    before: State,
+    after: State,
+    change: np.ndarray,
+    scale: np.ndarray,
+) -> float:
+    """Where the motion does not tell the impulses: the least work of those that friction allows, which must not be positive; 0 if there are none."""
+    works = [np.zeros(2 * J.shape[0])]
+    for touch in pairs:
+        mean = 0.5 * (touch.velocity(before.columns) + touch.velocity(after.columns))
+        works.append(rim(touch) @ mean)
+    columns = np.hstack([J.T, -J.T, *cones]) / scale
+    slack = 1e-9 * np.abs(change / scale[:, 0]).max()
+    bounds = np.concatenate((change / scale[:, 0] + slack, slack - change / scale[:, 0]))
+    found = linprog(np.concatenate(works), A_ub=np.vstack((columns, -columns)), b_ub=bounds)
+    return float(found.fun) if found.success else 0.0
 
 
 def taken_back(D: np.ndarray, M: np.ndarray, J: np.ndarray, touch: Touch) -> float:
@@ -205,13 +229,18 @@ def taken_back(D: np.ndarray, M: np.ndarray, J: np.ndarray, touch: Touch) -> flo
 
 def cone(D: np.ndarray, touch: Touch) -> np.ndarray:
     """Impulses on the rim of a cone around that of friction, and without friction along the normal."""
+    return (rim(touch) @ D).T
+
+
+def rim(touch: Touch) -> np.ndarray:
+    """Directions of such impulses."""
     if not touch.friction:
-        return (touch.normal @ D)[:, None]
+        return touch.normal[None, :]
     a = np.cross(touch.normal, np.eye(3)[int(np.argmin(np.abs(touch.normal)))])
     a /= np.linalg.norm(a)
     b = np.cross(touch.normal, a)
     mu = touch.friction / math.cos(math.pi / RIM)
-    return np.array([(touch.normal + mu * (math.cos(w) * a + math.sin(w) * b)) @ D for w in np.arange(RIM) * 2 * math.pi / RIM]).T
+    return np.array([touch.normal + mu * (math.cos(w) * a + math.sin(w) * b) for w in np.arange(RIM) * 2 * math.pi / RIM])
 
 
 def loop_rows(system: System, t: float, q: np.ndarray, n: int) -> np.ndarray:

@@ -120,7 +120,7 @@ ends = []
 for description in json.load(sys.stdin):
     try:
         result = load(description).compile().simulate(integrator="adams")
-        ends.append({name: result[name][-1] for name in result.names if name.startswith("b") and "_" in name})
+        ends.append({name: result[name][-1] for name in result.names if (name.startswith("b") and "_" in name) or name == "lag"})
     except EvaluationError as error:
         ends.append({"failed": float(error.status or 0)})
 print(json.dumps(ends))
