@@ -52,9 +52,17 @@ def on_a_screw() -> dict[str, Any]:
         "gravity": [-6.0, -8.0, -14.0],
         "bodies": {"arm": {"mass": 0.6, "inertia": [0.05, 0.05, 0.05, 0, 0, 0]}},
         "joints": {
-            "axle": {"child": "arm", "type": "cylindrical", "child_at": [-0.36, 0.24, 0.22], "axis": [0.865, -0.314, 0.391], "coordinates": ["s", "a"]}
+            "axle": {
+                "child": "arm",
+                "type": "cylindrical",
+                "child_at": [-0.36, 0.24, 0.22],
+                "axis": [0.865, -0.314, 0.391],
+                "coordinates": ["s", "a"],
+            }
         },
-        "contacts": {"tip": {"body": "arm", "point": [0.06, -0.33, 0.31], "at": [0.413, -0.579, 0.074], "normal": [0.35, 0.47, 0.81], "friction": MU}},
+        "contacts": {
+            "tip": {"body": "arm", "point": [0.06, -0.33, 0.31], "at": [0.413, -0.579, 0.074], "normal": [0.35, 0.47, 0.81], "friction": MU}
+        },
         "forces": {"drive": {"coordinate": "a", "value": "6*sin(9*t)"}, "hold": {"coordinate": "s", "value": "-20*s - 2*der(s)"}},
         "outputs": {"state": "tip.state"},
     }
@@ -155,7 +163,7 @@ def test_friction_follows_a_slip_that_turns_within_a_hosts_step(interval: float,
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_step_tried_too_far_leaves_nothing_behind(integrator: str):
-    """Beyond the start of its stop the pusher's law grows beyond 1e70 within what an explicit step tries; forces after that are those of the state."""
+    """The law of its stop grows beyond 1e70 within what an explicit step tries; the forces after that are those of the state."""
     transforms = [{"shift": "x", "coordinate": "x", "speed": 4.0}, {"shift": "z", "coordinate": "z", "start": 1e-3}]
     parts = {
         "gravity": [0, 0, -G],
