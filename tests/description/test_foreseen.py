@@ -65,6 +65,8 @@ def test_conditions_that_hold_at_the_start(tmp_path: Path):
     assert any("holds at the start: it happens once" in each for each in told(tmp_path, counting("q > 0")))
     assert not load(counting("q > 0")).compile().simulate(0.4).events
     assert not told(tmp_path, counting("q < 0"))
+    assert not told(tmp_path, counting("q < 0.5"))  # on its bound it does not hold, and comes true as the motion begins
+    assert len(load(counting("q < 0.5")).compile().simulate(0.4).events) == 1
     d = swing(stages=[{"name": "one", "ends": {"when": "q > 0"}}, {"name": "two"}])
     assert any("ends at once" in each for each in told(tmp_path, d))
     assert [event.time for event in load(d).compile().simulate(0.1).events] == [0.0]
