@@ -189,6 +189,7 @@ WORK = (
     Field("c_plastic", "ncr", "impulses without restitution"),
     Field("c_total", "ncr", "impulses of the whole impact"),
     Field("c_sum", "ncr", "scratch of the sweeps"),
+    Field("c_pull", "ncr", "what pulls open contacts together for a host, in the motion without forces"),
     Field("c_from", "ncr", "forces from which a proximal step starts"),
     Field("c_g", "ncr*ncr", "G = N P M⁻¹ Nᵀ: motion along row r by a unit force along row s under the constraints"),
     Field("c_h", "ncr*(ncr+1)", "equations of the guessed states"),

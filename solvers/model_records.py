@@ -50,6 +50,7 @@ HEAD = Record(
     Entry("sided", "1: the laws of time are read at instants between the next two: at a corner, from one side"),
     Entry("read_from", "the earlier one"),
     Entry("read_until", "the later one"),
+    Entry("damped", "1: the factors of the loops are damped, as at impacts: responses on closed loops are corrected once"),
     Entry("carried", "1: the wrenches of the loop constraints have joined the bias of the bodies, as reactions need it"),
     Entry("factored", "1: rows and factor of the loops are those of the accelerations evaluated last, clear of singular positions"),
     Entry("stabilised", "1: accelerations pull open loops closed, for hosts that integrate themselves"),

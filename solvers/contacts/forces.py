@@ -9,7 +9,8 @@ their force). Coulomb's law with rigid bodies has no solution, or several, where
 import math
 
 from kinetree.solvers import layout as L
-from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, SLIPS, STICKS, motion_of, scales, slides, solve_contacts, ways_of
+from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
+from kinetree.solvers.contacts.equations import SLIPS, STICKS, motion_of, passing_slip, scales, slide_along_ways, ways_of
 from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
     FRICTION,
@@ -86,7 +87,8 @@ def hold_closed(model, ws, count):
     """The same where some are closed."""
     for i in range(count):
         r = int(ws.c_at[i])
-        ws.c_b[r] = acceleration_of_row(model, ws, r)
+        ws.c_b[r], ws.c_pull[r] = acceleration_of_row(model, ws, r), 0.0
+    ws.head.damped = 0.0
     if ws.head.stabilised != 0.0:
         pull_together(model, ws)
     if model.l_kind.size > 0:
@@ -107,19 +109,6 @@ def hold_closed(model, ws, count):
         r = int(ws.c_at[i])
         ws.c_lam[r] = ws.c_x[r]
     return let_act(model, ws, count)
-
-
-@kernel
-def slide_along_ways(model, ws, count):
-    """A sliding contact that can slip along one way only does so along that: a velocity across it is an error of the step that is tried."""
-    n = model.c_value.size
-    top, _ = scales(ws, count, n)
-    for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
-            ways, x, y = ways_of(ws, model.c_row[k], n, top)
-            if ways == 1:
-                along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
-                ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
 
 
 @kernel
@@ -152,10 +141,12 @@ def pull_together(model, ws):
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
-            ws.c_b[r] += 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(model, ws, k)
+            ws.c_pull[r] = 2.0 * pull * rate_of_row(model, ws, r) + pull * pull * gap_of(model, ws, k)
             for s in range(r + 1, model.c_row[k + 1]):
                 if not slides(ws, k):
-                    ws.c_b[s] += 2.0 * pull * rate_of_row(model, ws, s)
+                    ws.c_pull[s] = 2.0 * pull * rate_of_row(model, ws, s)
+            for s in range(r, model.c_row[k + 1]):
+                ws.c_b[s] += ws.c_pull[s]
 
 
 @kernel
@@ -173,6 +164,9 @@ def measure_margins(model, ws, count):
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
+                    ways, _, _ = ways_of(ws, r, n, scales(ws, count, n)[0])
+                    if ways == 0:
+                        ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], passing_slip(ws, k, r, count, n) - SURE * motion)
                 else:
                     slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
                     ws.c_margin[2 * k + 1] = slip - SURE * motion

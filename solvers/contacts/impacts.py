@@ -12,7 +12,8 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.complementarity import guess, motion_of, solve_contacts
+from kinetree.solvers.contacts.complementarity import guess, solve_contacts
+from kinetree.solvers.contacts.equations import motion_of
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
 from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, is_closed, number_of, rate_of_row, touches
@@ -41,6 +42,7 @@ def take_touching(model, ws):
 @kernel
 def free_factors(model, ws):
     """Factors of the elimination and of the loops at the present place."""
+    ws.head.damped = 1.0
     for r in range(ws.loop_r.size):
         ws.loop_r[r] = 0.0
     return free_change(model, ws, DAMPING, 0)

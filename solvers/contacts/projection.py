@@ -1,7 +1,8 @@
 """Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
 
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.complementarity import balance, guess, scales, slides
+from kinetree.solvers.contacts.complementarity import balance, guess, slides
+from kinetree.solvers.contacts.equations import scales
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone

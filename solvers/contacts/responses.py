@@ -31,9 +31,12 @@ def list_rows(model, ws):
 
 @kernel
 def respond_closed(model, ws):
-    """Add the response to ws.push; the loops keep the increments J u̇ that ws.c_goal tells, ws.loop_lam becomes what this takes."""
+    """Add the response to ws.push; the loops keep the increments J u̇ that ws.c_goal tells, ws.loop_lam becomes what this takes.
+
+    Damped factors leave loops open by their damping over the square of how well rows are told apart: a second correction leaves the square of that.
+    """
     respond(model, ws)
-    if model.l_kind.size > 0:
+    for _ in range(0 if model.l_kind.size == 0 else 2 if ws.head.damped == 1.0 else 1):
         increments(model, ws, ws.loop_lam)
         for r in range(ws.loop_lam.size):
             ws.loop_lam[r] = ws.c_goal[r] - ws.loop_lam[r]

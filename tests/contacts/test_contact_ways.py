@@ -191,3 +191,26 @@ def test_a_block_at_rest_is_not_overslept(integrator: str):
         coarse = system(parts).simulate(stop_time=3.0, output_step=step, integrator=integrator)
         assert [event.time for event in coarse.events] == pytest.approx([event.time for event in fine.events], abs=1e-7)
         assert coarse["x"][-1] == pytest.approx(fine["x"][-1], abs=1e-8)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: str):
+    """A wheel rolls over the edge of a slider: where the rim's point runs straight down its slip is none, without a way to slip at that instant.
+
+    There it is at rest along the plane but not in its acceleration: nothing sticks, the wheel goes on, and the books of the energy stay closed.
+    """
+    parts = {
+        "gravity": [0, 0, -G],
+        "bodies": {"wheel": {"mass": 5.0, "inertia": [1, 1, 1, 0, 0, 0]}, "slider": {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}},
+        "joints": {
+            "axle": {"child": "wheel", "transforms": [{"rotate": "y", "coordinate": "phi", "start": 0.4, "speed": -4.0}]},
+            "guide": {"child": "slider", "transforms": [{"shift": "z", "coordinate": "z", "start": -math.sin(0.4), "speed": 4.0 * math.cos(0.4)}]},
+        },
+        "contacts": {"rim": {"body": "wheel", "point": [1, 0, 0], "on": "slider", "friction": MU, "normal": [0, 0, 1]}},
+        "forces": {"press": {"coordinate": "z", "value": "60 - 5*der(z)"}},
+        "outputs": {"state": "rim.state", "gap": "rim.gap"},
+    }
+    result = system(parts).simulate(stop_time=0.2, output_step=0.01, integrator=integrator)
+    assert result["phi"][-1] < -0.1 and np.all(result["state"] == 2.0)
+    assert np.all(result["der(phi)"] < -1.0) and np.abs(np.diff(result["der(phi)"])).max() < 1.0
+    assert np.abs(result["energy_residual"]).max() < 1e-6
