@@ -24,6 +24,7 @@ from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import Status
 
 NUDGE = 1e-7
+BLOW = 1e-9  # of momentum and energy: less is none
 TOLERANCE = 1e-6  # of values of the order of 1, by integrators whose tolerance is 1e-10
 UNLUCKY = (Status.CHATTERING, Status.DEAD_POINT, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.NO_CONTACT_FORCE)
 
@@ -73,15 +74,22 @@ def at_rows(result: Result, name: str) -> np.ndarray:
 def moments(result: Result) -> list[Event]:
     """Events; a contact whose impact is looked at twice at one instant counts once.
 
-    Where contacts begin and cease to slide shows in the motion; where they jam, forces are not determined, nor when they reach the cone of friction.
+    Where contacts begin and cease to slide, touch without a blow or part shows in the motion; where they jam, and on bodies that cannot move, forces
+    are not determined, nor when they reach the cone of friction or are none.
     """
     found: list[Event] = []
     for event in result.events:
-        if event.cause.startswith("slip of contact"):
+        if event.cause.startswith("slip of contact") or (event.cause.startswith("contact") and without_a_blow(event)):
             continue
         again = found and event.cause.startswith("contact") and event.cause == found[-1].cause and abs(event.time - found[-1].time) < 1e-9
         found += [] if again else [event]
     return found
+
+
+def without_a_blow(event: Event) -> bool:
+    """Whether momentum and energy are after it what they were before."""
+    before, after = np.array(event.before), np.array(event.after)
+    return bool(np.abs(after - before).max() <= BLOW * (1.0 + np.abs(before).max()))
 
 
 def history(result: Result) -> list[tuple[str, str]]:
