@@ -74,6 +74,8 @@ def slopes(search: Search, v: np.ndarray, x: np.ndarray | None = None) -> np.nda
 def trial(search: Search, v: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, Chart, np.ndarray, np.ndarray] | None:
     """Position, chart, speeds and states after a step; None where it is too long or leads nowhere."""
     f = search.f
+    if not np.isfinite(step).all():
+        return None
     sizes = state_sizes(search.system, search.x)
     if np.abs(search.chart.T @ step[:f]).max(initial=0.0) > LARGEST or (np.abs(step[2 * f :]) > LARGEST * sizes).any():
         return None

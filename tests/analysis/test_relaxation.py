@@ -1,0 +1,14 @@
+"""Relaxation to a rest: steps that lead nowhere."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kinetree.models.analysis.relaxation import trial
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_step_without_a_value_is_none(wrong: float):
+    """Slopes of laws that grow without bound give such steps; the search then tries a shorter one instead of going there."""
+    assert trial(SimpleNamespace(f=1), np.zeros(1), np.array([0.0, wrong])) is None
