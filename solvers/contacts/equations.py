@@ -109,6 +109,19 @@ def ways_of(ws, r, n, top):
 
 
 @kernel
+def turn_into_way(ws, k, x, y):
+    """The slip of contact k goes along its way (x, y), in the sense in which it is nearer."""
+    along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
+    ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
+
+
+@kernel
+def response_along(ws, r, n, x, y):
+    """Motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
+    return x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
+
+
+@kernel
 def fill_along(ws, k, i, count, n, ways, x, y):
     """Friction of a contact that can slip along (x, y) only, or not at all: none acts across the way, as nothing tends to slip there."""
     width, r = count + 1, int(ws.c_at[i]) + 1
@@ -118,7 +131,7 @@ def fill_along(ws, k, i, count, n, ways, x, y):
         ws.c_rub[k] = STICKS
         ws.c_h[first + i + 1], ws.c_h[second + i + 2] = 1.0, 1.0
     elif ws.c_rub[k] == STICKS:
-        g = x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
+        g = response_along(ws, r, n, x, y)
         for j in range(count):
             s = int(ws.c_at[j])
             ws.c_h[first + j] = (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
@@ -126,9 +139,8 @@ def fill_along(ws, k, i, count, n, ways, x, y):
         ws.c_h[first + i + 2] += PROXIMAL * y
         ws.c_h[first + count] = PROXIMAL * (x * ws.c_from[r] + y * ws.c_from[r + 1]) - (x * ws.c_b[r] + y * ws.c_b[r + 1]) / g
     else:
-        along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
-        ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
-        ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = along * x, along * y, ws.c_mu[k]
+        turn_into_way(ws, k, x, y)
+        ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
 
 
 @kernel
@@ -138,7 +150,7 @@ def fill_slip(ws, k, i, count, n, top):
     x, y = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
     first, second = (i + 1) * width, (i + 2) * width
     ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = x, y, ws.c_mu[k]
-    g = y * y * ws.c_g[r * n + r] - x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + x * x * ws.c_g[(r + 1) * n + r + 1]
+    g = response_along(ws, r, n, -y, x)
     if not g > NOTHING * top:
         ws.c_h[second + i + 1], ws.c_h[second + i + 2] = -y, x
         return
@@ -188,8 +200,7 @@ def slide_along_ways(model, ws, count):
         if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
             ways, x, y = ways_of(ws, model.c_row[k], n, top)
             if ways == 1:
-                along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
-                ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
+                turn_into_way(ws, k, x, y)
 
 
 @kernel

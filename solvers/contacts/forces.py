@@ -153,7 +153,7 @@ def pull_together(model, ws):
 def measure_margins(model, ws, count):
     """What contacts lack to open, and sticking ones to slide, in accelerations; positive: they do."""
     n = model.c_value.size
-    _, motion = scales(ws, count, n)
+    top, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
@@ -164,7 +164,7 @@ def measure_margins(model, ws, count):
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
-                    ways, _, _ = ways_of(ws, r, n, scales(ws, count, n)[0])
+                    ways, _, _ = ways_of(ws, r, n, top)
                     if ways == 0:
                         ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], passing_slip(ws, k, r, count, n) - SURE * motion)
                 else:

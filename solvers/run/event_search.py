@@ -6,7 +6,7 @@ A guard that has just happened and still lies on its bound is LEAVING: noise of 
 
 import math
 
-from kinetree.solvers.integrate.controller import H
+from kinetree.solvers.integrate.controller import H, copy
 from kinetree.solvers.kernel import kernel
 
 EV_HEADER = 16
@@ -114,34 +114,46 @@ def left(ev, guards, context, interpolate, mem, i, sign, a, b, noise):
 
 
 @kernel
+def slope_from(ev, guards, context, interpolate, mem, a, b):
+    """Slopes of the guards at a, in SLOPE_B, unless they are known."""
+    slope, value, trial = per_guard(ev, SLOPE_B), per_guard(ev, VALUE), per_guard(ev, AT_TRY)
+    if ev[SLOPES_AT] != a:
+        d = SLOPE_STEP * (b - a)
+        guards_at(trial, ev, guards, context, interpolate, mem, a + d)
+        for i in range(len(slope)):
+            slope[i] = (trial[i] - value[i]) / d
+        ev[SLOPES_AT] = a
+
+
+@kernel
 def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
-    """The part of (a, b] from a on in which guards that the steps do not see are near their chords, so that none crosses twice.
+    """The part of (a, b] from a on in which guards that the steps do not see are near their chords, so that none crosses twice; AT_B for its end.
 
     Both the middle and the tangent at a tell: guards that swing may meet their chord in the middle.
     """
-    unseen, sign, value, slope = per_guard(ev, UNSEEN), per_guard(ev, SIGN), per_guard(ev, VALUE), per_guard(ev, SLOPE_A)
+    unseen, sign, value, slope = per_guard(ev, UNSEEN), per_guard(ev, SIGN), per_guard(ev, VALUE), per_guard(ev, SLOPE_B)
     at_b, trial = per_guard(ev, AT_B), per_guard(ev, AT_TRY)
-    some, d = False, SLOPE_STEP * (b - a)
+    some = False
     for i in range(len(sign)):
-        some = some or unseen[i] != 0.0
-    some = some and guards_at(trial, ev, guards, context, interpolate, mem, a + d) == 0
-    for i in range(len(sign) if some else 0):
-        slope[i] = (trial[i] - value[i]) / d
+        some = some or (unseen[i] != 0.0 and sign[i] != 0.0)
+    if some:
+        slope_from(ev, guards, context, interpolate, mem, a, b)
     for _ in range(BETWEEN if some else 0):
         middle = 0.5 * (a + b)
-        if guards_at(at_b, ev, guards, context, interpolate, mem, b) != 0 or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
+        if guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
             break
         bends = False
         for i in range(len(sign)):
-            low = max(0.0, min(sign[i] * trial[i], sign[i] * at_b[i]))
-            if sign[i] * at_b[i] < 0.0:
-                low = max(abs(value[i]), abs(at_b[i]))
             if unseen[i] != 0.0 and sign[i] != 0.0:
+                low = max(0.0, min(sign[i] * trial[i], sign[i] * at_b[i]))
+                if sign[i] * at_b[i] < 0.0:
+                    low = max(abs(value[i]), abs(at_b[i]))
                 chord, tangent = 0.5 * (value[i] + at_b[i]), value[i] + slope[i] * (middle - a)
                 bends = bends or max(abs(trial[i] - chord), 0.5 * abs(trial[i] - tangent)) > BEND * low
         if not bends:
             break
         b = middle
+        copy(at_b, trial)
     return b
 
 

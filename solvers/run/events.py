@@ -47,6 +47,7 @@ from kinetree.solvers.run.event_search import (
     noise_of,
     per_guard,
     root,
+    slope_from,
     told_by_its_ends,
 )
 
@@ -117,9 +118,9 @@ def locate(ev, guards, context, interpolate, mem, t_to):
 def search_interval(ev, guards, context, interpolate, mem, a, b):
     """Find the first event in (a, b]: status and the time reached, for which VALUE then holds the guards."""
     b = arm(ev, guards, context, interpolate, mem, a, b)
-    b = told_by_its_ends(ev, guards, context, interpolate, mem, a, b)
     at_b = per_guard(ev, AT_B)
     guards_at(at_b, ev, guards, context, interpolate, mem, b)
+    b = told_by_its_ends(ev, guards, context, interpolate, mem, a, b)
     slopes(ev, guards, context, interpolate, mem, a, b)
     earliest = b
     for i in range(len(at_b)):
@@ -180,20 +181,10 @@ def slopes(ev, guards, context, interpolate, mem, a, b):
         watched = max(watched, watch[i])
     if watched == 0.0:
         return
-    at_a, at_b, trial, slope_a, slope_b = (
-        per_guard(ev, VALUE),
-        per_guard(ev, AT_B),
-        per_guard(ev, AT_TRY),
-        per_guard(ev, SLOPE_A),
-        per_guard(ev, SLOPE_B),
-    )
+    at_b, trial, slope_b = per_guard(ev, AT_B), per_guard(ev, AT_TRY), per_guard(ev, SLOPE_B)
+    slope_from(ev, guards, context, interpolate, mem, a, b)
+    copy(per_guard(ev, SLOPE_A), slope_b)
     d = SLOPE_STEP * (b - a)
-    if ev[SLOPES_AT] == a:
-        copy(slope_a, slope_b)
-    else:
-        guards_at(trial, ev, guards, context, interpolate, mem, a + d)
-        for i in range(len(watch)):
-            slope_a[i] = (trial[i] - at_a[i]) / d
     guards_at(trial, ev, guards, context, interpolate, mem, b - d)
     for i in range(len(watch)):
         slope_b[i] = (at_b[i] - trial[i]) / d
