@@ -108,23 +108,24 @@ def pid(law: Law, name: str, c: parts.PidController, limit: Limit, first: str, a
     if c.ki == 0.0:
         law.commands = [free]
         return
-    growth = f"{brace(c.ki)}*{e}"
+    growth, integral = f"{brace(c.ki)}*{e}", f"{name}.integral"
     step = f"*if({first}, 0, {brace(c.period)})" if sampled else ""
-    grown = f"({name}.integral + {growth}{step})" if sampled else f"{name}.integral"
+    grown = f"({integral} + {growth}{step})" if sampled else integral
     wanted = f"({free} + {grown})"
     held = limit(wanted)
+    law.commands = [wanted]
     if held == wanted:
         change = f"{growth}{step}"
     elif c.tracking is not None:
         change = f"({growth} + ({held} - {wanted})/{brace(c.tracking)}){step}"
-    else:
-        change = f"if({held} == {wanted} or ({wanted} > {held}) == ({growth} < 0), {growth}{step}, 0)"
-    if not sampled:
-        law.memory["integral"] = change
-        law.commands = [wanted]
+    elif sampled:  # grows up to where the command stands at its limit
+        full = f"{held} - ({free})"
+        beyond = f"if({wanted} > {held}, min({grown}, max({integral}, {full})), max({grown}, min({integral}, {full})))"
+        law.memory["integral"] = f"if({held} == {wanted}, {grown}, {beyond})"
         return
-    law.memory["integral"] = f"{name}.integral + {change}"
-    law.commands = [f"{free} + ({law.memory['integral']})"]
+    else:
+        change = f"if({held} == {wanted} or ({wanted} > {held}) == ({growth} < 0), {growth}, 0)"
+    law.memory["integral"] = f"{integral} + {change}" if sampled else change
 
 
 def lead_lag(law: Law, name: str, c: parts.LeadLagController, first: str, ahead: str) -> None:

@@ -1,7 +1,7 @@
 """Sampled PID controllers of a partner: one loop per command.
 
 u = kp e + ki ∫e + kd (de/dt filtered with time constant `filter`) + offset, e = setpoint - measure, kept between low and high; while a bound holds
-it, the integral does not grow further (anti-windup). The derivative and its filter are those of backward differences.
+it, the integral grows no further than to the bound (anti-windup). The derivative and its filter are those of backward differences.
 """
 
 from __future__ import annotations
@@ -43,9 +43,12 @@ class Loop:
         free = self.offset + self.kp * error + self.kd * self.rate
         grown = self.integral + self.ki * error * h
         wanted = free + grown
-        if self.low <= wanted <= self.high or (wanted > self.high) == (self.ki * error < 0.0):
-            self.integral = grown
-        return min(max(free + self.integral, self.low), self.high)
+        if wanted > self.high:
+            grown = min(grown, max(self.integral, self.high - free))
+        elif wanted < self.low:
+            grown = max(grown, min(self.integral, self.low - free))
+        self.integral = grown
+        return min(max(wanted, self.low), self.high)
 
 
 class Controller:

@@ -99,7 +99,17 @@ def test_the_integral_does_not_wind_up(way, period):
     result = system.simulate(stop_time=4.0, output_step=0.1)
     assert abs(result["c.integral"]).max() < 3.1
     assert result["c"][29] == pytest.approx(2.0)
-    assert result["c"][-1] == pytest.approx(-2.0, abs=5.0 * 0.01 * 1.001)  # a sampled integral stops one step before the limit
+    assert result["c"][-1] == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize(("limit", "side"), [("high", 1.0), ("low", -1.0)])
+def test_a_sampled_integral_stops_at_the_limit(limit, side):
+    """Steps of 1.6 between limits that are no whole number of them: the command stands at the limit, and the first error back counts in full."""
+    gains = {"measure": "0*y", "setpoint": f"{side}*if(t < 0.95, 1, -0.25)", "kp": 0.5, "ki": 16.0, "period": 0.1, limit: 5.0 * side}
+    result = load(alone(gains, {"y": 0.0})).compile().simulate(stop_time=1.35, output_step=0.05)
+    between = side * result["c"][1::2]  # of two samples
+    assert between == pytest.approx([0.5, 2.1, 3.7, *[5.0] * 7, 3.975, 3.575, 3.175, 2.775])  # 4.5 - 0.4 k - 0.125
+    assert abs(result["c.integral"]).max() == pytest.approx(4.5)
 
 
 def test_lead_lag_and_notch_follow_their_transfer_functions():

@@ -82,6 +82,9 @@ def test_a_bound_winds_nothing_up_on_either_side(gain: float, bound: str, side: 
     commands = [held.answer(0.0625 * k, (0.5 - error,))[0] for k in range(64)]
     assert commands == [0.0, 0.625 * side] + [1.25 * side] * 62  # 10 * 1/16 a step
     assert held.answer(4.0, (0.5 + 0.25 * error,))[0] == pytest.approx((1.25 - 0.15625) * side)
+    between = Controller(["y"], [{"measure": "y", "command": "u", "setpoint": 0.5, "ki": gain, bound: 1.0 * side}])
+    assert [between.answer(0.0625 * k, (0.5 - error,))[0] for k in range(4)] == [0.0, 0.625 * side, side, side]
+    assert between.answer(0.25, (0.5 + 0.25 * error,))[0] == (1.0 - 0.15625) * side, "it had grown to the bound"
     both = Controller(["y"], [{"measure": "y", "command": "u", "ki": 1.0, "offset": 3.0 * side, bound: 1.5 * side}])
     assert both.answer(0.0, (0.0,)) == (1.5 * side,), "an offset is bounded too"
 
