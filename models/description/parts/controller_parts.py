@@ -56,7 +56,7 @@ class PidController(Tracking):
     filter: Number = Field(default=0.0, description="Time constant of the derivative [s]; a continuous controller needs one")
     setpoint_weight: Number = Field(default=1.0, description="Part of the setpoint in the proportional term")
     derivative_weight: Number = Field(default=1.0, description="Part of the setpoint in the derivative term; 0: of the measure alone")
-    tracking: Number | None = Field(default=None, description="Time in which the integral follows a limited command [s]; left out: it stops at the limit")
+    tracking: Number | None = Field(default=None, description="Time in which the integral follows a limited command [s]; left out: it stops there")
 
 
 class LeadLagController(Tracking):
