@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.models.description.parts.report_parts import ReportTable
+from kinetree.models.description.parts.report_parts import ReportPlot, ReportTable
 from kinetree.models.result.readable import DUST, as_read, written, written_column
 from kinetree.models.result.tables import lasting, stage_samples
 
@@ -146,9 +146,32 @@ def chosen_columns(result: Any, patterns: Sequence[str], coordinates: Sequence[s
     return list(dict.fromkeys(name for pattern in patterns for name in matching([pattern], [*result.names], "column")))
 
 
+def not_there(result: Any, wanted: Mapping[str, ReportTable | ReportPlot], coordinates: Sequence[str] = ()) -> dict[str, str]:
+    """What tables and sets of plots name and a run does not have, by the name of the table or set; a result without rows tells it before the run."""
+    found = {}
+    for name, each in wanted.items():
+        try:
+            if each.columns and isinstance(each, ReportTable):
+                refuse_reference(each.reference, chosen_columns(result, each.columns, coordinates))
+            elif each.columns:
+                result.select(each.columns)
+            if each.stages and any(result.stage_names):
+                matching(each.stages, result.stage_names, "stage")
+        except KeyError as error:
+            found[name] = str(error.args[0])
+    return found
+
+
 def label(result: Any, number: int) -> str:
     """The name of a stage, its number where it has none."""
     return result.stage_names[number] if number < len(result.stage_names) and result.stage_names[number] else f"stage {number}"
+
+
+def refuse_reference(reference: Any, names: Sequence[str]) -> None:
+    """KeyError for values of columns that a table has not."""
+    unknown = [name for name in reference if name not in names] if isinstance(reference, Mapping) else []
+    if unknown:
+        raise KeyError(f"reference: '{unknown[0]}' is no column of the table")
 
 
 def away(result: Any, reference: Any, names: Sequence[str], first: np.ndarray, begin: np.ndarray) -> np.ndarray:
@@ -160,9 +183,7 @@ def away(result: Any, reference: Any, names: Sequence[str], first: np.ndarray, b
     if reference == "stage":
         return begin
     if isinstance(reference, Mapping):
-        unknown = [name for name in reference if name not in names]
-        if unknown:
-            raise KeyError(f"reference: '{unknown[0]}' is no column of the table")
+        refuse_reference(reference, names)
         return np.array([reference.get(name, 0.0) for name in names])
     if not result.time[0] <= reference <= result.time[-1]:
         raise KeyError(f"reference: {reference:g} s is outside of the run")

@@ -1,17 +1,22 @@
-"""What can be said of a run before it begins: what falls away with a stage, conditions that hold from the start, a start without a motion."""
+"""What can be said of a run before it begins: what falls away with a stage, conditions that hold from the start, a start without a motion, names of
+tables and plots that no run has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from kinetree.models.compilation.blocks import model_fields
 from kinetree.models.compilation.compiled import Compiled
 from kinetree.models.expressions.nodes import names
 from kinetree.models.expressions.text import parse
+from kinetree.models.result.stage_rows import not_there
 from kinetree.models.run.instance import Instance
+from kinetree.models.run.simulation import blank
 from kinetree.models.run.stages import Structure
 from kinetree.models.run.status import EvaluationError
-from kinetree.models.run.unit import later
+from kinetree.models.run.unit import later, make_unit
 from kinetree.models.system.system import System
 from kinetree.solvers.layout import Guard
 from kinetree.solvers.model_records import GUARD
@@ -19,7 +24,17 @@ from kinetree.solvers.model_records import GUARD
 
 def foreseen(system: System) -> list[str]:
     """All of it; what is wrong with a later structure is an error."""
-    return [*fallen(system, later(system)), *true_already(system)]
+    return [*fallen(system, later(system)), *true_already(system), *unreported(system)]
+
+
+def unreported(system: System) -> Iterator[str]:
+    """Columns and stages that tables and plots of the report name and no run has."""
+    report = system.description.report
+    if report.tables or report.plots:
+        empty = blank(make_unit(system), None, np.zeros(0))
+        for place, wanted in {"tables": report.tables, "plots": report.plots}.items():
+            for name, objection in not_there(empty, wanted, system.coordinates).items():
+                yield f"report.{place}.{name}: {objection}"
 
 
 def fallen(system: System, structures: Iterable[Compiled]) -> Iterator[str]:

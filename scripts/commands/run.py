@@ -240,17 +240,19 @@ def check_columns(system: "System", wanted: "str | Iterable[str] | None", asked:
         return
     import numpy as np
 
+    from kinetree.models.result.stage_rows import not_there
     from kinetree.models.run.simulation import blank
     from kinetree.models.run.unit import make_unit
     from kinetree.scripts.reports.stage_report import check_tables
 
     empty = blank(make_unit(system), None, np.zeros(0))
     check_tables(empty, asked, system.coordinates)
-    for place, names in {"--columns": wanted, **{f"report.plots.{name}": each.columns or None for name, each in sets.items()}}.items():
-        try:
-            empty.select(names)
-        except KeyError as error:
-            raise BadInput(f"{place}: {error.args[0]}") from None
+    try:
+        empty.select(wanted)
+    except KeyError as error:
+        raise BadInput(f"--columns: {error.args[0]}") from None
+    for name, objection in not_there(empty, sets).items():
+        raise BadInput(f"report.plots.{name}: {objection}")
 
 
 def write(result: "Result", output: Path | None, plot: Path | None, wanted: "str | tuple[str, ...] | None") -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kinetree.models.description.parts.report_parts import ROWS, ReportTable
-from kinetree.models.result.stage_rows import StageTable, stage_table
+from kinetree.models.result.stage_rows import StageTable, not_there, stage_table
 from kinetree.models.result.whole_file import opened, write_text
 from kinetree.scripts.terminal.arguments import one_of
 from kinetree.scripts.terminal.failure import BadInput
@@ -64,16 +64,8 @@ def made_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequen
 
 def check_tables(result: Any, wanted: dict[str, ReportTable], coordinates: Sequence[str] = ()) -> None:
     """Refuse names before the run: of columns by a result without rows, of stages by the description."""
-    from kinetree.models.result.stage_rows import chosen_columns, matching
-
-    for name, table in wanted.items():
-        try:
-            if table.columns:
-                chosen_columns(result, table.columns, coordinates)
-            if table.stages and any(result.stage_names):
-                matching(table.stages, result.stage_names, "stage")
-        except KeyError as error:
-            raise BadInput(f"table '{name}': {error.args[0]}") from None
+    for name, objection in not_there(result, wanted, coordinates).items():
+        raise BadInput(f"table '{name}': {objection}")
 
 
 def write_tables(path: Path, tables: Sequence[StageTable], title: str) -> Path:

@@ -184,3 +184,26 @@ def test_a_start_from_which_nothing_can_move_is_foreseen():
     assert "cannot begin" in told and "body 'load' has no inertia" in told
     assert not foreseen(load(free | {"bodies": {"load": load_of | {"inertia": [1, 1, 1, 0, 0, 0]}}}).compile())
     assert not foreseen(load(free | {"joints": {"f": {"child": "load", "type": "prismatic"}}}).compile())
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ({"tables": {"drift": {"columns": ["q", "p*"]}}}, "report.tables.drift: no column 'p*'"),
+        ({"tables": {"drift": {"columns": ["der(der(q))"]}}}, "report.tables.drift: 'der(der(q))'"),
+        ({"tables": {"drift": {"stages": ["swings*"]}}}, "report.tables.drift: no stage 'swings*'; did you mean 'swing"),
+        ({"tables": {"drift": {"columns": ["q"], "reference": {"p": 1.0}}}}, "report.tables.drift: reference: 'p' is no column of the table"),
+        ({"plots": {"over": {"columns": ["p"]}}}, "report.plots.over: "),
+        ({"plots": {"over": {"stages": ["rest"]}}}, "report.plots.over: no stage 'rest'"),
+    ],
+)
+def test_names_that_no_run_has_are_told_of_reports(tmp_path: Path, report: dict, words: str):
+    stages = [{"name": "swing 1", "ends": {"at": 0.5}}, {"name": "swing 2"}]
+    (warning,) = told(tmp_path, swing(stages=stages, report=report))
+    assert warning.startswith(words)
+
+
+def test_names_that_runs_have_are_not(tmp_path: Path):
+    stages = [{"name": "swing 1", "ends": {"at": 0.5}}, {"name": "swing 2"}]
+    table = {"columns": ["q", "der(*)"], "stages": ["swing*"], "reference": {"q": 1.0}}
+    assert not told(tmp_path, swing(stages=stages, report={"tables": {"drift": table}, "plots": {"over": {"columns": ["der(der(q))", "energy"]}}}))
