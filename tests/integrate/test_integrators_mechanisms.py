@@ -1,5 +1,7 @@
 """Integrators on mechanisms: stiffness at fixed steps, change of method, one call per output, the time of a published run."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,23 @@ def test_rates_on_loops_are_evaluated_after_the_projection_alone(name: str, each
         run.call("unit_advance", 0, stop)
         steps, evaluations = run.work[unit.header.at_memory + np.array([controller.STEPS, controller.EVALUATIONS])]
         assert evaluations / steps == pytest.approx(each, rel=0.15), model
+
+
+@pytest.mark.parametrize(("name", "most"), [("adams", 3e-8), ("rk45", 3e-8), ("tsit5", 3e-8), ("verner65", 3e-8), ("radau", 1e-7)])
+def test_a_corner_of_a_law_costs_what_the_page_says(name, most):
+    """A mass falls on a damped spring, whose force begins with a jump: a damped oscillation from the instant of touch; tolerance 1e-10."""
+    m, k, d, g, height, speed = 1.0, 200.0, 4.0, 9.81, 0.25, -0.5
+    falling = {
+        "format": "kinetree/1",
+        "gravity": [0, 0, -g],
+        "bodies": {"b": {"mass": m}},
+        "joints": {"j": {"child": "b", "type": "prismatic", "axis": "z", "coordinates": ["z"], "start": height, "speed": speed}},
+        "forces": {"pad": {"body": "b", "radius": 0.0, "height": 0.0, "normal": [0, 0, 1], "stiffness": k, "damping": d}},
+    }
+    touch = (speed + math.sqrt(speed**2 + 2.0 * g * height)) / g
+    v, w, below, t = speed - g * touch, math.sqrt(k / m - (d / 2 / m) ** 2), -m * g / k, 0.3 - touch
+    sine = (v - d / 2 / m * below) / w
+    z = below + math.exp(-d / 2 / m * t) * (-below * math.cos(w * t) + sine * math.sin(w * t))
+    result = load(falling).compile().simulate(0.3, output_step=0.3, integrator=name, tolerance=1e-10)
+    assert abs(result["z"][-1] - z) < most
+    assert result["z"][-1] < 0.0
