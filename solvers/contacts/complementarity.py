@@ -171,11 +171,12 @@ def sweep_friction(ws, k, r, count, n, top):
 
 
 @kernel
-def guess(model, ws):
-    """First guess, without forces: what approaches holds and sticks; what does not keeps out, so that friction alone makes no impact."""
+def guess(model, ws, still):
+    """First guess, without forces: what approaches holds and sticks; what does not, or slower than what is still, keeps out: friction alone makes no
+    impact, and where several impulses do, rounding does not tell which."""
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
-            ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < 0.0 else 0.0
+            ws.c_hold[k] = 1.0 if ws.c_b[model.c_row[k]] < -still else 0.0
             ws.c_rub[k], ws.c_turned[k], ws.c_forced[k], ws.c_base[k] = STICKS, 0.0, 0.0, 0.0
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 ws.c_x[r] = 0.0

@@ -127,7 +127,7 @@ def together(model, ws):
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r] = ws.c_rate[r]
-    guess(model, ws)
+    guess(model, ws, STILL * speed_scale(ws))
     status = solve_contacts(model, ws)
     for i in range(count):
         r = int(ws.c_at[i])
@@ -153,7 +153,7 @@ def add_bounces(model, ws):
 def rebound(model, ws, count):
     """Newton's hypothesis: all impulses in one step."""
     add_bounces(model, ws)
-    guess(model, ws)
+    guess(model, ws, STILL * speed_scale(ws))
     return solve_contacts(model, ws)
 
 
@@ -171,7 +171,7 @@ def expand(model, ws, count):
         ws.c_share[k] = ws.c_bounce[k]
     status = 0
     for _ in range(TRIALS):
-        guess(model, ws)
+        guess(model, ws, STILL * speed_scale(ws))
         for k in range(model.c_law.size):
             if ws.c_take[k] == 1.0 and model.c_law[k] != NEWTON:
                 ws.c_base[k] = ws.c_share[k] * ws.c_plastic[model.c_row[k]]

@@ -54,7 +54,7 @@ def change_held(model, ws):
     status = free_factors(model, ws)
     if status == 0:
         status = gather_responses(model, ws)
-    guess(model, ws)
+    guess(model, ws, 0.0)
     for k in range(model.c_law.size):
         ws.c_hold[k] = 1.0
     top, _ = scales(ws, count, model.c_value.size)
