@@ -8,8 +8,8 @@ again. So the next touch changes a sign however short the flight, and a contact 
 import math
 
 from kinetree.solvers.contacts.complementarity import slides
-from kinetree.solvers.contacts.forces import SURE
-from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, STICK, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row
+from kinetree.solvers.contacts.forces import SURE, slip_along
+from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import speed_scale
 
@@ -55,7 +55,7 @@ def take_back(model, ws, k):
 def found_by_host(model, ws, register):
     """Prepare the contact that a guard watches for what a host has located, as its closing moves gaps and slips by the host's error.
 
-    An open one touches; one whose slip turns back is held, which TURNED tells; 1 otherwise.
+    An open one touches; the slip of one that turns back is against the direction kept, which TURNED tells; 1 otherwise.
     """
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
@@ -64,10 +64,23 @@ def found_by_host(model, ws, register):
                 take_back(model, ws, k)
         elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
             r = model.c_row[k]
-            if math.hypot(rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)) <= number_of(model, ws, k, REST_SPEED):
-                ws.c_mode[k] = STICK
+            x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+            slip = math.hypot(x, y)
+            if slip <= number_of(model, ws, k, REST_SPEED):
+                if slip > 0.0:
+                    ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -x / slip, -y / slip
                 return TURNED
     return 1.0
+
+
+@kernel
+def turn_unseen(model, ws, register):
+    """Let the slip that a guard watches keep to the velocity if it is against the direction kept; whether it was."""
+    for k in range(model.c_law.size):
+        if model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k) and slip_along(model, ws, k) < 0.0:
+            ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_dir[2 * k], -ws.c_dir[2 * k + 1]
+            return True
+    return False
 
 
 @kernel

@@ -16,7 +16,7 @@ from kinetree.solvers.contacts.complementarity import guess, solve_contacts
 from kinetree.solvers.contacts.equations import motion_of
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, is_closed, number_of, rate_of_row, touches
+from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, number_of, rate_of_row, touches
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import DAMPING, speed_scale
@@ -259,28 +259,17 @@ def settle_states(model, ws):
 
 
 @kernel
-def any_slow(ws):
-    """Whether contacts are closed for a try."""
-    found = False
-    for k in range(ws.c_mode.size):
-        found = found or (ws.c_near[k] == SLOW and is_closed(ws, k))
-    return found
-
-
-@kernel
-def let_go(model, ws):
-    """Open those closed for a try that nothing presses together, after the accelerations."""
-    for k in range(model.c_law.size):
-        if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[model.c_row[k]] > 0.0:
-            ws.c_mode[k] = OPEN
+def slip_after(ws, r):
+    """Speed of slip after the impacts of a contact whose rows begin at r."""
+    return math.hypot(ws.c_rate[r + 1], ws.c_rate[r + 2])
 
 
 @kernel
 def settle_slip(model, ws, k, still):
-    """Whether a contact with friction sticks or slides."""
+    """Whether a contact with friction sticks or slides; one whose slip has turned, and is slow, sticks for a try."""
     r = model.c_row[k]
     x, y = ws.c_rate[r + 1], ws.c_rate[r + 2]
-    slip = math.hypot(x, y)
+    slip = slip_after(ws, r)
     along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
     turned = int(ws.c_mode[k]) == SLIDE and along <= still and slip <= number_of(model, ws, k, REST_SPEED)
     if slip <= still or turned:

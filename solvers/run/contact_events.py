@@ -1,14 +1,17 @@
 """Contacts at an instant: impulses, then which contacts are closed, stick or slide as the motion goes on."""
 
+import math
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.forces import change_modes
-from kinetree.solvers.contacts.impacts import any_slow, collide, let_go
+from kinetree.solvers.contacts.forces import change_modes, close_contact
+from kinetree.solvers.contacts.impacts import SLOW, STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import keep_closed
-from kinetree.solvers.contacts.rows import DEEP, OPEN, gap_of
+from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
+from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.solve import accelerations_of
 
 PENETRATES = int(L.Status.PENETRATES)
@@ -21,11 +24,45 @@ def evaluate(model, ws, t):
     return accelerations_of(model, ws) if status == 0 else status
 
 
+@kernel
+def held_for_a_try(model, ws, k):
+    """Whether a contact is said to stick though it slips: its slip has turned, and is slow."""
+    r = model.c_row[k]
+    return int(ws.c_mode[k]) == STICK and ws.c_near[k] > 0.0 and model.c_row[k + 1] - r == 3 and slip_after(ws, r) > STILL * speed_scale(ws)
+
+
+@kernel
+def any_tried(model, ws):
+    """Whether contacts are closed, or held, for a try."""
+    found = False
+    for k in range(ws.c_mode.size):
+        found = found or (ws.c_near[k] == SLOW and is_closed(ws, k)) or held_for_a_try(model, ws, k)
+    return found
+
+
+@kernel
+def let_go(model, ws):
+    """Open those closed for a try that nothing presses together, let slide on those that friction does not hold; after the accelerations.
+
+    These keep their speed and go where they are drawn to: what a host has left of a slip that turns back is against that.
+    """
+    for k in range(model.c_law.size):
+        r = model.c_row[k]
+        if ws.c_near[k] == SLOW and is_closed(ws, k) and not ws.c_lam[r] > 0.0:
+            ws.c_mode[k] = OPEN
+        elif held_for_a_try(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
+            close_contact(ws, k, SLIDE)
+            slip = slip_after(ws, r)
+            x, y = ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1]
+            size = math.hypot(x, y)
+            ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = x / size, y / size
+
+
 @boundary("state")
 def strike(model, ws, t):
     """Impulses of all contacts that touch, and the states in which they go on."""
     status = collide(model, ws, t)
-    if status == 0 and any_slow(ws):
+    if status == 0 and any_tried(model, ws):
         status = evaluate(model, ws, t)
         let_go(model, ws)
     if status == 0:

@@ -7,7 +7,7 @@ it has located happens, on whichever side of its bound rounding leaves it.
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.forces import follow_slip, margin_at
-from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_apart
+from kinetree.solvers.contacts.hosts import found_by_host, noise_of_margins, tell_apart, turn_unseen
 from kinetree.solvers.contacts.projection import close_for_a_look, constrained, keep_closed
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.run.corners import behind, host_time
@@ -121,8 +121,16 @@ def happen_by_guards(I, F, W, t, option):
 
 @kernel
 def follow_host(I, F, W):
-    """At a step that a host has accepted: contacts keep the directions in which they slide there."""
+    """At a step that a host has accepted: contacts keep the directions in which they slide there.
+
+    A slip that an event has left before its turn, by the host's errors, turns unseen in the step after it.
+    """
     model, ws = structure(I, F, W)
+    armed = guard_part(W, model, I.at_armed)
+    for k in range(armed.size if model.c_law.size > 0 else 0):
+        guard = guard_at(model.guards, k)
+        if guard.kind == L.Guard.CONTACT and armed[k] == 0.0 and turn_unseen(model, ws, guard.register):
+            armed[k] = 1.0
     if model.c_law.size > 0:
         follow_slip(model, ws)
     return 0
