@@ -6,11 +6,13 @@ alone in which a contact can slip while its gap holds: across them nothing tends
 
 import math
 
+from kinetree.solvers.contacts.rows import rate_of_row
 from kinetree.solvers.kernel import kernel
 
 STICKS, SLIPS = 1.0, 2.0  # ws.c_rub
 PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
+ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: as far the velocity of a step that is tried may lie across the only way
 DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
 
 
@@ -193,13 +195,18 @@ def eliminate_rows(ws, count):
 
 @kernel
 def slide_along_ways(model, ws, count):
-    """A sliding contact that can slip along one way only does so along that: a velocity across it is an error of the step that is tried."""
+    """A sliding contact that can slip along one way only does so along that, if its velocity across is but an error of the step that is tried.
+
+    What a given motion drives across the way is none: friction is against the velocity as it is.
+    """
     n = model.c_value.size
     top, _ = scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
-            ways, x, y = ways_of(ws, model.c_row[k], n, top)
-            if ways == 1:
+            r = model.c_row[k]
+            ways, x, y = ways_of(ws, r, n, top)
+            u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+            if ways == 1 and abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
                 turn_into_way(ws, k, x, y)
 
 

@@ -1,5 +1,6 @@
 """What must not hang on rounding or on the steps: impacts of contacts at rest beside others, slips that turn, and some that a host left before."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,38 @@ def test_a_slip_that_a_host_has_left_before_its_turn(tmp_path: Path):
                 str(path), stop_time=1.0, relative_tolerance=tolerance, fmi_type="ModelExchange", output=["phi"], output_interval=1.0 / rows
             )
             assert found["phi"][-1] == pytest.approx(right["phi"], abs=near), (tolerance, rows)
+
+
+def driven_across(speed: float) -> dict[str, Any]:
+    """A point on a rough floor that slips freely along x and is driven along y: it has one way, but friction is against its velocity."""
+    return {
+        "format": "kinetree/1",
+        "gravity": [0, 0, -9.81],
+        "bodies": {"b": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {
+            "j": {
+                "child": "b",
+                "transforms": [
+                    {"shift": "x", "coordinate": "x", "speed": 1.0},
+                    {"shift": "y", "by": f"{speed}*t"},
+                    {"shift": "z", "coordinate": "z"},
+                ],
+            }
+        },
+        "contacts": {"floor": {"body": "b", "friction": 0.4}},
+    }
+
+
+@pytest.mark.parametrize("speed", [0.3, 2.0, 1e-2])
+def test_friction_is_against_what_a_given_motion_drives_too(speed: float):
+    """x'' = -μ g x'/√(x'² + v²): √(x'² + v²) + v ln(x'/(v + √(x'² + v²))) falls evenly, by μ g t."""
+
+    def gone(u: float) -> float:
+        root = math.hypot(u, speed)
+        return root + speed * math.log(u / (speed + root))
+
+    system = load(driven_across(speed)).compile()
+    for name in INTEGRATORS:
+        result = system.simulate(0.2, output_step=0.05, integrator=name, tolerance=1e-10)
+        lost = [gone(1.0) - gone(u) for u in result["der(x)"]]
+        assert lost == pytest.approx(0.4 * 9.81 * result.time, abs=1e-7), name
