@@ -83,23 +83,34 @@ def python(case: Case, rng: np.random.Generator) -> None:
 
 
 def exchanged(case: Case, rng: np.random.Generator) -> None:
-    """Model exchange under another integrator; loops stay within its tolerance."""
-    from fmpy import simulate_fmu
+    """Model exchange under another integrator; loops stay within its tolerance.
 
+    What happens and is over within a step of its own, as a touch that grazes, a host cannot see: shorter steps then decide.
+    """
     expected = held(case)
     with tempfile.TemporaryDirectory() as folder:
         path = build_fmu(load(case.description), Path(folder) / "m.fmu", "native", int(rng.choice((2, 3))))
         with Archive(path) as archive:
-            names = [name for name in expected if name in archive.references]
-            found = simulate_fmu(
-                archive.folder,
-                model_description=archive.description,
-                fmi_type="ModelExchange",
-                stop_time=STOP,
-                output=names,
-                relative_tolerance=EXCHANGE,
-                output_interval=STOP / 20,
-            )
+            try:
+                exchanged_in(archive, case, expected, 20)
+            except Difference:
+                exchanged_in(archive, case, expected, 200)
+
+
+def exchanged_in(archive: Archive, case: Case, expected: dict[str, float], intervals: int) -> None:
+    """The same with so many intervals, at whose ends the host's steps end."""
+    from fmpy import simulate_fmu
+
+    names = [name for name in expected if name in archive.references]
+    found = simulate_fmu(
+        archive.folder,
+        model_description=archive.description,
+        fmi_type="ModelExchange",
+        stop_time=STOP,
+        output=names,
+        relative_tolerance=EXCHANGE,
+        output_interval=STOP / intervals,
+    )
     # every event restarts its integrator with order 1: ten steps, each with an error of EXCHANGE, are a nudge
     nudges = 10.0 + len(case.result.events)
     compare(case, "model exchange", expected, {name: float(found[name][-1]) for name in names}, 2e-4, nudges)
