@@ -170,7 +170,7 @@ WORK = (
     Field("c_near", "nc", "1: it touches at the present impact"),
     Field("c_begin", "nc", "first of its rows among those listed"),
     Field("c_hold", "nc", "1: its normal row is held"),
-    Field("c_rub", "nc", "1: sticks, 2: slips"),
+    Field("c_rub", "nc", "1: sticks, 2: slips, 3: slips as it is driven across its ways"),
     Field("c_turned", "nc", "how often its slip has been turned round"),
     Field("c_forced", "nc", "1: slips in a direction that is known"),
     Field("c_mu", "nc", "coefficient of friction"),
@@ -178,6 +178,9 @@ WORK = (
     Field("c_bounce", "nc", "coefficient of restitution that counts"),
     Field("c_share", "nc", "part of the impulse of compression that expansion gives back"),
     Field("c_slip", "2*nc", "direction of slip in the present problem"),
+    Field("c_ways", "nc", "how many ways to slip a contact has while its gap is held"),
+    Field("c_way", "2*nc", "the way where there is one"),
+    Field("c_drift", "2*nc", "velocity that no force changes, across the ways, while the gap is held"),
     Field("c_dir", "2*nc", "direction of slip of sliding contacts at the last state that the run went on from"),
     Field("c_margin", "2*nc", "what a closed contact lacks to open, and a sticking one to slide, m/s2"),
     Field("c_out", "4*nc", "normal force, friction, normal impulse of the last impact, state"),
@@ -239,7 +242,7 @@ WORK = (
 )
 # flags and numbers of things: the same for all states that are evaluated together, never wide numbers
 PLAIN = ("head", "body_code", "elem_code", "loop_pivot", "loop_found", "loop_rank", "loop_plane", "loop_even")
-PLAIN += ("c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_turned", "c_forced", "c_at")
+PLAIN += ("c_mode", "c_take", "c_near", "c_begin", "c_hold", "c_rub", "c_turned", "c_forced", "c_ways", "c_at")
 CONSTANTS = ("body", "elem", "rotor")  # derived constants: they differ between lanes, but have no slopes
 LITERAL = (
     "G",

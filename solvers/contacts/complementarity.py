@@ -11,9 +11,10 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.equations import NOTHING, SLIPS, STICKS, eliminate_rows, fill, motion_of, scales
+from kinetree.solvers.contacts.equations import DRIVEN, SLIPS, STICKS, eliminate_rows, fill
 from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.rows import SLIDE
+from kinetree.solvers.contacts.ways import NOTHING, motion_of, scales
 from kinetree.solvers.kernel import kernel
 
 REPEATS = 3  # of proximal steps; the error of regular systems falls by PROXIMAL in each
@@ -80,13 +81,15 @@ def revise_friction(ws, k, r, count, n, force, motion):
     if not ws.c_x[r] > 0.0 or size == 0.0:
         return False
     x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
+    turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
+    if ws.c_rub[k] == DRIVEN:
+        return turned
     if x * motion_of(ws, r + 1, count, n) + y * motion_of(ws, r + 2, count, n) < -TIGHT * motion:
         ws.c_turned[k] += 1.0
         if ws.c_turned[k] > 1.0:  # it neither slips this way nor that
             ws.c_rub[k] = STICKS
         ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = -x, -y
         return True
-    turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
     ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x, y
     return turned
 

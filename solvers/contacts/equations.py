@@ -1,40 +1,16 @@
-"""Linear equations of contact rows for guessed states, and which ways to slip a closed contact has.
+"""Linear equations of contact rows for guessed states.
 
 Rows that hold and stick have no motion; what slips has friction against a direction, which turns to that of the motion. Friction acts along the ways
-alone in which a contact can slip while its gap holds: across them nothing tends to slip, and rows there would say again what the normal row says.
+to slip alone (`ways`), unless a given motion drives the contact across them: then it is against the whole of the slip.
 """
 
 import math
 
-from kinetree.solvers.contacts.rows import rate_of_row
+from kinetree.solvers.contacts.ways import NOTHING, drive_across, motion_of, response_along, turn_into_way, ways_now
 from kinetree.solvers.kernel import kernel
 
-STICKS, SLIPS = 1.0, 2.0  # ws.c_rub
+STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
 PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
-NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
-ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: as far the velocity of a step that is tried may lie across the only way
-DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
-
-
-@kernel
-def scales(ws, count, n):
-    """Largest diagonal, and largest motion b, of the rows listed."""
-    top, motion = 0.0, 0.0
-    for i in range(count):
-        r = int(ws.c_at[i])
-        top = max(top, ws.c_g[r * n + r])
-        motion = max(motion, abs(ws.c_b[r]))
-    return top, motion
-
-
-@kernel
-def motion_of(ws, r, count, n):
-    """w of row r."""
-    total = ws.c_b[r]
-    for j in range(count):
-        s = int(ws.c_at[j])
-        total += ws.c_g[r * n + s] * ws.c_x[s]
-    return total
 
 
 @kernel
@@ -75,52 +51,19 @@ def fill(model, ws, count, top):
                     ws.c_h[t * width + t] = 1.0
                     ws.c_h[t * width + i] = 0.0 if idle else ws.c_mu[k] * ws.c_slip[2 * k + c]
             else:
-                ways, x, y = ways_of(ws, model.c_row[k], n, top) if ws.c_hold[k] == 1.0 else (2, 0.0, 0.0)
-                if ways == 2 and ws.c_rub[k] == STICKS:
+                ways, x, y = ways_now(model, ws, k, n, top)
+                across = drive_across(ws, k, ways, x, y)
+                if across == 0.0 and ws.c_rub[k] == DRIVEN:
+                    ws.c_rub[k] = SLIPS
+                if across != 0.0:
+                    fill_driven(ws, k, i, count, n, ways, x, y, across)
+                elif ways == 2 and ws.c_rub[k] == STICKS:
                     fill_row(ws, i + 1, count, n, top)
                     fill_row(ws, i + 2, count, n, top)
                 elif ways == 2:
                     fill_slip(ws, k, i, count, n, top)
                 else:
                     fill_along(ws, k, i, count, n, ways, x, y)
-
-
-@kernel
-def ways_of(ws, r, n, top):
-    """Directions that the slip of a contact has while its gap, row r, holds: how many, and the one where there is one.
-
-    They are those in which something is left of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve crosses the plane of touch.
-    """
-    g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
-    b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
-    if not g > NOTHING * top:
-        return 2, 0.0, 0.0
-    nothing = max(DEPENDENT * (a + c), NOTHING * top)
-    a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g
-    b -= 0.5 * (ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 2] + ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 1]) / g
-    c -= ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 2] / g
-    mean, half = 0.5 * (a + c), 0.5 * (a - c)
-    spread = math.hypot(half, b)
-    if mean - spread > nothing:
-        return 2, 0.0, 0.0
-    if not mean + spread > nothing:
-        return 0, 0.0, 0.0
-    x, y = (half + spread, b) if half > 0.0 else (b, spread - half)
-    size = math.hypot(x, y)
-    return 1, x / size, y / size
-
-
-@kernel
-def turn_into_way(ws, k, x, y):
-    """The slip of contact k goes along its way (x, y), in the sense in which it is nearer."""
-    along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
-    ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
-
-
-@kernel
-def response_along(ws, r, n, x, y):
-    """Motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
-    return x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
 
 
 @kernel
@@ -143,6 +86,36 @@ def fill_along(ws, k, i, count, n, ways, x, y):
     else:
         turn_into_way(ws, k, x, y)
         ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
+
+
+@kernel
+def fill_driven(ws, k, i, count, n, ways, x, y, across):
+    """Friction against a slip with a given part across the only way (x, y): x_t = -μ x_n d, d = (s, p)/√(s² + p²), s = 0 without a way.
+
+    Newton's steps in s begin where the slip along the way stops: from there they do not overshoot, and return there if other contacts turn it.
+    """
+    width, r = count + 1, int(ws.c_at[i]) + 1
+    first, second = (i + 1) * width, (i + 2) * width
+    p, moves = abs(across), ways == 1
+    if not moves:
+        x, y = ws.c_drift[2 * k + 1] / p, -ws.c_drift[2 * k] / p
+    e, f = (-y, x) if across > 0.0 or not moves else (y, -x)
+    c, slip = x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1], 0.0
+    if ws.c_rub[k] == DRIVEN and moves:
+        slip = x * motion_of(ws, r, count, n) + y * motion_of(ws, r + 1, count, n)
+        slip = 0.0 if slip * c < -NOTHING * abs(slip) else slip
+    c, d = slip / math.hypot(slip, p), p / math.hypot(slip, p)
+    ws.c_rub[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
+    ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
+    bend, g = ws.c_mu[k] * ws.c_x[r - 1] * d * d / p, response_along(ws, r, n, x, y)
+    share = 1.0 if not moves else 1.0 / (1.0 + bend * g) if bend > 0.0 else 0.0
+    for j in range(count if moves else 0):
+        s = int(ws.c_at[j])
+        ws.c_h[second + j] = (1.0 - share) * (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
+    if moves:
+        ws.c_h[second + count] = (1.0 - share) * (slip - x * ws.c_b[r] - y * ws.c_b[r + 1]) / g
+    ws.c_h[second + i + 1] += share * (d * x - c * e)
+    ws.c_h[second + i + 2] += share * (d * y - c * f)
 
 
 @kernel
@@ -191,35 +164,3 @@ def eliminate_rows(ws, count):
             x -= ws.c_h[p * width + j] * ws.c_h[j * width + count]
         ws.c_h[p * width + count] = x / ws.c_h[p * width + p]
     return True
-
-
-@kernel
-def slide_along_ways(model, ws, count):
-    """A sliding contact that can slip along one way only does so along that, if its velocity across is but an error of the step that is tried.
-
-    What a given motion drives across the way is none: friction is against the velocity as it is.
-    """
-    n = model.c_value.size
-    top, _ = scales(ws, count, n)
-    for k in range(model.c_law.size):
-        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
-            r = model.c_row[k]
-            ways, x, y = ways_of(ws, r, n, top)
-            u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-            if ways == 1 and abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
-                turn_into_way(ws, k, x, y)
-
-
-@kernel
-def passing_slip(ws, k, r, count, n):
-    """Rate of a slip that nothing holds, which gets its direction; what pulls for a host is left out.
-
-    A point that moves on and at this instant does not slip, as one plane rolls on the other, has no way to slip now and has one in a moment.
-    """
-    along = (motion_of(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
-    x = motion_of(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
-    y = motion_of(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
-    size = math.hypot(x, y)
-    if size > 0.0:
-        ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x / size, y / size
-    return size

@@ -10,7 +10,7 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
-from kinetree.solvers.contacts.equations import SLIPS, STICKS, motion_of, passing_slip, scales, slide_along_ways, ways_of
+from kinetree.solvers.contacts.equations import SLIPS, STICKS
 from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
     FRICTION,
@@ -23,7 +23,9 @@ from kinetree.solvers.contacts.rows import (
     is_closed,
     number_of,
     rate_of_row,
+    set_out,
 )
+from kinetree.solvers.contacts.ways import motion_of, passing_slip, scales, slide_along_ways
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import carry
@@ -64,9 +66,7 @@ def set_direction(model, ws, k):
     if model.c_row[k + 1] - r == 3:
         x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
         if x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1] > 0.0:
-            x, y = x + FAINT * ws.c_dir[2 * k], y + FAINT * ws.c_dir[2 * k + 1]
-            size = math.hypot(x, y)
-            ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = x / size, y / size
+            set_out(ws.c_slip, k, x + FAINT * ws.c_dir[2 * k], y + FAINT * ws.c_dir[2 * k + 1])
 
 
 @kernel
@@ -98,7 +98,7 @@ def hold_closed(model, ws, count):
     status = gather_responses(model, ws)
     bring_back(model, ws)
     if status == 0:
-        slide_along_ways(model, ws, count)
+        slide_along_ways(model, ws)
         status = resists(model, ws)
     if status == 0:
         status = solve_contacts(model, ws)
@@ -153,7 +153,7 @@ def pull_together(model, ws):
 def measure_margins(model, ws, count):
     """What contacts lack to open, and sticking ones to slide, in accelerations; positive: they do."""
     n = model.c_value.size
-    top, motion = scales(ws, count, n)
+    _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0:
             r = model.c_row[k]
@@ -164,8 +164,7 @@ def measure_margins(model, ws, count):
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
-                    ways, _, _ = ways_of(ws, r, n, top)
-                    if ways == 0:
+                    if ws.c_ways[k] == 0.0:
                         ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], passing_slip(ws, k, r, count, n) - SURE * motion)
                 else:
                     slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
@@ -269,11 +268,10 @@ def give_way(model, ws, which, noise):
         ws.c_mode[k] = OPEN
         return True
     r = model.c_row[k]
-    size = math.hypot(ws.c_lam[r + 1], ws.c_lam[r + 2])
-    if size > 0.0:
-        ws.c_mode[k] = SLIDE
-        ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -ws.c_lam[r + 1] / size, -ws.c_lam[r + 2] / size
-    return size > 0.0
+    if not set_out(ws.c_dir, k, -ws.c_lam[r + 1], -ws.c_lam[r + 2]) > 0.0:
+        return False
+    ws.c_mode[k] = SLIDE
+    return True
 
 
 @kernel

@@ -13,10 +13,10 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, solve_contacts
-from kinetree.solvers.contacts.equations import motion_of
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, number_of, rate_of_row, touches
+from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, number_of, rate_of_row, set_out, touches
+from kinetree.solvers.contacts.ways import find_drifts, motion_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
 from kinetree.solvers.loops.projection import DAMPING, speed_scale
@@ -127,6 +127,7 @@ def together(model, ws):
     for i in range(count):
         r = int(ws.c_at[i])
         ws.c_b[r] = ws.c_rate[r]
+    find_drifts(model, ws, count)
     guess(model, ws, STILL * speed_scale(ws))
     status = solve_contacts(model, ws)
     for i in range(count):
@@ -271,9 +272,10 @@ def settle_slip(model, ws, k, still):
     x, y = ws.c_rate[r + 1], ws.c_rate[r + 2]
     slip = slip_after(ws, r)
     along = x * ws.c_dir[2 * k] + y * ws.c_dir[2 * k + 1]
-    turned = int(ws.c_mode[k]) == SLIDE and along <= still and slip <= number_of(model, ws, k, REST_SPEED)
+    driven = ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0
+    turned = int(ws.c_mode[k]) == SLIDE and not driven and along <= still and slip <= number_of(model, ws, k, REST_SPEED)
     if slip <= still or turned:
         close_contact(ws, k, STICK)
     else:
         close_contact(ws, k, SLIDE)
-        ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = x / slip, y / slip
+        set_out(ws.c_dir, k, x, y)

@@ -2,11 +2,11 @@
 
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import balance, guess, slides
-from kinetree.solvers.contacts.equations import scales
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
 from kinetree.solvers.contacts.rows import OVERRUN, any_closed, any_overrun, gap_of, is_closed, rate_of_row
+from kinetree.solvers.contacts.ways import scales
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops, retract
 from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale

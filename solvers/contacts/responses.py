@@ -7,6 +7,7 @@ is kept and brought back, so that the forces act in the end on what the eliminat
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.rows import increment_of_row, push_row
+from kinetree.solvers.contacts.ways import find_ways
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.ghosts import forget_debts, repay
 from kinetree.solvers.loops.residual import increments
@@ -66,7 +67,7 @@ def respond_alone(model, ws):
 
 @boundary("solve")
 def gather_responses(model, ws):
-    """G of the rows listed, in ws.c_g by the numbers of the rows; needs the factors of the elimination and of the loops."""
+    """G of the rows listed, in ws.c_g by their numbers, and the ways to slip; needs the factors of the elimination and of the loops."""
     n, count = model.c_value.size, list_rows(model, ws)
     status = 0
     for i in range(count):
@@ -78,6 +79,7 @@ def gather_responses(model, ws):
         for j in range(count):
             s = int(ws.c_at[j])
             ws.c_g[s * n + r] = increment_of_row(model, ws, s)
+    find_ways(model, ws, count)
     return status
 
 

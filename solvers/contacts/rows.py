@@ -4,6 +4,8 @@ Every row has its value, its rate and the rest of its second derivative in regis
 spins of bodies. The rows are those of couplings (`models/compilation/coupling_rates.py`), but they hold only while the contact is closed.
 """
 
+import math
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
 from kinetree.solvers.kernel import kernel
@@ -63,6 +65,15 @@ def any_overrun(ws):
 def rate_of_row(model, ws, r):
     """Velocity along row r; needs the state program."""
     return ws.val[model.c_value[r] + 1]
+
+
+@kernel
+def set_out(directions, k, x, y):
+    """Direction k of those listed becomes that of (x, y), if this has one; returns its size."""
+    size = math.hypot(x, y)
+    if size > 0.0:
+        directions[2 * k], directions[2 * k + 1] = x / size, y / size
+    return size
 
 
 @kernel

@@ -1,0 +1,145 @@
+"""Ways to slip of closed contacts, the directions along the plane that the mechanism leaves while the gap holds, and what given motions drive across.
+
+Across its ways nothing tends to slip, and friction there would say again what the normal row says.
+"""
+
+import math
+
+from kinetree.solvers.contacts.rows import rate_of_row, set_out
+from kinetree.solvers.kernel import kernel
+
+NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
+ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower across the only way is an error of the step that is tried, or of loops that give way
+DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
+
+
+@kernel
+def scales(ws, count, n):
+    """Largest diagonal, and largest motion b, of the rows listed."""
+    top, motion = 0.0, 0.0
+    for i in range(count):
+        r = int(ws.c_at[i])
+        top = max(top, ws.c_g[r * n + r])
+        motion = max(motion, abs(ws.c_b[r]))
+    return top, motion
+
+
+@kernel
+def motion_of(ws, r, count, n):
+    """w of row r."""
+    total = ws.c_b[r]
+    for j in range(count):
+        s = int(ws.c_at[j])
+        total += ws.c_g[r * n + s] * ws.c_x[s]
+    return total
+
+
+@kernel
+def response_along(ws, r, n, x, y):
+    """Motion along (x, y) by a unit force along it, of a plane whose rows begin at r."""
+    return x * x * ws.c_g[r * n + r] + x * y * (ws.c_g[r * n + r + 1] + ws.c_g[(r + 1) * n + r]) + y * y * ws.c_g[(r + 1) * n + r + 1]
+
+
+@kernel
+def ways_of(ws, r, n, top, held):
+    """Directions that the slip of a contact with the rows from r on has: how many, and the one where there is one.
+
+    They are those in which something is left of G_t, or, if the gap is held, of G_t - G_tn G_nt / G_n. A point on one curve has none if the curve
+    crosses the plane of touch.
+    """
+    g, a, c = ws.c_g[r * n + r], ws.c_g[(r + 1) * n + r + 1], ws.c_g[(r + 2) * n + r + 2]
+    b = 0.5 * (ws.c_g[(r + 1) * n + r + 2] + ws.c_g[(r + 2) * n + r + 1])
+    if not g > NOTHING * top:
+        return 2, 0.0, 0.0
+    nothing = max(DEPENDENT * (a + c), NOTHING * top)
+    if held:
+        a -= ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 1] / g
+        b -= 0.5 * (ws.c_g[(r + 1) * n + r] * ws.c_g[r * n + r + 2] + ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 1]) / g
+        c -= ws.c_g[(r + 2) * n + r] * ws.c_g[r * n + r + 2] / g
+    mean, half = 0.5 * (a + c), 0.5 * (a - c)
+    spread = math.hypot(half, b)
+    if mean - spread > nothing:
+        return 2, 0.0, 0.0
+    if not mean + spread > nothing:
+        return 0, 0.0, 0.0
+    x, y = (half + spread, b) if half > 0.0 else (b, spread - half)
+    size = math.hypot(x, y)
+    return 1, x / size, y / size
+
+
+@kernel
+def find_ways(model, ws, count):
+    """Ways to slip of the contacts that take part, while their gaps hold; nothing drives them across."""
+    n = model.c_value.size
+    top, _ = scales(ws, count, n)
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3:
+            ways, x, y = ways_of(ws, model.c_row[k], n, top, True)
+            ws.c_ways[k], ws.c_way[2 * k], ws.c_way[2 * k + 1] = ways, x, y
+            ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
+
+
+@kernel
+def find_drifts(model, ws, count):
+    """What given motions drive contacts across their ways: of the motions b what no force changes while the gap is held."""
+    n = model.c_value.size
+    _, motion = scales(ws, count, n)
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] < 2.0:
+            r = model.c_row[k]
+            along = ws.c_b[r] / ws.c_g[r * n + r]
+            u, v = ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along, ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along
+            passing = u * ws.c_way[2 * k] + v * ws.c_way[2 * k + 1]
+            u, v = u - passing * ws.c_way[2 * k], v - passing * ws.c_way[2 * k + 1]
+            counts = math.hypot(u, v) > ACROSS * motion + CRAWL
+            ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = (u, v) if counts else (0.0, 0.0)
+
+
+@kernel
+def ways_now(model, ws, k, n, top):
+    """Ways to slip of contact k as its gap is guessed to hold or not: how many, and the one where there is one."""
+    if ws.c_hold[k] == 1.0:
+        return int(ws.c_ways[k]), ws.c_way[2 * k], ws.c_way[2 * k + 1]
+    return ways_of(ws, model.c_row[k], n, top, False)
+
+
+@kernel
+def drive_across(ws, k, ways, x, y):
+    """With what contact k is driven across its only way (x, y), to the left of it, or where it has none; 0: it is not."""
+    u, v = ws.c_drift[2 * k], ws.c_drift[2 * k + 1]
+    size = math.hypot(u, v)
+    across = 0.0 if ways == 2 else size if ways == 0 else x * v - y * u
+    return across if abs(across) > ACROSS * size else 0.0
+
+
+@kernel
+def turn_into_way(ws, k, x, y):
+    """The slip of contact k goes along its way (x, y), in the sense in which it is nearer."""
+    along = 1.0 if x * ws.c_slip[2 * k] + y * ws.c_slip[2 * k + 1] >= 0.0 else -1.0
+    ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = along * x, along * y
+
+
+@kernel
+def slide_along_ways(model, ws):
+    """A sliding contact that can slip along one way only does so along that, if its velocity across is but an error of the step that is tried.
+
+    What a given motion drives across the way is none: friction is against the velocity as it is.
+    """
+    for k in range(model.c_law.size):
+        if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] == 1.0:
+            r, x, y = model.c_row[k], ws.c_way[2 * k], ws.c_way[2 * k + 1]
+            u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+            if abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
+                turn_into_way(ws, k, x, y)
+
+
+@kernel
+def passing_slip(ws, k, r, count, n):
+    """Rate of a slip that nothing holds, which gets its direction; what pulls for a host is left out.
+
+    A point that moves on and at this instant does not slip, as one plane rolls on the other, has no way to slip now and has one in a moment.
+    """
+    along = (motion_of(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
+    x = motion_of(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
+    y = motion_of(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
+    return set_out(ws.c_slip, k, x, y)
