@@ -9,14 +9,13 @@ import math
 
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import SURE, slip_along
-from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row
+from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row, set_out
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import speed_scale
 
 APART = 1e-12  # m: what is told at least of a contact whose bodies do not approach, beyond the roundings of indicators
 STEADY = 1e-12  # relative to the largest speed: slower approaches are roundings of speeds on closed loops
 NEAR = 1e-3  # of SURE: as far the margin of one state differs with the guess from which the forces were found
-TURNED = 4.0  # in `fired`: the slip of a contact turns back
 
 
 @kernel
@@ -55,7 +54,7 @@ def take_back(model, ws, k):
 def found_by_host(model, ws, register):
     """Prepare the contact that a guard watches for what a host has located, as its closing moves gaps and slips by the host's error.
 
-    An open one touches; the slip of one that turns back is against the direction kept, which TURNED tells; 1 otherwise.
+    An open one touches; the slip of one that turns back is against the direction kept.
     """
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
@@ -65,12 +64,8 @@ def found_by_host(model, ws, register):
         elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
             r = model.c_row[k]
             x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-            slip = math.hypot(x, y)
-            if slip <= number_of(model, ws, k, REST_SPEED):
-                if slip > 0.0:
-                    ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = -x / slip, -y / slip
-                return TURNED
-    return 1.0
+            if math.hypot(x, y) <= number_of(model, ws, k, REST_SPEED):
+                set_out(ws.c_dir, k, -x, -y)
 
 
 @kernel

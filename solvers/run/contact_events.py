@@ -1,13 +1,11 @@
 """Contacts at an instant: impulses, then which contacts are closed, stick or slide as the motion goes on."""
 
-import math
-
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import SLOW, STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import keep_closed
-from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed
+from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed, set_out
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -53,9 +51,7 @@ def let_go(model, ws):
         elif held_for_a_try(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
             close_contact(ws, k, SLIDE)
             slip = slip_after(ws, r)
-            x, y = ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1]
-            size = math.hypot(x, y)
-            ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = x / size, y / size
+            set_out(ws.c_dir, k, ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1])
 
 
 @boundary("state")

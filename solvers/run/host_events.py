@@ -84,8 +84,9 @@ def mark(I, F, W, option):
         fired[k] = 0.0
         if located or (value[k] >= 0.0 and (option == EVERY_POSITIVE or armed[k] != 0.0)):
             guard = guard_at(model.guards, k)
-            fired[k] = found_by_host(model, ws, guard.register) if guard.kind == L.Guard.CONTACT and not opens else 1.0
-            some = True
+            if guard.kind == L.Guard.CONTACT and not opens:
+                found_by_host(model, ws, guard.register)
+            fired[k], some = 1.0, True
     return some
 
 
