@@ -83,7 +83,7 @@ def revise_friction(ws, k, r, count, n, force, motion):
     x, y = -ws.c_x[r + 1] / size, -ws.c_x[r + 2] / size
     turned = abs(x - ws.c_slip[2 * k]) + abs(y - ws.c_slip[2 * k + 1]) > TURNED
     if ws.c_rub[k] == DRIVEN:
-        return turned
+        return turned or ws.c_turned[k] == 1.0
     if x * motion_of(ws, r + 1, count, n) + y * motion_of(ws, r + 2, count, n) < -TIGHT * motion:
         ws.c_turned[k] += 1.0
         if ws.c_turned[k] > 1.0:  # it neither slips this way nor that

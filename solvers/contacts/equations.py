@@ -108,7 +108,8 @@ def fill_driven(ws, k, i, count, n, ways, x, y, across):
     ws.c_rub[k], ws.c_slip[2 * k], ws.c_slip[2 * k + 1] = DRIVEN, c * x + d * e, c * y + d * f
     ws.c_h[first + i + 1], ws.c_h[first + i + 2], ws.c_h[first + i] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1], ws.c_mu[k]
     bend, g = ws.c_mu[k] * ws.c_x[r - 1] * d * d / p, response_along(ws, r, n, x, y)
-    share = 1.0 if not moves else 1.0 / (1.0 + bend * g) if bend > 0.0 else 0.0
+    share = 1.0 / (1.0 + bend * g) if moves and bend > 0.0 else 1.0
+    ws.c_turned[k] = 1.0 if moves and not bend > 0.0 else 0.0  # a direction that was kept tells nothing yet
     for j in range(count if moves else 0):
         s = int(ws.c_at[j])
         ws.c_h[second + j] = (1.0 - share) * (x * ws.c_g[r * n + s] + y * ws.c_g[(r + 1) * n + s]) / g
