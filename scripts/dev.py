@@ -220,7 +220,7 @@ def test(options: argparse.Namespace) -> int:
 
 def demo(options: argparse.Namespace) -> int:
     setup()
-    return run(program("python"), "-m", "kinetree.scripts.demo", *options.rest)
+    return run(program("python"), "-m", "kinetree.scripts.demo")
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -265,10 +265,15 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
-    "coverage": (coverage, "lines that the fast tests reach, at least 97 %; which none reaches: --missed; --c: lines and branches of the C shell"),
+    "coverage": (
+        coverage,
+        "lines that the fast tests reach, at least 97 percent; which none reaches: --missed; --c: lines and branches of the C shell",
+    ),
     "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
+TOOLS = ("docs", "mutants", "coverage", "fuzz", "bench")  # have arguments, and a help, of their own
+PASSED_ON = (*TOOLS, "test", "platforms")
 
 
 def main() -> int:
@@ -278,12 +283,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py", description=str(__doc__).splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (_, text) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text)
+        sub = commands.add_parser(name, help=text, add_help=name not in TOOLS)
         if name == "test":
             sub.add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "coverage", "fuzz"):
+    if options_rest and options.command not in PASSED_ON:
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)
