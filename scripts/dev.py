@@ -267,7 +267,7 @@ COMMANDS = {
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
     "coverage": (
         coverage,
-        "lines that the fast tests reach, at least 97 percent; which none reaches: --missed; --c: lines and branches of the C shell",
+        "lines that the fast tests reach, at least 97 %%; which none reaches: --missed; --c: lines and branches of the C shell",
     ),
     "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
