@@ -75,9 +75,12 @@ def test_contacts_that_have_been_judged(contacts):
     rows = [  # kind, register, met, noise, value -> met, held, noise
         ((CONTACT, OPENS, DUE, 0.5, 0.1), (NOT_YET, -1, 0)), ((CONTACT, SLIPS, 1.0, 0.5, 0.1), (NOT_YET, -1, 0)),
         ((CONTACT, 3, DUE, 0.5, 0.1), (DUE, -1, LIFT)), ((CONTACT, 3, CLOSED, 0.5, 0.1), (DUE, -1, LIFT)),
-        ((CONTACT, 4, 1.0, 0.5, 0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, -0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, 1e-12), (DUE, -1, LIFT)),
-        ((CONTACT, 3, 1.0, 0.5, 0.1), (1, 1, 0.5)), ((CONTACT, 3, 0.0, 0.5, 0.1), (1, 1, ON_BOUND)), ((CONTACT, 3, NOT_YET, 0.5, 0.1), (1, 1, ON_BOUND)),
-        ((CONTACT, 3, 1.0, 0.0, 0.1), (1, 1, ON_BOUND)), ((RESET, OPENS, 1.0, 0.5, 0.1), (1, EMPTY, 0.5)), ((RESET, 4, DUE, 0.5, 0.1), (DUE, EMPTY, 0.5)),
+        ((CONTACT, 4, 1.0, 0.5, 0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, -0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, 1e-12),
+        (DUE, -1, LIFT)),
+        ((CONTACT, 3, 1.0, 0.5, 0.1), (1, 1, 0.5)), ((CONTACT, 3, 0.0, 0.5, 0.1), (1, 1, ON_BOUND)), ((CONTACT, 3, NOT_YET, 0.5, 0.1),
+        (1, 1, ON_BOUND)),
+        ((CONTACT, 3, 1.0, 0.0, 0.1), (1, 1, ON_BOUND)), ((RESET, OPENS, 1.0, 0.5, 0.1), (1, EMPTY, 0.5)), ((RESET, 4, DUE, 0.5, 0.1),
+        (DUE, EMPTY, 0.5)),
     ]  # fmt: skip
     contacts["slow"] = {4}
     made = HandMade(*(guard(kind=kind, register=register) for (kind, register, *_), _ in rows))

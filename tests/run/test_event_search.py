@@ -219,7 +219,8 @@ def test_what_crosses_within_the_resolution_of_time_happens_together(t, step):
     after = t + 2e-13 * max(t, step)
     rows = [  # root, sign, direction, state -> state
         (t, 1.0, 0.0, 0.0, S.TOGETHER), (t, 1.0, -1.0, 0.0, S.TOGETHER), (t, 1.0, 1.0, 0.0, 0.0), (t, -1.0, 1.0, 0.0, S.TOGETHER),
-        (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, S.LEAVING, S.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0), (t + 1, 1.0, 0.0, 0.0, 0.0),
+        (t, -1.0, -1.0, 0.0, 0.0), (t, 1.0, 0.0, S.LEAVING, S.LEAVING), (after, 1.0, 0.0, 0.0, 0.0), (t, 0.0, 0.0, 0.0, 0.0),
+        (t + 1, 1.0, 0.0, 0.0, 0.0),
     ]  # fmt: skip
     locator = Locator(*[ramp(root, -sign if sign else 1.0) for root, sign, *_ in rows], begin=t - step, end=t)
     locator.part(S.SIGN)[:], locator.part(S.DIRECTION)[:], locator.part(S.ARM)[:] = np.array(rows).T[1:4]

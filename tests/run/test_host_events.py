@@ -127,7 +127,7 @@ class Events(Host):
 
 
 def test_events_of_a_host_and_what_they_lead_to(monkeypatch):
-    """In the first structure the guard moved by 0.25 as things were closed, on top of four times its value; what a new one makes true happens at once."""
+    """Closing has moved the guards by 0.25; what a new structure makes true happens at once."""
     first = ["load_states", "refresh_for_host 102", "keep_closed 102", "refresh 102"]
     one = f"happen {[(1.0, 1.0, 1.0, 1.5), (0.0, 0.0, -1.0, 1.5)]}"
     two = f"happen {[(0.0, 0.0, 1.0, 0.04), (1.0, 1.0, 1.0, 3.0)]}"
