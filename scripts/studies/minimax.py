@@ -12,6 +12,7 @@ the program promised (K. Madsen, "An algorithm for minimax solution of overdeter
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -96,8 +97,9 @@ def program(
     kinds = [parsed(text)[0] in PEAKS for text in task.texts]
     peaks = [k for k, is_peak in enumerate(kinds) if is_peak]
     weights, scenarios = list(task.measures.values()), len(here.values)
-    size = max(abs(search.objective(search.measures(point[None])[0])), 1e-300)
-    scale = [max((float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)), default=1.0) or 1.0 for j in range(len(peaks))]
+    objective = search.objective(search.measures(point[None])[0])
+    size = abs(objective) or 1.0
+    scale = [max(float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)) or 1.0 for j in range(len(peaks))]
     first = n + 1 + scenarios  # d, slack of the constraints, z by scenario, s by scenario and peak measure
     width = first + scenarios * len(peaks)
     A, b = [], []
@@ -123,7 +125,7 @@ def program(
         b.append(np.array([-known]))
         for k, (low, high) in enumerate(task.constraints.values(), len(weights)):
             for sign, bound in ((1.0, high), (-1.0, low)):
-                if abs(bound) < 1e300:
+                if math.isfinite(bound):
                     line, unit = np.zeros(width), max(abs(bound), 1e-9)
                     line[:n] = sign * slopes[:, k] / unit
                     line[n] = -1.0
@@ -142,4 +144,4 @@ def program(
     if found.x is None:
         return np.zeros(n), 0.0
     now = search.broken(search.measures(point[None])[0])
-    return found.x[:n], size * (1.0 + PRICE * now - float(found.fun))
+    return found.x[:n], objective + size * (PRICE * now - float(found.fun))
