@@ -245,3 +245,12 @@ def test_the_order_of_a_fixed_step_goes_where_the_error_is_least(order: int):
     assert ordered(order, 0.2, 0.1, 0.1 + tiny) == (lower if order > 1 else higher)
     assert ordered(order, 0.2, 0.3, 0.2 - tiny) == higher and ordered(order, 0.2, 0.1, 0.1 - tiny) == (higher if order < 8 else lower)
     assert ordered(order, 0.2, 0.3, 0.1, known=order + 1.0) == order and ordered(order, 0.2, 0.3, 0.1, known=order + 2.0) == higher
+
+
+def test_a_corner_leaves_the_newest_rate_alone():
+    """The grid goes on; a restart lays a new one."""
+    mem = put(memory(F, h=0.1, KNOWN=7.0, ORDER=8.0, T_NEW=3.0, GRID_START=1.0, GRID_COUNT=20.0), Y_NEW=4.0, D_0=9.0, D_1=8.0)
+    assert F.adams_fixed_turn(mem, Refusing(0.5), None) == 0
+    assert (mem[F.KNOWN], mem[CT.ORDER], mem[CT.GRID_COUNT], CT.block(mem, F.DIFFERENCES)[0]) == (1.0, 4.0, 20.0, 3.0)
+    assert F.adams_fixed_restart(mem, Refusing(0.5), None) == 0 and (mem[CT.GRID_START], mem[CT.GRID_COUNT], mem[F.KNOWN]) == (3.0, 0.0, 1.0)
+    assert F.adams_fixed_turn(mem, Refusing(after=0.0), None) == 7 and mem[F.KNOWN] == 0.0

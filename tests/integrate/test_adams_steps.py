@@ -134,6 +134,9 @@ def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
                 t = mem[CT.T_OLD] + s * mem[CT.H]
                 A.adams_interpolate(out, mem, t)
                 assert out[0] == pytest.approx(start + rate.integ()(t) - rate.integ()(mem[CT.T_OLD]), abs=1e-13 * max(size, 1.0))
+            CT.block(mem, CT.Y_OLD)[0], mem[CT.DENSE] = start + 0.5, 0.0  # a gap at the old end is closed on the way, with its derivative
+            A.adams_interpolate(out, mem, mem[CT.T_OLD] + 0.25 * mem[CT.H])
+            assert out[0] - start == pytest.approx(rate.integ()(t - 0.75 * mem[CT.H]) - rate.integ()(mem[CT.T_OLD]) + 0.5 * 0.75**2 * 1.5, abs=1e-12)
     assert mem[CT.ORDER] >= 4
 
 
