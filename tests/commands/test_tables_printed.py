@@ -92,8 +92,8 @@ def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
         study.show(["a"], [[float(k)] for k in range(rows)])
         told = printed(capsys)
         assert told[:2] == ["a", "0"] and told[-1] == last and told[study.SHOWN] == f"{study.SHOWN - 1}"
-    study.show(["a", "b"], [[1.5, math.nan]])
-    assert printed(capsys) == ["a b", "1.5 –"]
+    study.show(["a", "end(p[high])"], [[1.5, math.nan]])
+    assert printed(capsys) == ["a end(p[high])", "1.5 –"]
     whole = {
         "name": "train",
         "text": "of wagons",
