@@ -217,7 +217,7 @@ NAMES = [
     (
         "inputs/" + 101 * "a",
         {},
-        [": found the name 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', expected at most 100 characters"],
+        [": found the name 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..., expected at most 100 characters"],
     ),
     ("inputs/k", {"unit": "zz"}, [".unit: found 'zz'; 'zz' is not a known unit"]),
     ("states/k", {"rate": "der(k)"}, []),
