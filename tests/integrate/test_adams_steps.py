@@ -128,7 +128,7 @@ def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
     assert out[0] == 2.0
     for _ in range(12):
         assert A.adams_step(mem, rates, None, 1e9) == 0
-        if mem[CT.ORDER] >= 4:
+        if mem[CT.ORDER] >= 3:  # the newest four rates
             start, size = CT.block(mem, CT.Y_OLD)[0], abs(CT.block(mem, CT.Y_NEW)[0])
             for s in (0.0, 0.2, 0.7, 1.0):
                 t = mem[CT.T_OLD] + s * mem[CT.H]

@@ -46,6 +46,8 @@ def test_blocks_follow_the_header():
     mem = memory()
     assert CT.block(mem, 0).tolist() == mem[CT.HEADER : CT.HEADER + 2].tolist() and CT.block(mem, 3).tolist() == mem[CT.HEADER + 6 :][:2].tolist()
     assert len({getattr(CT, name) for name in BLOCKS}) == CT.BLOCKS and CT.OWN < CT.HEADER
+    places = [value for name, value in vars(CT).items() if isinstance(value, int) and name not in (*BLOCKS, *NO_PLACES)]
+    assert len(places) == len(set(places)) and all(0 <= place < CT.OWN for place in places)
 
 
 def test_options_clear_the_memory():
