@@ -189,7 +189,7 @@ def test_arguments_of_xacro_and_of_benchmarks(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(bench, "import_module", lambda name: (asked.append(name), SimpleNamespace(run=run))[1])
     assert main(["bench", "loops", "--quick", "--json", "a.json", "--plots", str(tmp_path / "p")]) == 0 == main(["bench", "loops", "x.toml"])
     module = "kinetree.scripts.bench.loops"
-    assert asked == [module, (True, Path("a.json"), tmp_path / "p", None), module, (False, None, None, Path("x.toml"))] and (tmp_path / "p").is_dir()
+    assert asked == [module, (True, Path("a.json"), tmp_path / "p", None), module, (False, None, None, "x.toml")] and (tmp_path / "p").is_dir()
     assert main(["bench", "loops", "--against", "x.json"]) == 2 and "bench loops: compares nothing with x.json" in capsys.readouterr().err
     monkeypatch.setattr(bench, "import_module", lambda name: SimpleNamespace(run=lambda quick, json, plots: None))
     assert main(["bench", "loops", "x.toml"]) == 2 and "bench loops: takes no file, got x.toml" in capsys.readouterr().err

@@ -203,6 +203,7 @@ def test_events_further_apart_than_ten_microseconds_are_two():
     for apart, kept in ((0.9e-5, False), (1.2e-5, True)):
         clear, most = verify.clear_of_events(np.array([0.3 + 4e-6, 0.4]), np.array([0.0, 0.3]), np.array([0.0, 0.3 + apart]))
         assert clear.tolist() == [kept, True] and most == pytest.approx(0.0 if kept else apart)
+    assert verify.clear_of_events(np.array([5e-6]), np.array([0.0]), np.array([1e-5]))[0].tolist() == [True], "as far apart as that they are two"
     rows = 0.3 + np.array([-1.2e-9, -0.8e-9, 0.8e-9, 1.2e-9])
     assert verify.clear_of_events(rows, np.array([0.3]), np.array([0.3]))[0].tolist() == [True, False, False, True]
 
