@@ -141,7 +141,7 @@ def test_the_dense_output_is_the_integral_of_the_polynomial_of_rates():
 
 
 def test_sums_of_the_state_are_kept_to_twice_the_precision():
-    """Ten thousand rates of 0.1 over steps that are no powers of two: the sum is theirs to its last bit."""
+    """Four hundred steps that each round a sum of 1e6 by up to half a unit: what is lost comes back, and the sum is theirs to one unit."""
     rates, mem = Rates(lambda t: 0.1), memory(rtol=1e-6, atol=1e-6)
     CT.begin(mem, 0.0, np.array([1e6]))
     A.adams_restart(mem, rates, None)
@@ -149,3 +149,32 @@ def test_sums_of_the_state_are_kept_to_twice_the_precision():
         mem[CT.H_NEXT], mem[AC.RISING] = 0.003, 0.0
         A.adams_step(mem, rates, None, 1e9)
     assert CT.block(mem, CT.Y_NEW)[0] - 1e6 == pytest.approx(0.1 * 400 * 0.003, abs=1.2e-10)  # half a unit in the last place of 1e6
+
+
+def test_rates_that_come_late_change_no_decision():
+    """Where the state is changed after every step its rates are evaluated then: on rates of time alone the same sizes, orders and states."""
+    runs = []
+    for late in (0.0, 1.0):
+        mem, rates, seen = memory(rtol=1e-7, atol=1e-7, LATE=late), Rates(motion), []
+        assert A.adams_start(mem, rates, None, 0.0, np.array([0.3])) == 0
+        for _ in range(40):
+            assert A.adams_step(mem, rates, None, 1e9) == 0
+            assert late == 0.0 or A.adams_changed(mem, rates, None) == 0
+            seen.append((mem[CT.T_NEW], mem[CT.ORDER], CT.block(mem, CT.Y_NEW)[0]))
+        runs.append(np.array(seen))
+    assert runs[0][:, :2] == pytest.approx(runs[1][:, :2], rel=1e-9) and runs[0][:, 2] == pytest.approx(runs[1][:, 2], abs=1e-9)
+
+
+def test_a_restart_forgets_the_past():
+    rates, mem, out = Rates(motion), memory(rtol=1e-6, atol=1e-6), np.empty(1)
+    A.adams_start(mem, rates, None, 0.0, np.array([0.3]))
+    for _ in range(9):
+        A.adams_step(mem, rates, None, 1e9)
+    CT.block(mem, CT.Y_NEW)[:] = 5.0
+    assert A.adams_restart(mem, rates, None) == 0
+    fresh = {"FRESH": 1.0, "H": 0.0, "ORDER": 0.0, "WANTED_ORDER": 1.0, "LAST_H": 0.0, "CONSTANT": 0.0, "RISING": 1.0, "T_OLD": mem[CT.T_NEW]}
+    assert {name: mem[getattr(CT, name, None) or getattr(AC, name)] for name in fresh} == fresh
+    assert CT.block(mem, AC.PHI + 1)[0] == motion(mem[CT.T_NEW]) and CT.block(mem, AC.PHI + 2)[0] == CT.block(mem, AC.SUM_ERROR)[0] == 0.0
+    A.adams_interpolate(out, mem, mem[CT.T_NEW])
+    assert out[0] == 5.0
+    assert A.adams_restart(mem, Rates(motion, (1,)), None) == 7
