@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.models.run.unit import Run
-from kinetree.models.trace.kernels import ROOT, PlainKernels
+from kinetree.models.trace.kernels import ROOT, PlainKernels, named
 from kinetree.solvers import layout as L
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.fields import AT_FLOATS, AT_INTS, AT_WORK
@@ -31,7 +31,26 @@ def work_view(ints: Any, work: Any) -> SimpleNamespace:
     return SimpleNamespace(**part(work, ints, L.WORK, AT_WORK))
 
 
+def lane(lanes: np.ndarray, k: int) -> float:
+    return lanes[k]
+
+
+def lanes_of(number: Any) -> np.ndarray:
+    return np.full(L.WIDTH, number)
+
+
+def with_lane(lanes: np.ndarray, k: int, number: float) -> np.ndarray:
+    return np.where(np.arange(L.WIDTH) == k, number, lanes)
+
+
+def scatter(table: np.ndarray, width: int, k: int, first: int, left: int, lanes: np.ndarray) -> None:
+    table[np.arange(first, left) * width + k] = lanes
+
+
 PLAIN = PlainKernels(symbolic=False)
+# lanes are arrays
+PLAIN.modules[ROOT + "numbers.primitive"] = named("primitive", lane=lane, lanes_of=lanes_of, with_lane=with_lane)
+PLAIN.modules[ROOT + "numbers.exchange"] = named("exchange", scatter=scatter)
 vars(PLAIN.modules[ROOT + "views"]).update(model_view=model_view, work_view=work_view)
 
 
