@@ -1,4 +1,4 @@
-"""Random mechanisms with force elements of every kind of the registry, and hydraulic circuits, on top of loops, stages, events, contacts, controllers.
+"""Random mechanisms with force elements of every kind of the registry, and servo circuits, on top of loops, stages, events, contacts, controllers.
 
 `crossings` has what has a room of its own; here are the laws that the plain draw does not know: brakes, latches, bushings, gears, guides, jacks,
 rails, tyres, wheels, and a servo circuit. What they tell (their force, their states) is compared like places and speeds of bodies.
