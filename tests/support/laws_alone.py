@@ -1,15 +1,45 @@
-"""Laws of force elements without a mechanism: their expressions, with numbers for whatever they would measure and for their states."""
+"""Laws of force elements without a mechanism: their expressions, with numbers for their states and for whatever they measure of bodies that move."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from kinetree.models.compilation.algebra import E
 from kinetree.models.compilation.space import Vector
 from kinetree.models.expressions.nodes import Der, Name, Node
 from kinetree.models.expressions.simplify import substitute
-from kinetree.models.expressions.text import evaluate_constant, parse
+from kinetree.models.expressions.text import evaluate_constant, names, parse
+from kinetree.solvers.sensors.kinds import Kind
+from kinetree.solvers.sensors.kinds.bodies import ANGULAR_VELOCITY, ORIENTATION
+from kinetree.solvers.sensors.kinds.points import DIRECTION, DISTANCE, DISTANCE_RATE, POSITION, VELOCITY
+
+
+@dataclass
+class Moving:
+    """A body: where it is, its quaternion, the velocity of its origin and its spin, all in ground axes."""
+
+    place: Any = (0.0, 0.0, 0.0)
+    quaternion: Any = (1.0, 0.0, 0.0, 0.0)
+    velocity: Any = (0.0, 0.0, 0.0)
+    spin: Any = (0.0, 0.0, 0.0)
+    R: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        self.place, self.quaternion, self.velocity, self.spin = map(np.array, (self.place, self.quaternion, self.velocity, self.spin))
+        w, v = self.quaternion[0], self.quaternion[1:]
+        K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+        self.R = np.eye(3) + 2.0 * w * K + 2.0 * K @ K
+
+    def at(self, point: Any) -> np.ndarray:
+        return self.place + self.R @ np.array(point)
+
+    def speed(self, point: Any) -> np.ndarray:
+        """Velocity of a point in body axes."""
+        return self.velocity + np.cross(self.spin, self.R @ np.array(point))
 
 
 class Bench:
@@ -22,6 +52,7 @@ class Bench:
         self.vectors: list[tuple[Node, ...]] = []
         self.forces: list[tuple[Any, ...]] = []
         self.sensors: dict[str, tuple[Any, ...]] = {}
+        self.moving = [Moving(), Moving(), Moving()]  # the ground, a and b
         self.stored: list[Node] = []
         self.books: dict[str, Any] = {}
         self.potential_of: dict[str, E] = {}
@@ -52,17 +83,34 @@ class Bench:
         return self.vector((value,))
 
     def vector(self, values: Any, key: str = "") -> int:
-        self.vectors.append(tuple(self.node(value) for value in values))
-        return len(self.vectors) - 1
+        parts = tuple(self.node(value) for value in values)
+        if parts not in self.vectors:
+            self.vectors.append(parts)
+        return self.vectors.index(parts)
 
-    def add_sensor(self, name: str, *what: Any, **more: Any) -> int:
-        self.sensors[name] = (*what, *more.values())
+    def add_sensor(self, name: str, kind: Kind, a: int = 0, point_a: int = -1, b: int = 0, point_b: int = -1, axis: int = 0, frame: int = 0) -> int:
+        self.sensors[name] = (kind, a, point_a, b, point_b, axis)
         return 0
 
     def add_force(self, kind: Any, *arguments: Any) -> None:
         self.forces.append((kind, *arguments))
 
     # -- numbers ------------------------------------------------------------------------------------------------------------------------
+    def measured(self, name: str) -> float:
+        """What a sensor tells."""
+        kind, a, point_a, b, point_b, axis = self.sensors[name]
+        one, two = self.moving[a], self.moving[b]
+        if kind == ORIENTATION:
+            return float(one.quaternion[axis])
+        if kind == ANGULAR_VELOCITY:
+            return float(one.spin[axis])
+        first = self.values(point_a)
+        if kind in (DISTANCE, DISTANCE_RATE):
+            second = self.values(point_b)
+            way, speed = two.at(second) - one.at(first), two.speed(second) - one.speed(first)
+            return float(np.linalg.norm(way) if kind == DISTANCE else way @ speed / np.linalg.norm(way))
+        return float({POSITION: one.at, VELOCITY: one.speed, DIRECTION: one.R.__matmul__}[kind](np.array(first))[axis])
+
     def value(self, expression: E | Node | str, **numbers: float) -> float:
         """The number of an expression, or of a defined name."""
         node = Name(expression) if isinstance(expression, str) else expression.node if isinstance(expression, E) else expression
@@ -70,7 +118,7 @@ class Bench:
         for _ in range(50):
             fuller = substitute(node, lambda leaf: self.defined.get(leaf.key) if leaf.key not in known else None)
             if fuller is node:
-                return evaluate_constant(node, known)
+                return evaluate_constant(node, known | {key: self.measured(key) for key in names(node) - known.keys() if key in self.sensors})
             node = fuller
         raise AssertionError("definitions without end")
 
