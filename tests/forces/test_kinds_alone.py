@@ -113,12 +113,12 @@ def test_a_tyre_holds_along_its_axle():
 def test_a_jack_stands_on_its_foot():
     """Travels along both directions of the ground; the leg extends at 0.3 m/s, which counts in the damper and in no power of its own."""
     bench = lowered(
-        "jack", point=[0.1, 0, 0.1], axis=[0.1, 0, -1], extension="0.2 + 0.3*t", friction=2.0, side_stiffness=300.0, side_damping=2.0, **SOFT,
+        "jack", point=[0.1, 0, 0.1], axis=[0.1, 0, -1], extension="0.4 + 0.3*t", friction=2.0, side_stiffness=300.0, side_damping=2.0, **SOFT,
         **{"f.travel_1": 0.004, "f.travel_2": -0.006},
     )  # fmt: skip
     bench.numbers["t"] = 0.5
     axis = A.R @ unit(0.1, 0, -1)
-    arm, own = 0.35 * axis, 0.3 * axis
+    arm, own = 0.55 * axis, 0.3 * axis
     r = A.at([0.1, 0, 0.1]) + arm
     v = A.speed([0.1, 0, 0.1]) + np.cross(A.spin, arm) + own
     load = 900.0 * -r[2] - 4.0 * v[2]
@@ -225,19 +225,16 @@ def test_a_rail_ends(begin: float, end: float | None, held: bool):
     assert (lowered("rail", **keys).value("force('f')") > 0.0) == held
 
 
-def test_a_guide_along_a_straight_row_of_points_is_a_tube():
-    """A spline through points on a line is the line: the same load as a rail; beyond its ends nothing."""
-    ends = [{"body": "a", "point": [0.1, 0.2, -0.1]}, {"body": "b", "point": [-0.2, 0.1, 0.3]}]
-    law = {"between": ends, "clearance": 0.1, "stiffness": 900.0, "damping": 4.0, "friction": 0.3, "friction_speed": 20.0}
-    rail = lowered("rail", **law, axis=[1, 0, 0], begin=-1.0, end=3.0)
+def test_a_guide_holds_its_pin_at_the_nearest_place_of_a_helix():
+    """The place by looking at 40 000 others; the law of a contact there, and beyond the ends nothing."""
+    law = {"between": ENDS, "clearance": 0.1, "stiffness": 900.0, "damping": 4.0, "friction": 0.3, "friction_speed": 20.0}
     helix = lowered("guide", **law, helix={"radius": 0.4, "pitch": 0.5, "begin": -20.0, "end": 20.0})
-    assert rail.value("force('f')") > 0.0
     offset = A.R.T @ (B.at(SECOND) - A.at(FIRST))
-    angles = np.linspace(-20, 20, 400001)
+    angles = np.linspace(-20, 20, 40001)
     curve = np.column_stack([0.4 * np.cos(angles), 0.4 * np.sin(angles), 0.5 / (2 * math.pi) * angles])
     ways = np.linalg.norm(curve - offset, axis=1)
     best = int(ways.argmin())
-    assert helix.value("f.travel") == pytest.approx(angles[best], abs=2e-4) and helix.value("f.penetration") == pytest.approx(
+    assert helix.value("f.travel") == pytest.approx(angles[best], abs=1.1e-3) and helix.value("f.penetration") == pytest.approx(
         ways[best] - 0.1, abs=1e-6
     )
     normal = A.R @ unit(*(offset - curve[best]))
@@ -245,7 +242,7 @@ def test_a_guide_along_a_straight_row_of_points_is_a_tube():
     load = max(900.0 * (ways[best] - 0.1) + 4.0 * v @ normal, 0.0)
     slip = v - (v @ normal) * normal
     total = -load * normal - 0.3 * load * (2 - np.linalg.norm(slip) / 20) / 20 * slip
-    assert wrench(helix, 2)[0] == pytest.approx(total, rel=1e-3) and wrench(helix, 1)[0] == pytest.approx(-total, rel=1e-3)
+    assert wrench(helix, 2)[0] == pytest.approx(total, rel=2e-3) and wrench(helix, 1)[0] == pytest.approx(-total, rel=2e-3)
     for begin, end in ((-20.0, angles[best] - 0.01), (angles[best] + 0.01, 20.0)):
         short = lowered("guide", **law, helix={"radius": 0.4, "pitch": 0.5, "begin": float(begin), "end": float(end)})
         assert short.value("force('f')") == 0.0 and short.value("f.penetration") == pytest.approx(-0.1)
