@@ -93,7 +93,7 @@ UNIT = {"units": {"m": {"description": "lib:boom"}}}
         ({"units": {"d": {"drive": {"valve": {"qqq": 1.0}}}}}, "expected one of laminar, make_up_gain, overlap"),
         ({"units": {"d": {"drive": {"cylinder": {"area_a": 0.0}}}}}, "units.d.drive.cylinder: the drive's area_a is 0"),
         ({"units": {"d": {"drive": {}}}, "coupling": {"drive": "d", "mechanism": "d"}}, "unit 'd' has no description"),
-        ({"units": {"m": {"description": "a"}, "d": {"drive": {}}}, "coupling": {"mechanism": "m", "controller": "d", "drive": "d"}}, "no controller"),
+        ({"units": {"m": {"description": "a"}, "d": {"drive": {}}}, "coupling": {"mechanism": "m", "drive": "d", "controller": "d"}}, "no contr"),
         ({"bodies": {}}, "describes a mechanism"), ({"joints": {}, "units": {}}, "describes a mechanism"),
     ],
 )  # fmt: skip
