@@ -164,6 +164,7 @@ def test_another_fmu_beside_moves_as_if_alone(log: list[Any], monkeypatch: pytes
         Guest.error, report = error, Report(Path())
         conditions.beside_another(report, archive_of(3), GRID, list(NAMES), TABLE)
         assert [(what, ok) for what, _, ok in told(report)] == [("beside another FMU", True), ("the other FMU", good)]
+        assert [each[0] for each in log if each[1] == "close"] == ["0", "guest"]
     assert packed == [("decay", "native", 3)] * 3
     steps = [(each[0] == "guest", each[1]) for each in log if isinstance(each[1], float)]
     assert steps == [(guest, t) for t in GRID[1:] for guest in (False, True)]
