@@ -1,6 +1,5 @@
 """The host of instances, call by call in both versions of the standard, over functions that note what they are asked; nothing is run."""
 
-import ctypes
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -114,6 +113,39 @@ def test_an_archive_tells_its_names():
     assert archive.names("output") == ["a", "e"] and archive.names("input") == ["d"]
 
 
+def test_sources_alone_are_compiled_where_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """For this platform, in the place of its version; what has binaries, or no sources, is left as it is."""
+    from kinetree.fmu.source import archive as sources
+    from kinetree.solvers.library import platforms
+
+    made: list[Any] = []
+    here: list[Any] = [PLATFORMS["linux64"]]
+    monkeypatch.setattr(sources, "compile_sources", lambda *given: made.append(given))
+    monkeypatch.setattr(platforms, "this_platform", lambda: here[0])
+    archive: Any = object.__new__(Archive)
+    archive.folder = str(tmp_path)
+    part = SimpleNamespace(modelIdentifier="m")
+    archive.description = SimpleNamespace(coSimulation=None, modelExchange=part, fmiVersion="3.0")
+    assert not archive._compile()
+    (tmp_path / "sources").mkdir()
+    assert archive._compile() and made == [(tmp_path, tmp_path / "binaries" / "x86_64-linux" / "m.so")]
+    archive.description = SimpleNamespace(coSimulation=part, modelExchange=None, fmiVersion="2.0")
+    assert archive._compile() and made[1] == (tmp_path, tmp_path / "binaries" / "linux64" / "m.so")
+    here[0] = None
+    assert not archive._compile()
+    here[0] = PLATFORMS["linux64"]
+    (tmp_path / "binaries").mkdir()
+    assert not archive._compile() and len(made) == 2
+    assert not archive.needs_python
+    (tmp_path / "resources").mkdir()
+    (tmp_path / "resources" / "slavemodule.txt").write_text("")
+    assert archive.needs_python
+    archive.unpack(tmp_path.parent / "there")
+    assert archive.folder == str(tmp_path.parent / "there") and archive.needs_python and not tmp_path.exists()
+    archive.__exit__()
+    assert not Path(archive.folder).exists()
+
+
 class Drive:
     """A drive by simple laws."""
 
@@ -216,6 +248,9 @@ def test_tables_are_read_at_a_time(tmp_path: Path):
     assert hosts.row_at(path, ["a"], 1.0 + 1.9e-6) == [1.0]
     with pytest.raises(HostError, match="no row at t = 1"):
         hosts.row_at(path, ["a"], 1.0 + 2.1e-6)
+    path.write_text("time,a\n0.000001,1\n")
+    with pytest.raises(HostError, match="no row at t = 0"):
+        hosts.row_at(path, ["a"], 0.0)
     names = ["x", "x_residual", "y.mean_speed", "der(x,2)", "z"]
     assert hosts.outputs(SimpleNamespace(names=lambda causality: names)) == ["x", "z"]  # type: ignore[arg-type]
 
@@ -259,9 +294,3 @@ def test_the_twin_calls_its_entries(status: int, monkeypatch: pytest.MonkeyPatch
         twin.head.item = 3
         with pytest.raises(EvaluationError, match=r"the model in this process, at t = 0.75: [a-z ]+, item 3"):
             twin.step(1.5)
-
-
-def test_pointers_are_those_of_the_array():
-    values = np.array([1.0, 2.0])
-    exchange.pointer(values)[1] = 5.0
-    assert values.tolist() == [1.0, 5.0] and isinstance(exchange.pointer(values), ctypes._Pointer)
