@@ -21,7 +21,8 @@ H = 0.5
 class Sum:
     """x' = u with u linear in a step; y = x, its rate and u² are told too."""
 
-    inputs, units, law = ("u",), {}, staticmethod(lambda u: u)
+    inputs: tuple[str, ...] = ("u",)
+    units, law = {}, staticmethod(lambda u: u)
 
     def __init__(self, name: str, x: float, u: float = 0.0, ramped: bool = True):
         self.name, self.x, self.u, self.slope, self.ramped = name, x, u, 0.0, self.inputs if ramped else ()
