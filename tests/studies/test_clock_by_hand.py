@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -224,3 +225,20 @@ def test_what_the_compiled_loop_did_is_kept(ended: int):
     assert record.lateness == record.gaps == record.ages == list(range(steps + (ended == STOPPED)))
     assert (record.sent, record.received, record.lost, record.stale, record.misses) == (2, 3, 4, 5, 6)
     assert record.notes == (["stopped at step 140: its command had not come"] if ended == STOPPED else [])
+
+
+def test_where_the_loop_cannot_be_compiled_it_is_said_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    from kinetree.scripts.hil import rhythm
+    from kinetree.solvers.library.tools import LibraryError
+
+    def none() -> list[str]:
+        raise LibraryError("no C compiler found")
+
+    for name, order in (("nt", "little"), ("posix", "big")):
+        with monkeypatch.context() as there:
+            there.setattr(rhythm, "os", SimpleNamespace(name=name))
+            there.setattr(rhythm, "sys", SimpleNamespace(byteorder=order))
+            assert rhythm.library() == "this system has no POSIX sockets and clocks"
+    monkeypatch.setattr(rhythm, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(rhythm, "compiler", none)
+    assert rhythm.library() == "no C compiler found"

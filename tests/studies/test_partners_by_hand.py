@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ from plant_by_hand import scenario
 
 from kinetree.models.analysis.frequency import StateSpace
 from kinetree.scripts.hil import clock, mailbox, partner
-from kinetree.scripts.hil.controller import Controller, FmuController, Loop
+from kinetree.scripts.hil.controller import Controller, FmuController, Loop, controller_of
 from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.terminal.failure import BadInput
@@ -183,3 +184,37 @@ def test_a_partner_of_its_own_is_started_and_ended(monkeypatch: pytest.MonkeyPat
     said[0] = "\n"
     with pytest.raises(BadInput, match="the partner's process has ended"), clock.own_partner(scenario(), tmp_path, box):
         pass
+
+
+def test_the_fmu_of_a_controller_lives_as_long_as_it_answers(monkeypatch: pytest.MonkeyPatch):
+    """Started with nothing set, ended and freed whatever happens; its variables have to be there."""
+    from kinetree.scripts.fmi import host as hosts
+
+    done: list[Any] = []
+    fmu = SimpleNamespace(terminate=lambda: done.append("terminate"), freeInstance=lambda: done.append("free"))
+    started = SimpleNamespace(fmu=fmu, time=0.0, set=done.append, get=lambda names: [7.0 for _ in names])
+    monkeypatch.setattr(hosts, "Archive", lambda path: nullcontext(SimpleNamespace(path=path, references={"in": 1, "out": 2})))
+    monkeypatch.setattr(hosts, "Host", lambda archive: SimpleNamespace(start=lambda values: (done.append((archive.path, values)), started)[1]))
+    given = {"controller": {"fmu": "c.fmu", "inputs": ["in"], "outputs": ["out"]}}
+    with pytest.raises(KeyError), controller_of(given) as answering:
+        assert answering.answer(0.0, (2.5,)) == (7.0,)
+        raise KeyError
+    assert done == [(Path("c.fmu"), {}), {"in": 2.5}, "terminate", "free"]
+    for key in ("inputs", "outputs"):
+        wrong = {"controller": given["controller"] | {key: ["inn"]}}
+        with pytest.raises(BadInput, match="c.fmu: no variable 'inn'; did you mean 'in'"), controller_of(wrong):
+            pass
+    loops = {"measures": ["y"], "loops": [{"measure": "y", "kp": 1.0}]}
+    with controller_of(loops) as answering, controller_of(loops | {"controller": {}}) as other:
+        assert answering.answer(0.0, (2.0,)) == other.answer(0.0, (2.0,)) == (-2.0,)
+
+
+def test_a_partner_looks_into_the_mailbox_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+    """It says 0 for a port, with a priority below that of a plant."""
+    mailbox.Mailbox(tmp_path / "box", True).close()
+    (tmp_path / "loops.json").write_text('{"measures": ["y"], "loops": []}')
+    asked: list[Any] = []
+    monkeypatch.setattr(partner, "prompt", lambda priority, notes: (asked.append(priority), nullcontext())[1])
+    monkeypatch.setattr(partner, "serve_shared", lambda controller, box: asked.append((box.out, box.inward)))
+    assert partner.main([str(tmp_path / "loops.json"), "--shared", str(tmp_path / "box")]) == 0
+    assert asked == [40, (mailbox.RING, 0)] and capsys.readouterr().out == "0\n" and partner.PRIORITY < clock.PRIORITY == 50
