@@ -362,3 +362,17 @@ def test_colours():
         None,
     ]
     assert all(len(value) == 7 and rgb(value) == value for value in COLOURS.values())
+
+
+def test_starts_of_joints_are_counted():
+    """With the order of the coordinates, where there are several."""
+    for kind, start, words in (
+        ("universal", [0, 0, 0], "3 numbers, expected 2 for a universal joint: angle1 angle2"),
+        ("revolute", [0, 0], "2 numbers, expected 1 for a revolute joint"),
+        ("free", [0], "1 numbers, expected 7 for a free joint: x y z qw qx qy qz"),
+    ):
+        assert said(changed("joints/jc", {"child": "c", "type": kind, "start": start}), "joints.jc.start: found ")[0] == words
+    assert (
+        said(changed("joints/jc", {"child": "c", "type": "universal", "speed": [0]}), "joints.jc.speed: found ")[0]
+        == "1 numbers, expected 2 for a universal joint"
+    )
