@@ -172,9 +172,12 @@ def test_a_rate_of_a_coupling_jumps_beyond_the_curvature_of_its_law(monkeypatch,
 
 def test_the_next_corner_at_which_speeds_jump(monkeypatch):
     mechanism = Mechanism(monkeypatch, velocity=step)
-    monkeypatch.setattr(M, "next_knot", lambda model, ws, t, of: next((knot for knot in (1.0, 1.5, 2.0, 3.0) if knot > t and of == 1), INF))
+    asked = []
+    monkeypatch.setattr(
+        M, "next_knot", lambda model, ws, t, of: asked.append(t) or next((knot for knot in (1.0, 1.5, 2.0, 3.0) if knot > t and of == 1), INF)
+    )
     found = [M.next_jump(mechanism.model, mechanism.ws, *each) for each in ((0.0, 5.0), (0.0, 2.0), (0.0, 1.9), (2.0, 9.0), (1.5, INF))]
-    assert found == [2.0, 2.0, INF, INF, 2.0]
+    assert found == [2.0, 2.0, INF, INF, 2.0] and asked[:3] == [0.0, 1.0 + 1e-12, 1.5 + 1.5e-12]
 
 
 def test_after_a_corner_laws_are_read_behind_it():
