@@ -105,13 +105,15 @@ def test_errors_of_the_published_benchmarks(monkeypatch: pytest.MonkeyPatch, tmp
     ends: list[float] = []
     fine = SimpleNamespace(trace=Trace(np.arange(3.0), {"mechanics.s": np.array([1.0, 2.0, 4.0])}))
     monkeypatch.setattr(benchmarks, "energy_error", lambda case, step: step)
-    monkeypatch.setattr(benchmarks, "run_wired", lambda scenario, master, step, stop: fine)
+    monkeypatch.setattr(benchmarks, "run_wired", lambda scenario, master, step, stop: fine if stop == 10.0 else None)
     monkeypatch.setattr(benchmarks, "manipulator_error", lambda cut, step, exact: math.nan if step > 0.02 and cut == "manipulator" else exact[1][2])
     monkeypatch.setattr(benchmarks, "arm_error", lambda case, step: ends.append(0.4 / step) or -step)
     left, right, last = drawn(monkeypatch, benchmarks.draw, tmp_path / "x.png").axes
     assert [line.get_label() for line in left.lines] == ["held", "straight", "parabolic", "repeat", "jacobian"]
     assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in left.lines)
     curves = [np.asarray(line.get_data()) for line in right.lines]
+    ranges = [np.asarray(axes.lines[0].get_xdata())[[0, -1]].tolist() for axes in (left, right)]
+    assert ranges == [pytest.approx([2.5e-4, 2e-2]), pytest.approx([5e-4, 0.1])]
     assert [curve[1, 0] for curve in curves if curve.shape[1] > 2] == [4.0, 4.0]
     (limit,) = (float(curve[0, 0]) for curve in curves if curve.shape[1] == 2)
     assert 0.02 < limit < 0.026 and right.texts[0].get_text() == f" unstable from {1e3 * limit:.0f} ms" and right.texts[0].get_position()[0] == limit
@@ -124,16 +126,21 @@ def test_errors_of_the_published_benchmarks(monkeypatch: pytest.MonkeyPatch, tmp
 def test_errors_of_a_benchmark_are_the_largest(monkeypatch: pytest.MonkeyPatch):
     """Of the energy over time, of the length beside an exact one between its points; none where the run is not stable."""
     runs = {"stable": True}
-    trace = lambda *_: SimpleNamespace(trace=Trace(np.array([0.0, 0.5, 1.0]), {"mechanics.s": np.array([1.0, 2.0, 3.0])}, runs["stable"]))  # noqa: E731
-    monkeypatch.setattr(benchmarks, "run_wired", trace)
+    asked: list[Any] = []
+
+    def run_wired(scenario: Any, *given: Any) -> Any:
+        asked.append(given)
+        return SimpleNamespace(trace=Trace(np.array([0.0, 0.5, 1.0]), {"mechanics.s": np.array([1.0, 2.0, 3.0])}, runs["stable"]))
+
+    monkeypatch.setattr(benchmarks, "run_wired", run_wired)
     exact = (np.array([0.0, 1.0]), np.array([1.0, 2.5]))
     assert benchmarks.manipulator_error("manipulator", 0.5, exact) == 0.5
     runs["stable"] = False
     assert math.isnan(benchmarks.manipulator_error("manipulator", 0.5, exact))
     rows = {"one.x": [0.0, 1.0, 0.0], "two.x": [0.0, 1.0, 0.0], "one.v": [100.0, 0.0, 60.0], "two.v": [-100.0, 0.0, 80.0]}
     columns = {name: np.array(row) for name, row in rows.items()}
-    monkeypatch.setattr(benchmarks, "cosimulate", lambda master, end, step, recorded: Trace(np.arange(3.0), columns))
-    assert benchmarks.energy_error("held", 0.1) == 1.0 - 0.5 * 1010.0 / 1e4
+    monkeypatch.setattr(benchmarks, "cosimulate", lambda master, end, step, recorded: asked.append((end, step)) or Trace(np.arange(3.0), columns))
+    assert benchmarks.energy_error("held", 0.1) == 1.0 - 0.5 * 1010.0 / 1e4 and asked == [("held", 0.5, 10.0), ("held", 0.5, 10.0), (2.0, 0.1)]
     assert benchmarks.arm_sum(0.5, 0.0, 0.0) == pytest.approx(math.sqrt((0.5 - 0.5 * math.cos(0.5)) ** 2 + (0.5 * math.sin(0.5)) ** 2 + 0.25))
 
 
