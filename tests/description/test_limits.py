@@ -189,3 +189,27 @@ def test_what_fmus_keep():
     (said,) = kept_by_fmus(describe(PLANT | {"run": {"prepare": [{}]}}))
     assert said.startswith("the state of rest of [run] prepare stays that of the values written")
     assert behind(describe(d), [("k*k +", "nothing"), (3.0, "nothing")]) == {}
+
+
+# -- where descriptions come from -------------------------------------------------------------------------------------------------------------
+def test_files_of_robots_are_told_by_their_endings(tmp_path: Path):
+    """In any case; an .xml file is MJCF unless a robot begins within its first 4000 characters."""
+    assert [source.is_foreign(name) for name in ("a.urdf", "b.URDF", "c.Xacro", "d.xml", "e.mjcf", "f.toml", "lib:x", 3)] == [True] * 5 + [False] * 3
+    near, far = tmp_path / "near.xml", tmp_path / "far.xml"
+    near.write_text(" " * 3994 + "<robot/>")
+    far.write_text(" " * 3995 + "<robot/>")
+    readers = [source.foreign_reader(path).func.__module__.rpartition(".")[2] for path in (near, far)]  # type: ignore[attr-defined]
+    assert readers == ["urdf", "mjcf"]
+    with pytest.raises(ModelError, match=r"none\.urdf: found no file of that name, expected a robot in URDF"):
+        source.foreign_reader(tmp_path / "none.urdf")
+
+
+def test_entries_of_the_library():
+    """By names with either dash; files as paths, generators as functions; a near miss is told."""
+    assert source.library_entry("lib:four_bar") == source.library_entry("lib:four-bar") and "four-bar" in source.library_names()
+    entry = source.library_entry("lib:n-four-bar")
+    assert callable(entry) and entry.__name__ == "describe"
+    with pytest.raises(ModelError, match="found 'lib:for-bar', expected the name of a library mechanism; did you mean 'four-bar'?"):
+        source.library_entry("lib:for-bar")
+    with pytest.raises(ModelError, match='found 3, expected a file, a dict, or "lib:NAME"'):
+        read(3)  # type: ignore[arg-type]
