@@ -133,7 +133,7 @@ def test_corners_take_one_side_in_all_directions(seed: int):
         assert largest(a, 2.5).value == 2.5 and not largest(a, 2.5).slopes.any() and least(a, 2.5).slopes == pytest.approx(d)
         assert largest(1.5, a).slopes == pytest.approx(d) and least(Dual(3.0, e), a).value == 2.0
         assert largest(a, a).slopes == pytest.approx(d)
-    assert len(FUNCTIONS.LEANING) == WIDTH and min(abs(np.diff(FUNCTIONS.LEANING))) > 0.01  # no two directions that a mechanism may mix up
+    assert len(FUNCTIONS.LEANING) == WIDTH and max(np.diff(FUNCTIONS.LEANING)) < -0.01  # no two directions that a mechanism may mix up
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -212,33 +212,41 @@ def test_slopes_of_a_tree_need_no_second_elimination(joint: str):
             array[k] = Dual(array[k].value, np.eye(WIDTH)[n])
     assert motion(model, whole, True) == 0 and dec(model, whole) == 0
     slopes.move_from(model, ws, swift, 2)
+    assert not any(each for at in (L.W_N, L.W_F) for each in swift.row[L.ROW + at : L.ROW + at + 3])  # nothing is left over where nothing moves
     slopes.solve_slopes(model, ws, swift, 2)
     expected, found = (np.array([each.slopes for each in wide.udot]) for wide in (whole, swift))
     assert found == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max())) and np.abs(expected).max() > 0.1
     assert [each.value for each in swift.udot] == ws.udot.tolist()
+    slopes.take_inertias(model, ws, swift)
+    for first, count in ((L.W_J, 6), (L.W_H, 9), (L.W_M, 6)):
+        for at in (L.ROW + first, 3 * L.ROW + first):
+            assert swift.row[at : at + count].tolist() == ws.row[at : at + count].tolist()
 
 
 # -- between plain and wide ----------------------------------------------------------------------------------------------------------------------
 def test_directions_are_numbered_one_after_another():
     model = SimpleNamespace(header=SimpleNamespace(inputs=2, r_inputs=3), parent=np.zeros(5))
-    ws = SimpleNamespace(q=np.array([1.0, 2.0]), u=np.array([3.0]), added=np.array([4.0]), x=np.array([5.0]), val=np.arange(10.0, 16.0))
-    assert SEEDS.directions_of(model, ws) == 7
+    ws = SimpleNamespace(q=np.array([1.0, 2.0]), u=np.array([3.0, 6.0]), added=np.array([4.0, 7.0]), x=np.array([5.0]), val=np.arange(10.0, 16.0))
+    assert SEEDS.directions_of(model, ws) == 9
     duals = duals_of(ws)
     SEEDS.plant_all(model, ws, duals)
-    plan = np.array([6, 4, 3, 2, 0, 3, 2, 1, 1, 9, 4, 9, 5, 9, 2, 9])
+    plan = np.array([8, 4, 4, 2, 0, 3, 3, 1, 1, 9, 6, 9, 7, 9, 5, 9])
     assert SEEDS.sow(model, ws, duals, plan, 0, 4) == 1 and SEEDS.sow(model, ws, duals_of(ws), plan, 4, 1) == 5
 
     def places() -> dict[tuple[str, int], int]:
         found = {(name, k): each.slopes for name in ("q", "u", "added", "x", "val") for k, each in enumerate(getattr(duals, name))}
         return {place: int(np.argmax(slopes)) for place, slopes in found.items() if slopes.any()}
 
-    assert places() == {("val", 4): 0, ("added", 0): 1, ("q", 0): 2, ("u", 0): 3}
+    assert places() == {("val", 4): 0, ("added", 0): 1, ("q", 0): 2, ("u", 1): 3}
     assert duals.val[4].value == 14.0 and duals.added[0].value == 4.0
     SEEDS.weed(model, ws, duals, plan, 0)
     assert places() == {}
-    rows = np.zeros((7, 3))
+    everything = np.array([6, 1, 5, 1, 7, 1, 2, 1, 1, 1, 8, 1, 4, 1, 3, 1])
+    SEEDS.sow(model, ws, duals, everything, 0, 8)
+    assert places() == {("x", 0): 0, ("added", 1): 1, ("val", 3): 2, ("u", 0): 3, ("q", 1): 4, ("val", 4): 5, ("added", 0): 6, ("u", 1): 7}
+    rows = np.zeros((9, 3))
     SEEDS.reap(rows.reshape(-1), 3, 1, plan, 0, 4, Dual(0.0, UNIT))
-    assert rows[:, 1].tolist() == [3.0, 0.0, 4.0, 2.0, 0.0, 0.0, 1.0] and not rows[:, [0, 2]].any()
+    assert rows[:, 1].tolist() == [3.0, 0.0, 0.0, 4.0, 2.0, 0.0, 0.0, 0.0, 1.0] and not rows[:, [0, 2]].any()
 
 
 def test_rows_of_states_go_to_lanes_and_back():
