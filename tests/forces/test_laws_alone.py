@@ -8,15 +8,19 @@ from laws_alone import Bench
 
 from kinetree.models.compilation.algebra import E, const, name
 from kinetree.models.compilation.space import Vector
+from kinetree.models.description.loader import describe
 from kinetree.models.forces.along import end_stops, rubbing
 from kinetree.models.forces.bristle import Bristles
 from kinetree.models.forces.contacts import add_load, normal_force, raised, share_of, side_forces, sliding
+from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.kinds import KINDS
 from kinetree.models.forces.kinds.wheel import left, travel_over_share
 from kinetree.models.forces.pairs import add_pair
 from kinetree.models.forces.shut_oil import ShutOil, shut_oil
 from kinetree.models.forces.soil import Footprint, power
 from kinetree.models.forces.soil_parts import Soil
+from kinetree.models.scene.automatic import ROD
+from kinetree.models.scene.places import Numbers
 from kinetree.solvers import layout as L
 
 
@@ -347,7 +351,7 @@ def test_a_latch_opens_by_itself_once_it_has_begun():
         (0.0, 0.501, 1.01),
         (0.0, 0.299, 1.01),
         (1e-6, 0.4, 0.0),
-        (2e-6, 0.4, 1.01),
+        (1.2e-6, 0.4, 1.01),
         (1.0, 0.9, 0.0),
     ):
         assert bench.rate("f.open", **{"f.open": opened, "f:length": length}) == pytest.approx(going / 0.01, rel=1e-5)
@@ -355,6 +359,35 @@ def test_a_latch_opens_by_itself_once_it_has_begun():
     fading = 0.5 * 80.0 * 0.01 * 0.76 / 0.01
     assert bench.value(book.dissipation()) == pytest.approx(0.75 * 3.0 * 0.04 + fading)
     assert bench.value(book.dissipation(), **{"f.open": 1.0}) == 0.0
+
+
+def test_looks_and_places_of_elements():
+    """Ropes and latches are thinner than rods, springs thicker; what touches the ground: a point of its body and a radius about it."""
+    numbers = Numbers(describe({"parameters": {"r": 0.4}, "outputs": {"o": "r"}}))
+
+    def made(kind: str, **keys: object):
+        return KINDS[kind].table.model_validate({"kind": kind, **keys})
+
+    ends = {"between": [{"body": "a"}, {"body": "b"}]}
+    spring, given, soft = (made("line", **ends, **keys) for keys in ({"stiffness": 5, "length": 1}, {"value": 3}, {"damping": 3}))
+    rope = made("line", **ends, stiffness=5, length=1, tension_only=True)
+    table = made("line", **ends, law="T", length=1)
+    looks = [KINDS["line"].look(each, numbers, 2.0, 1.0) for each in (spring, rope, table, given, soft)]  # type: ignore[misc]
+    assert [each["kind"] for each in looks] == ["spring", "rope", "spring", "cylinder", "cylinder"]
+    assert [looks[0]["radius"], looks[1]["radius"]] == pytest.approx([1.6 * ROD * 2.0, 0.35 * ROD * 2.0])
+    hoist = made("rope", **ends, stiffness=5, length=1)
+    latch = made("latch", **ends, stiffness=5, length=1, strength=1)
+    assert KINDS["rope"].look(hoist, numbers, 2.0, 1.0)["radius"] == pytest.approx(0.35 * ROD * 2.0)  # type: ignore[misc]
+    assert KINDS["latch"].look(latch, numbers, 2.0, 1.0)["radius"] == pytest.approx(0.8 * ROD * 2.0)  # type: ignore[misc]
+    for kind, keys, point, radius in (
+        ("contact", {"point": [1, 0, 2], "radius": "r"}, [1, 0, 2], 0.4), ("tyre", {"point": [1, 0, 2], "radius": 0.3}, [1, 0, 2], 0.3),
+        ("jack", {"point": [1, 0, 2], "axis": [0, 3, 4], "extension": "r"}, [1, 0.24, 2.32], 0.0), ("jack", {"extension": 0.5}, [0, 0, -0.5], 0.0),
+    ):  # fmt: skip
+        found = KINDS[kind].touch(contact(kind, **keys), numbers)  # type: ignore[misc]
+        assert found is not None and found[0] == pytest.approx(point) and found[1] == radius
+    assert KINDS["contact"].touch(contact("contact", shape={"sphere": 1}), numbers) is None  # type: ignore[misc]
+    own = ForceKind(spring.__class__, lambda *given: None, "", {})
+    assert own.name == "line" and own.place == "between" and own.names(spring) == {} and own.rank == 100
 
 
 def test_numbers_of_laws_are_expressions():
