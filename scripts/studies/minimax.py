@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from kinetree.scripts.studies.measures import parsed
-from kinetree.scripts.studies.optimise_search import KEPT, Search
+from kinetree.scripts.studies.optimise_search import BAD, KEPT, Search
 
 SHIFT = 0.01  # of the scaled variables, for the differences of the histories
 RADIUS, LEAST, GROW, SHRINK = 0.25, 1e-4, 2.0, 0.35
@@ -37,6 +37,10 @@ class Local:
 
     rows: list[list[np.ndarray]]  # by scenario and peak measure
     values: np.ndarray  # (scenarios, texts)
+
+    def known(self) -> bool:
+        """Whether all runs could be measured."""
+        return bool((self.values < BAD).all()) and all(np.isfinite(row).all() for rows in self.rows for row in rows)
 
 
 def local(search: Search, point: np.ndarray) -> Local:
@@ -56,6 +60,8 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         search.measures(np.array([point, *(point + shift * axis for shift, axis in zip(shifts, np.eye(point.size), strict=True))]))
         here = local(search, point)
         near = [local(search, point + shift * axis) for shift, axis in zip(shifts, np.eye(point.size), strict=True)]
+        if not all(each.known() for each in (here, *near)):
+            return SimpleNamespace(x=point, message="runs at or beside this point fail: nothing tells where it goes down")
         while True:
             step, promised = program(search, here, near, shifts, point, radius)
             new = np.clip(point + step, 0.0, 1.0)

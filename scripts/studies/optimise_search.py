@@ -168,18 +168,18 @@ class Search:
         inputs = options.pop("inputs", None)
         runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None  # one for all where nothing is given
         found = np.full((len(points), len(self.task.texts)), BAD)
+        time_of = runs.time if runs else np.zeros(0)
         for k in range(len(points)):
+            held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs else {}
+            parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
+
+            def at_rest(parameters: dict = parameters) -> AtRest:
+                return AtRest(mechanism.compile(**parameters), inputs)
+
             try:
-                held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs else {}
-                parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
-
-                def at_rest(parameters: dict = parameters) -> AtRest:
-                    return AtRest(mechanism.compile(**parameters), inputs)
-
-                time_of = runs.time if runs is not None else np.zeros(1)
                 values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
             except ArithmeticError:
-                continue
+                values = [math.nan]
             if np.isfinite(values).all():
                 found[k] = values
             if self.kept is not None:

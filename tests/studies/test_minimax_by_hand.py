@@ -9,6 +9,7 @@ import pytest
 
 from kinetree.scripts.studies import minimax
 from kinetree.scripts.studies.minimax import Local
+from kinetree.scripts.studies.optimise_search import BAD
 
 
 class Slope:
@@ -98,6 +99,18 @@ def test_what_breaks_a_constraint_is_tried_once_more_with_what_was_not_foreseen(
     assert len(offs) == 1
     found, radii, _ = searched(monkeypatch, Slope(1, broken), 0.25, [(0.5, 2.0)] * 2 + [(0.125, 0.5)])
     assert len(radii) == 3 and found.x.tolist() == [0.375], "still broken: it costs more than it gains"
+
+
+@pytest.mark.parametrize("fails", ["history", "measure", "neither"])
+def test_a_search_ends_where_nothing_can_be_told_of_its_slopes(monkeypatch: pytest.MonkeyPatch, fails: str):
+    """A run beside the point that failed has no history, or measures that are bad: no program is made of them."""
+    search, plain = Slope(3), Slope(3)
+    if fails == "history":
+        search.histories = lambda point: [{"x": np.full(3, math.nan if point[0] == 0.01 else 1.0)}]  # type: ignore[method-assign]
+    elif fails == "measure":
+        search.apart = lambda point: np.full((1, 3), BAD) if point[0] == 0.01 else plain.apart(point)  # type: ignore[method-assign]
+    found, radii, _ = searched(monkeypatch, search, 0.0, [(0.0, 0.0)])
+    assert len(radii) == (fails == "neither") and ("beside this point fail" in found.message) == (fails != "neither") and found.x.tolist() == [0.0]
 
 
 def test_histories_count_from_their_start_or_as_they_are():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinetree.scripts.studies import optimise_search
 from kinetree.scripts.studies.optimise_file import Task, Variable, bounds, numbered, read_task, variable
 from kinetree.scripts.studies.optimise_search import BAD, KEPT, STEP, Search, stored, worth
 from kinetree.scripts.terminal.failure import BadInput
@@ -289,6 +290,30 @@ def test_histories_are_kept_scenario_by_scenario():
     assert [kept["x"].tolist() for kept in made.histories(p)] == [[0.0, 20.0], [10.0, 30.0]] and made.apart(p).tolist() == [[20.0], [30.0]]
     made.run = lambda points: made.kept.__setitem__(points[0].tobytes(), [({}, np.array([4.0]))])  # type: ignore[method-assign, union-attr, return-value]
     assert made.apart(2.0 * p).tolist() == [[4.0]], "what a state file told is run when its history is asked for"
+
+
+def test_a_state_of_rest_that_is_not_found_is_bad_and_its_run_is_kept(monkeypatch: pytest.MonkeyPatch):
+    """With the parameters of the scenario and those of the point, and the inputs of the runs."""
+    made, asked = (
+        search(task(measures={"end(x)": 1.0}, constraints={"growth": (-math.inf, 0.0)}, scenarios=[{"load": 7.0}], run={"inputs": {"f": 2.0}})),
+        [],
+    )
+
+    def rest(system: Any, inputs: Any) -> Any:
+        asked.append((system, inputs))
+        if system["a"] > 2.0:
+            raise ArithmeticError("it tips over")
+        return SimpleNamespace(linear=SimpleNamespace(eigenvalues=np.array([-1.0])))
+
+    monkeypatch.setattr(optimise_search, "AtRest", rest)
+    made.kept = {}
+    system: Any = SimpleNamespace(simulate_many=lambda given, **options: Runs(x=np.array([[1.0, 2.0], [3.0, 4.0]])))
+    points = np.array([[0.0, 0.5], [0.5, 0.5]])
+    found = made.scenario(SimpleNamespace(compile=lambda **given: given), system, 0, points)  # type: ignore[arg-type]
+    assert found.tolist() == [[2.0, -1.0], [BAD, BAD]] and [kept["x"].tolist() for kept in made.histories(points[1])] == [[3.0, 4.0]]
+    assert asked == [({"load": 7.0, "a": a, "b": 0.0}, {"f": 2.0}) for a in (1.0, 3.0)]
+    made.task = task(measures={"growth": 1.0}, constraints={}, scenarios=[{}])
+    assert made.scenario(SimpleNamespace(compile=lambda **given: given), None, 0, points[:1]).tolist() == [[-1.0]], "nothing runs"  # type: ignore[arg-type]
 
 
 def test_orders_are_compiled_once_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch):
