@@ -16,7 +16,7 @@ from kinetree.models.description.parameters import evaluate_parameters, shortene
 from kinetree.models.description.quantities import AXES, as_axes
 from kinetree.models.description.reading.copies import Copier, calculate, fill, volume
 from kinetree.models.description.reading.origin import Origin, key_path, scan
-from kinetree.models.description.reading.validation import model_at, plain_path
+from kinetree.models.description.reading.validation import leave_out, model_at, plain_path
 from kinetree.models.description.tables import Tables
 from kinetree.models.description.tensors import rotated, turn
 from kinetree.models.description.units.dimensions import Clash, Dimension, dimension_of, infer
@@ -376,3 +376,18 @@ def test_starts_of_joints_are_counted():
         said(changed("joints/jc", {"child": "c", "type": "universal", "speed": [0]}), "joints.jc.speed: found ")[0]
         == "1 numbers, expected 2 for a universal joint"
     )
+
+
+def test_faulty_parts_are_left_out():
+    """The key, the whole list it is in, or the table that lacks it; nothing where there is none."""
+    for path, kind, left in (
+        (("a", "c", "d"), "type", {"a": {"b": [1, 2], "c": {}}, "x": 3}),
+        (("a", "b", 1), "type", {"a": {"c": {"d": 1}}, "x": 3}),
+        (("a", "c", "e"), "missing", {"a": {"b": [1, 2]}, "x": 3}),
+        (("x",), "type", {"a": {"b": [1, 2], "c": {"d": 1}}}),
+        (("x", "y", "z"), "type", {"a": {"b": [1, 2], "c": {"d": 1}}, "x": 3}),
+        (("q",), "missing", {"a": {"b": [1, 2], "c": {"d": 1}}, "x": 3}),
+    ):
+        raw = {"a": {"b": [1, 2], "c": {"d": 1}}, "x": 3}
+        leave_out(raw, path, kind)
+        assert raw == left, path

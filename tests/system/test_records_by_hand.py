@@ -180,3 +180,66 @@ def test_columns_of_outputs():
     assert told["acc"] == pytest.approx(udot[1]) and told["r"] == pytest.approx(0.0, abs=1e-12)
     reaction = system.joint_reactions(0.0, q, u)["jb"]
     assert told["held"] == pytest.approx(np.linalg.norm(reaction[:3]))
+
+
+ALLOWED = "parameters, t, coordinates, speeds, first-order states, inputs, and measured places, velocities and angular velocities"
+LINEAR = "expected one that is linear in the speeds"
+FOLLOWS = "without acceleration, expected rate and acceleration, or bandwidth, in a relation of positions"
+JACK = {"kind": "jack", "body": "a", "stiffness": 1, "extension": "s"}
+BANDWIDTH, RATE = {"input": "pull", "bandwidth": 5}, {"input": "pull", "rate": "push"}
+
+
+def coupled(value: str, *follow: dict, **sections: dict) -> dict:
+    return {"couplings": {"k": {"value": value, "follow": list(follow)}}, **sections}
+
+
+COMPILED = [
+    (
+        {"joints": SLIDES["joints"] | {"jc": {"parent": "c", "child": "ground", "type": "free"}}},
+        "joints.jc: found a free joint used from child to parent",
+    ),
+    ({"joints": SLIDES["joints"] | {"jc": {"parent": "c", "child": "ground", "type": "spherical"}}}, ""),
+    (
+        {"states": {"s": {"rate": "der(der(x))"}}, "forces": {"f": JACK}},
+        "forces.f.extension: a force cannot depend on the rate of a state that follows",
+    ),
+    (
+        {"states": {"s": {"rate": "reaction('ja')"}}, "forces": {"f": JACK}},
+        "forces.f.extension: a force cannot depend on the rate of a state that follows",
+    ),
+    ({"states": {"s": {"rate": "x"}}, "forces": {"f": JACK}}, ""),
+    (coupled("x - y", BANDWIDTH), "couplings.k.follow: found 'pull', expected an input that the relation contains"),
+    (coupled("x - pull", BANDWIDTH), ""),
+    (coupled("x - pull", RATE), "couplings.k.follow: found " + FOLLOWS),
+    (coupled("der(x) - pull", RATE), ""),
+    (coupled("der(x)*der(y) - 1"), "couplings.k: found a relation that is not linear in 'der(x)', " + LINEAR),
+    (coupled("der(x)*y - 1"), ""),
+    (coupled("p - 1"), "couplings.k: found no coordinate, expected an expression over coordinates"),
+    (
+        coupled("x - s", states={"s": {"rate": "der(x)"}}),
+        "couplings.k: found the state 's', whose rate depends on speeds, expected a relation of speeds, or",
+    ),
+    (coupled("der(y) - s", states={"s": {"rate": "der(x)"}}), ""),
+    (
+        coupled("der(y) - s", states={"s": {"rate": "der(der(x))"}}),
+        "couplings.k: found the state 's', whose rate depends on 'der(der(x))', expected " + ALLOWED,
+    ),
+    (coupled("x - e", outputs={"e": {"quantity": "energy"}}), "couplings.k: found 'e', expected " + ALLOWED),
+    (coupled("w - pull*der(x)", outputs={"w": {"quantity": "angular_velocity", "body": "b", "axis": "z"}}), ""),
+    (
+        coupled("w - 1", outputs={"w": {"quantity": "velocity", "body": "b", "axis": "norm"}}),
+        "couplings.k: found a relation that is not linear in 'velocities of points', " + LINEAR,
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), COMPILED, ids=[str(k) for k in range(len(COMPILED))])
+def test_what_shows_when_a_structure_is_compiled(change: dict, words: str):
+    """Refused with these words, or compiled."""
+    mechanism = load(SLIDES | {"states": {}} | change)
+    if not words:
+        mechanism.compile()
+        return
+    with pytest.raises(ModelError) as error:
+        mechanism.compile()
+    assert str(error.value).startswith(words)
