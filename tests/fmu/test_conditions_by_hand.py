@@ -77,7 +77,7 @@ def test_every_quarter_is_gone_through_twice(log: list[Any]):
 
 def test_steps_grow_from_a_tenth_of_the_grid_to_its_end(log: list[Any]):
     report = Report(Path())
-    conditions.growing(report, archive_of(), [0.0, 0.5, 1.0, 4.0], list(NAMES), np.array([[1.0, 1.0], [2.0**-4, 1.0]]))
+    conditions.growing(report, archive_of(), [0.25, 0.75, 1.0, 4.0], list(NAMES), np.array([[1.0, 1.0], [2.0**-4, 1.0]]))
     times = [0.0, *calls(log)[1:-1]]
     steps = np.diff(times)
     assert steps[0] == pytest.approx(0.05) and steps[1:-1] / steps[:-2] == pytest.approx(np.full(len(steps) - 2, 1.3)) and times[-1] == 4.0
@@ -195,7 +195,7 @@ def test_a_bare_process_runs_in_an_awkward_folder(monkeypatch: pytest.MonkeyPatc
     bare = SimpleNamespace(cannot=lambda task: "", run=run, platform="here")
     monkeypatch.setitem(conditions.FOREIGN, "bare", bare)
     archive, title, report = archive_of(folder=str(tmp_path)), "empty environment, awkward folder", Report(Path())
-    conditions.bare_process(report, archive, GRID, list(NAMES), np.array([0.5, 1.0]))
+    conditions.bare_process(report, archive, [0.125, 0.375, *GRID[2:]], list(NAMES), np.array([0.5, 1.0]))
     ((exchange, names, step, count, folder, copied),) = asked
     assert (exchange, names, step, count, copied) == (False, list(NAMES), 0.25, 4, True) and archive.folder == str(tmp_path)
     assert folder.name == "Ünterlagen %23 + #1" and not folder.exists()

@@ -157,16 +157,16 @@ def test_co_simulation_is_compared_and_its_cost_told(monkeypatch: pytest.MonkeyP
     """By a clock of its own: 2 ms for an instance, then steps of 3, 5 and 40 µs and readings of 1, 7 and 2 µs, of which the medians count."""
     ticks = iter(np.cumsum([7.0, 2e-3, 1.0, 3e-6, 1e-6, 1.0, 5e-6, 7e-6, 1.0, 40e-6, 2e-6]))
     monkeypatch.setattr(verify, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
-    report, expected = Report(Path()), TABLE.copy()
+    grid, report, expected = [0.25, *GRID[1:]], Report(Path()), TABLE.copy()
     expected[3, 0] += 1e-3
-    verify.motion(report, archive_of(), GRID, list(NAMES), expected, 2, 1e-12)
-    said = "instantiated in 2.0 ms; 5.0 µs per step of 500 ms, 2.0 µs for 2 values"
+    verify.motion(report, archive_of(), grid, list(NAMES), expected, 2, 1e-12)
+    said = "instantiated in 2.0 ms; 5.0 µs per step of 250 ms, 2.0 µs for 2 values"
     assert told(report) == [("co-simulation", "largest deviation 0.00e+00 (allowed 1e-12)", True), ("cost", said, True)]
     first = [("0", "start"), *[("0", t) for t in GRID[1:]], ("0", "close")]
     steps = [("1", what) if what else ("1", "references", 5, 3) for t in GRID[1:] for what in (t, None)]
     assert log == [*first, ("1", "start"), *steps, ("1", "close")]
     ticks = iter(np.arange(11.0))
-    verify.motion(report, archive_of(), GRID, list(NAMES), expected, 3, 1e-12)
+    verify.motion(report, archive_of(), grid, list(NAMES), expected, 3, 1e-12)
     assert told(report)[2] == ("co-simulation", "largest deviation 1.00e-03 (allowed 1e-12)", False)
 
 
@@ -177,13 +177,14 @@ def result(rows: list[tuple[float, ...]], names: tuple[str, ...]) -> np.ndarray:
 def test_model_exchange_is_read_at_the_times_of_the_grid(monkeypatch: pytest.MonkeyPatch):
     """At the first row that is not more than a nanosecond before, at the last one behind its end; rows between are passed over."""
     asked: list[Any] = []
-    rows = [(0.0, 1.0), (0.25, 9.0), (0.5 - 0.9e-9, 2.0), (0.5 + 0.9e-9, 9.0), (1.0 - 1.1e-9, 9.0), (1.0, 3.0), (1.4, 4.0)]
+    grid = [0.125, *GRID[1:]]
+    rows = [(0.0, 9.0), (0.125, 1.0), (0.25, 9.0), (0.5 - 0.9e-9, 2.0), (0.5 + 0.9e-9, 9.0), (1.0 - 1.1e-9, 9.0), (1.0, 3.0), (1.4, 4.0)]
     monkeypatch.setattr(fmpy, "simulate_fmu", lambda folder, **options: (asked.append((folder, options)), result(rows, ("x",)))[1])
     report = Report(Path())
-    verify.exchange(report, archive_of(), GRID, ["x"], np.array([[1.0], [2.0], [3.0], [4.0]]), 1e-4)
+    verify.exchange(report, archive_of(), grid, ["x"], np.array([[1.0], [2.0], [3.0], [4.0]]), 1e-4)
     assert told(report) == [("model exchange (CVode)", "largest deviation 0.00e+00 (allowed 1e-04)", True)]
     ((folder, options),) = asked
-    wanted = {"stop_time": 1.5, "fmi_type": "ModelExchange", "solver": "CVode", "relative_tolerance": 1e-8, "output_interval": 0.5}
+    wanted = {"stop_time": 1.5, "fmi_type": "ModelExchange", "solver": "CVode", "relative_tolerance": 1e-8, "output_interval": 0.375}
     assert folder == "nowhere" and options == wanted | {"output": ["x"], "record_events": False}
 
 
@@ -214,7 +215,7 @@ def test_other_steps_come_to_the_same_end(log: list[Any]):
     verify.sweep(report, archive_of(), GRID, list(NAMES), TABLE)
     tables = [[each[1] for each in log if each[0] == f"{k}" and isinstance(each[1], float)] for k in range(4)]
     assert tables[0] == [1.5 * k / 7 for k in range(1, 8)] and tables[1] == pytest.approx([0.25 * k for k in range(1, 7)])
-    assert len(tables[2]) == 3 and tables[2] == sorted(tables[2]) and 0.0 < tables[2][0] and tables[2][2] == 1.5
+    assert len(tables[2]) == 3 and tables[2] == sorted(tables[2]) and 0.0 < tables[2][0] < 1.0 and tables[2][2] == 1.5
     assert tables[3] == [0.5, 0.5 + 1e-14, 1.0, 1.5] and [each[1] for each in log].count("close") == 4
     assert [(what, good) for what, _, good in told(report)] == [
         ("coarse steps", True), ("fine steps", True), ("irregular steps", True), ("a step of 1e-14 s", True)

@@ -103,6 +103,6 @@ def test_steps_of_a_chain_are_compared_with_all_of_them_at_once():
             return {"a": np.array([1.0, 2.0, 3.0, 4.0]), "va": np.array([0.0, 0.0, 0.0, 8e-8])}
 
     report, expected = Report(Path()), np.array([[9.0, 1.0, 0.0], [9.0, 2.0, 0.0], [9.0, 3.0, 0.0], [9.0, 4.0, 0.0]])
-    verify.chain_motion(report, Chain(), GRID, ["other", "a", "va"], expected)  # type: ignore[arg-type]
-    assert asked == [{"stop_time": 1.5, "start_time": 0.0, "output_step": 0.5}]
+    verify.chain_motion(report, Chain(), [0.125, *GRID[1:]], ["other", "a", "va"], expected)  # type: ignore[arg-type]
+    assert asked == [{"stop_time": 1.5, "start_time": 0.0, "output_step": 0.375}]
     assert told(report) == [("matrix method", "largest deviation 8.00e-08 (allowed 1e-08)", False)]
