@@ -111,25 +111,33 @@ def test_flows_of_a_valve():
     assert valve.fastest(-0.75) == valve.fastest(0.75) and replace(valve, relief_gain=2.0).fastest(0.0) == 2.0
 
 
-def test_a_step_of_the_drive_solves_its_equations():
-    """A speed that changes, a spool on its way to a command that stays, oil that leaks and holds air: a tight integration of the same rates.
+SHORT = Cylinder(area_a=5e-3, area_b=3e-3, volume_a=1e-6, volume_b=1e-6, shortest=1.0, longest=1.1, bulk_modulus=2e7)
+
+
+@pytest.mark.parametrize(
+    ("cylinder", "valve", "begin", "speed", "rise"),
+    [(SERVO, LAPPED, (1.8, 40e5, 55e5, 0.1), 0.1, -20.0), (SHORT, Valve(), (1.003, 200e5, 60e5, 0.2), 0.5, 500.0)],
+    ids=["leaks and holds air", "little oil"],
+)
+def test_a_step_of_the_drive_solves_its_equations(cylinder: Cylinder, valve: Valve, begin: tuple[float, ...], speed: float, rise: float):
+    """A speed that changes, a spool on its way to a command that stays: a tight integration of the same rates.
 
     Twelve steps of the classical method, each of at most half a time constant of the pressures: (1/2)^5/120 of what is left at its end.
     """
-    drive, begin = Drive(SERVO, LAPPED, ((0.0, 0.5),)), (1.8, 40e5, 55e5, 0.1)
+    drive = Drive(cylinder, valve, ((0.0, 0.5),))
     drive.length, drive.pressure_a, drive.pressure_b, drive.spool = begin
-    drive.speed, drive.acceleration, drive.control, drive.time = 0.1, -20.0, -0.25, 7.0
+    drive.speed, drive.acceleration, drive.control, drive.time = speed, rise, -0.25, 7.0
 
     def rates(t: float, y: np.ndarray) -> list[float]:
-        speed = 0.1 - 20.0 * t
-        return [speed, *drive.rates(y[3], y[0], speed, y[1], y[2]), (0.25 - y[3]) / LAPPED.time_constant]
+        now = speed + rise * t
+        return [now, *drive.rates(y[3], y[0], now, y[1], y[2]), (0.25 - y[3]) / valve.time_constant]
 
     exact = solve_ivp(rates, (0.0, 0.003), begin, rtol=1e-10, atol=1e-12, max_step=2e-4).y[:, -1]
     drive.step(0.003)
     assert drive.length == pytest.approx(exact[0], rel=1e-12) and drive.spool == pytest.approx(exact[3], rel=1e-9)
-    assert (drive.pressure_a, drive.pressure_b) == pytest.approx((exact[1], exact[2]), abs=1e-6 * abs(exact[1] - 40e5))
-    assert (drive.time, drive.last_step, drive.speed) == pytest.approx((7.003, 0.003, 0.1 - 0.06), rel=1e-12)
-    mean = 0.25 + (0.1 - 0.25) * LAPPED.time_constant / 0.003 * (1.0 - math.exp(-0.003 / LAPPED.time_constant))
+    assert (drive.pressure_a, drive.pressure_b) == pytest.approx((exact[1], exact[2]), abs=1e-6 * abs(exact[1] - begin[1]))
+    assert (drive.time, drive.last_step, drive.speed) == pytest.approx((7.003, 0.003, speed + 0.003 * rise), rel=1e-12)
+    mean = 0.25 + (begin[3] - 0.25) * valve.time_constant / 0.003 * (1.0 - math.exp(-0.003 / valve.time_constant))
     assert drive.mean_spool == pytest.approx(mean, rel=1e-9)
     for control, command in ((-0.25, 0.25), (0.6, 1.0), (-1.75, -1.0)):
         drive.control = control

@@ -44,6 +44,9 @@ class Instance:
     def setInteger(self, numbers: list[int], values: list[int]) -> None:
         self.note("integer", numbers[0], values[0])
 
+    def setBoolean(self, numbers: list[int], values: list[bool]) -> None:
+        self.note("boolean", numbers[0], type(values[0]), values[0])
+
     def getInteger(self, numbers: list[int]) -> list[int]:
         self.note("read integer", numbers[0])
         return [7]
@@ -89,6 +92,7 @@ VARIABLES = (
     ("x", "local", "Real"), ("z", "local", "Real"), ("der(x)", "local", "Real"), ("der(z)", "local", "Real"), ("u", "input", "Real"),
     ("w", "input", "Real"), ("der(w)", "input", "Real"), ("der(q)", "input", "Real"), ("n", "input", "Integer"), ("s", "input", "String"),
     ("y", "output", "Real"), ("k", "output", "Integer"), ("t", "output", "String"), ("c", "calculatedParameter", "Real"), ("p", "parameter", "Real"),
+    ("b", "input", "Boolean"),
 )  # fmt: skip
 
 
@@ -119,7 +123,7 @@ def slave(
 def test_what_an_fmu_offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Numbers are inputs and outputs; a slope belongs to its input, one of nothing is an input like others."""
     made, _ = slave(monkeypatch, tmp_path)
-    assert made.inputs == ("u", "w", "der(q)", "n") and made.outputs == ("x", "z", "der(x)", "der(z)", "y", "k", "c")
+    assert made.inputs == ("u", "w", "der(q)", "n", "b") and made.outputs == ("x", "z", "der(x)", "der(z)", "y", "k", "c")
     assert made.ramped == ("w",) and made.units["x"] == "m" and made.units["z"] == "kg" and made.units["u"] == ""
     assert (made.rolls_back, made.interpolates, made.derives, made.states) == (False, False, False, [(0, 2), (1, 3)])
     assert slave(monkeypatch, tmp_path, canInterpolateInputs=True)[0].ramped == made.inputs
@@ -147,6 +151,8 @@ def test_values_wait_and_go_in_one_call(monkeypatch: pytest.MonkeyPatch, tmp_pat
     made.set("n", 2.6)
     made.set("u", 1.0)
     assert made.get("k") == 7.0 and host.new() == [("integer", 8, 3), ("set", {"u": 1.0}), ("read integer", 11)]
+    made.set("b", 2.0)
+    assert host.new() == [("boolean", 15, bool, True)]
     for wrong in (float("nan"), float("inf")):
         with pytest.raises(CosimError, match="s.u is given"):
             made.set("u", wrong)

@@ -242,3 +242,33 @@ def test_inputs_that_nothing_feeds_are_told():
     assert [note.split(" is never")[0] for note in told] == ["input a.u", "input b.control", "input d.speed"]
     with pytest.raises(BadInput, match="s.toml: wires: two wires lead to b.u"):
         unconnected(scenario, {"a": a, "b": b, "d": d}, [wire, wire])  # type: ignore[dict-item]
+
+
+def test_units_are_packed_with_what_they_start_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """By the back end that is asked for, for the communication step; a drive that has its oil carries the load, else the mechanism does."""
+    built: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(units, "build_fmu", lambda made, path, backend: built.append((path.name, backend)) or path)
+    for name in ("build_drive_fmu", "build_controller_fmu"):
+        monkeypatch.setattr(units, name, lambda made, path, *given: built.append((path.name, *given)) or path)
+    scenario = replace(block(monkeypatch, "c", {"target": 2.0}, pid=Pid(gain=0.5), unit="rad"), step_size=0.125)
+    parts = units.parts_of(scenario, "told", units.actuated(scenario))
+    told = units.pack_scenario(scenario, "told", "python", tmp_path)
+    force, command = parts.drive.force, 0.375
+    assert [(unit.name, unit.path, unit.start) for unit in told] == [
+        ("m", tmp_path / "m.fmu", {"lift.force": force}), ("d", tmp_path / "d.fmu", {"control": command, "load": force, "length": 1.25}),
+        ("c", tmp_path / "c.fmu", {"measured": 1.25, "target": 2.0}),
+    ]  # fmt: skip
+    expected = [("m.fmu", "python"), ("d.fmu", False, "python", 0.125), ("c.fmu", "rad", "python", 0.125)]
+    assert built == expected
+    inside = units.pack_scenario(scenario, "chambers", "native", tmp_path)
+    assert [unit.start for unit in inside] == [{"lift.force": 0.0}, {"control": command}, {"measured": 1.25, "target": 2.0}]
+    built.clear()
+    monkeypatch.setattr(units, "load", lambda raw: raw)
+    written = units.pack_scenario(replace(scenario, coupling=None), "held", "python", tmp_path)
+    assert built == expected and [unit.start for unit in written] == [{}, {}, {"target": 2.0}]
+    foreign = UnitSpec("f", fmu="f.fmu", start={"p": 1.0})
+    there = replace(scenario, file=str(tmp_path / "s.toml"))
+    with pytest.raises(FileNotFoundError):
+        units.pack_unit(foreign, there, "native", tmp_path)
+    (tmp_path / "f.fmu").touch()
+    assert units.pack_unit(foreign, there, "native", tmp_path / "x") == units.Packed("f", tmp_path / "f.fmu", {"p": 1.0})
