@@ -12,7 +12,7 @@ from test_searches_by_hand import measured_by, search, task
 from kinetree.scripts.studies import optimise as searching
 from kinetree.scripts.studies.optimise import Found, front, locally, part_of, state_of
 from kinetree.scripts.studies.optimise_file import Task, Variable
-from kinetree.scripts.studies.optimise_search import BAD, Search
+from kinetree.scripts.studies.optimise_search import Search
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -70,6 +70,9 @@ def test_a_part_of_a_task_has_one_measure_of_weight_one():
     part = part_of(task(pareto=7), "max(y)", {"end(x)": (0.0, 1.0)}, ("end(z)",))
     assert (part.pareto, part.measures, part.constraints, part.texts) == (0, {"max(y)": 1.0}, {"end(x)": (0.0, 1.0)}, ["max(y)", "end(x)", "end(z)"])
     assert state_of(None, 1) is None and state_of(Path("/a/b.c.jsonl"), 2) == Path("/a/b.c-2.jsonl")
+
+
+BAD = 1e12  # of a run that failed
 
 
 class Bowl:

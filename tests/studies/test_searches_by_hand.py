@@ -11,11 +11,12 @@ import pytest
 
 from kinetree.scripts.studies import optimise_search
 from kinetree.scripts.studies.optimise_file import Task, Variable, bounds, numbered, read_task, variable
-from kinetree.scripts.studies.optimise_search import BAD, KEPT, STEP, Search, stored, worth
+from kinetree.scripts.studies.optimise_search import Search, stored, worth
 from kinetree.scripts.terminal.failure import BadInput
 
 FREE = (-math.inf, math.inf)
 EPS = float(np.finfo(float).eps)
+STEP, KEPT, BAD = 1e-4, 1e-6, 1e12  # of differences; of a bound that is exceeded; of what failed
 
 
 def task(**more: Any) -> Task:
