@@ -1,6 +1,7 @@
 """`kinetree view`, `verify`, `fmu` and `statics`: options that reach what they name, what is shown, written and said, and how they end."""
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -195,3 +196,53 @@ def test_what_moves_most_names_a_motion():
     linear: Any = SimpleNamespace(local=("a", "b"))
     for shape, name in (({"a": 0.25, "b": -0.75, "p": 9.0}, "b"), ({"a": 0.5, "b": 0.25, "p": -0.75}, "p"), ({"a": 0.6, "b": -0.7}, "b")):
         assert statics.leading(linear, SimpleNamespace(shape=shape)) == name  # type: ignore[arg-type]
+
+
+def test_chains_and_mechanisms_are_told_apart(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    from kinetree.scripts.commands import info
+    from kinetree.scripts.terminal import anatomy
+
+    shown: list[Any] = []
+    chain = SimpleNamespace(anatomy=lambda: {"is": "chain"})
+    mechanism = SimpleNamespace(description=SimpleNamespace(chain={}), chain=lambda: chain, compile=lambda: "system")
+    monkeypatch.setattr(models, "load", lambda source, **settings: mechanism)
+    monkeypatch.setattr(anatomy, "anatomy", lambda system: {"is": system})
+    monkeypatch.setattr(info, "show_chain", lambda content: shown.append(("chain", content)))
+    monkeypatch.setattr(info, "show", lambda content: shown.append(("whole", content)))
+    for table, title, name in (({}, "chain", "chain"), (None, "whole", "system")):
+        mechanism.description.chain = table
+        assert cli.main(["info", "m"]) == 0 and shown.pop() == (title, {"is": name})
+        assert cli.main(["info", "m", "--json"]) == 0 and json.loads(capsys.readouterr().out) == {"is": name} and not shown
+
+
+def test_the_studio_is_served_at_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    """A free one unless one is named; the package that is missing is named, other mistakes of imports are defects."""
+    from kinetree.scripts.studio import server
+
+    asked: list[Any] = []
+
+    def serve(*given: Any) -> None:
+        asked.append(given[:4])
+        given[4]("http://here")
+
+    monkeypatch.setattr(server, "free_port", lambda: 4321)
+    monkeypatch.setattr(server, "new_token", lambda: "token")
+    monkeypatch.setitem(sys.modules, "kinetree.scripts.studio.app", SimpleNamespace(serve=serve))
+    assert cli.main(["studio"]) == 0 == cli.main(["studio", "m.toml", "--port", "5005", "--no-open"])
+    assert asked == [("lib:pendulum", 4321, "token", True), ("m.toml", 5005, "token", False)]
+    assert capsys.readouterr().out == "studio: http://here\n" * 2
+
+    class Missing:
+        """What a module is that lacks a package."""
+
+        __path__: list[str] = []
+
+        def __init__(self, name: str):
+            self.lacks = name
+
+        def __getattr__(self, name: str) -> Any:
+            raise ImportError("no", name=self.lacks) if name == "serve" else AttributeError(name)
+
+    for lacks, code, said in (("nicegui.ui", 2, "pip install kinetree[studio]"), ("fastapi", 2, "the studio needs NiceGUI"), ("numpy", 1, "no")):
+        monkeypatch.setitem(sys.modules, "kinetree.scripts.studio.app", Missing(lacks))  # type: ignore[arg-type]
+        assert cli.main(["studio"]) == code and said in capsys.readouterr().err
