@@ -99,6 +99,12 @@ def test_a_run_against_the_clock_is_counted(ticking: Clock):
     assert [frame.values for frame in door.got] == [(float(sum(commands(record)[:k])),) for k in range(7)]
 
 
+def test_the_terminal_is_told_every_64_steps(ticking: Clock):
+    told: list[float] = []
+    clock.exchange(Record(scenario(steps=130), False), Plant(), Door(ticking, 0.0), told.append)  # type: ignore[arg-type]
+    assert told == [STEP, 65 * STEP, 129 * STEP]
+
+
 def test_what_is_injected_stands_on_top_of_the_clock(ticking: Clock, monkeypatch: pytest.MonkeyPatch):
     """Delays of both ways together, from when the answer came; a frame that is to be lost on either way does not set out."""
     ways = iter([0.125, 0.0, None, 0.0, 0.0, None, *[0.25, 0.0] * 8])

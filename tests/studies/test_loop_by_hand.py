@@ -87,9 +87,9 @@ def test_what_is_injected_is_drawn_in_one_order():
     assert [found.way() for _ in range(9)] == [None if draw.random() < 0.5 else 1.0 for _ in range(9)]
 
 
-def test_of_several_that_have_come_the_newest_counts():
+def test_of_several_that_have_come_the_newest_counts_once():
     arrivals = Arrivals()
-    for at, sequence in ((0.5, 0), (0.25, 1), (0.75, 2), (0.75, 2)):
-        arrivals.put(at, Frame(sequence, 0.0, (float(sequence),)))
+    for at, sequence, value in ((0.5, 0, 0.0), (0.25, 1, 1.0), (0.75, 2, 2.0), (0.75, 2, 9.0)):
+        arrivals.put(at, Frame(sequence, 0.0, (value,)))
     assert arrivals.take(0.5) == (1, (1.0,)) and arrivals.take(0.7) is None
     assert arrivals.take(0.75) == (2, (2.0,)) and arrivals.take(9.0) is None

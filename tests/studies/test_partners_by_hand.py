@@ -140,6 +140,9 @@ def test_rings_of_a_mailbox_lie_as_documented(tmp_path: Path):
     assert [each[0] for each in (other.recv(9) for _ in range(63))] == list(range(2, 65)) and other.read == 65
     with pytest.raises(BlockingIOError):
         other.recv(9)
+    other.send(b"z")
+    plant.memory[ring + 8 + 3 * 552 : ring + 8 + 3 * 552 + 4] = (10_000).to_bytes(4, "little")
+    assert len(plant.recv(100_000)) == 544, "whatever its length says"
     plant.close(), other.close()
     plant = mailbox.Mailbox(path, True)
     assert path.read_bytes() == bytes(2 * ring), "a plant begins anew"
