@@ -71,7 +71,7 @@ def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pyt
     width = len("forces kind = guide: helix") + 2
     assert [line[:width].rstrip() for line in lines[:6]] == ["forces kind = guide: helix", "helix", "  radius", "  pitch", "  begin", "  end"]
     assert all(line[width - 1] == " " != line[width] for line in lines[:6])
-    for asked, examples in (("bodies", 1), ("against", 2), ("forces", 0)):
+    for asked, examples in (("bodies", 1), ("against", 2), ("reference", 0), ("forces", 0)):
         assert main(["explain", asked]) == 0
         out = capsys.readouterr().out
         found = [text for text in dict.fromkeys(inner_words.example(place) for place, _ in explain.meanings(asked)) if text]
@@ -79,6 +79,8 @@ def test_explanations_are_printed_in_two_columns_with_their_examples(capsys: pyt
     assert main(["explain", "the", "motion", "is", "unstable"]) == 0
     assert capsys.readouterr().out == f"the motion is unstable  {ADVICE['the motion is unstable']}\n"
     assert main(["explain", "inertai"]) == 2 and "'inertai' is neither a key, a table nor a function; did you mean inertia" in capsys.readouterr().err
+    assert main(["explain", "stiffnes"]) == 2
+    assert capsys.readouterr().err.strip().endswith("; did you mean stiffness, end_stiffness, slip_stiffness?"), "three at most"
     assert main(["explain", "gibberish"]) == 2 and capsys.readouterr().err.strip().endswith("'gibberish' is neither a key, a table nor a function")
     assert advice("A DEAD POINT") == [("dead point", ADVICE["dead point"])]
 

@@ -122,8 +122,9 @@ def test_a_plan_is_shown_or_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_bounds_that_are_touched_and_starts_that_agree():
     """Within 1e-4 of the width, and of the objective."""
     bounded = Variable(1.0, 3.0, 2.0)
-    places = (1.0, 1.00019, 1.00021, 2.99979, 2.99981, 3.0)
-    assert [optimize.at_bound(bounded, value)[7:12] for value in places] == ["lower", "lower", "", "", "upper", "upper"]
+    near = 1e-4 * 2.0
+    places = (1.0, 1.00019, 1.0 + near, 1.00021, 2.99979, 3.0 - near, 2.99981, 3.0)
+    assert [optimize.at_bound(bounded, value)[7:12] for value in places] == ["lower", "lower", "", "", "", "", "upper", "upper"]
     task: Any = SimpleNamespace(method="slsqp", orders=(), variables={"k": bounded})
     found = Found({"k": 3.0}, -2.0, {"a": 1.0}, True, 9, 0.5, [], "done", [({}, value) for value in (-2.0, -2.00019, -1.99981, -2.00021, 2.0)])
     assert optimize.notes(task, found) == ["objective -2 after 9 evaluations in 0.5 s (slsqp: done)", "3 of 5 starts ended there"]
@@ -132,7 +133,7 @@ def test_bounds_that_are_touched_and_starts_that_agree():
     assert (name, value) == ("a", 1.0) and math.isnan(begin)
     found.starts, found.objective = [({}, 0.0)], 0.0
     assert len(optimize.notes(task, found)) == 1
-    found.starts = [({}, 0.9e-16), ({}, 2e-16)]
+    found.starts = [({}, 0.9e-16), ({}, 1.2e-16)]
     assert optimize.notes(task, found)[1] == "1 of 2 starts ended there"
 
 
