@@ -93,20 +93,40 @@ class Bowl:
         return np.array([2e-9 * (s[0] - 0.25)])
 
     def limits(self, values: np.ndarray) -> np.ndarray:
-        return np.array([values[0] - 0.5])
+        return values[:1] - 0.5 if self.task.constraints else np.zeros(0)
 
     def limit_slopes(self, s: np.ndarray) -> np.ndarray:
-        return np.array([[1.0]])
+        return np.ones((len(self.task.constraints), 1))
 
 
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0")  # of a constraint that is linear
-@pytest.mark.parametrize(("method", "constrained"), [("slsqp", False), ("slsqp", True), ("trust-constr", False), ("trust-constr", True)])
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("method", ["slsqp", "trust-constr", "ipopt"])
 def test_searches_with_slopes_scale_what_they_make_small(method: str, constrained: bool):
     """An objective of 1e-9 is found as exactly as one of 1; only points within the bounds are asked for, and constraints hold it up."""
+    if method == "ipopt":
+        pytest.importorskip("casadi")
     bowl = Bowl(method, constrained)
     found = locally(bowl, np.array([1.0]))  # type: ignore[arg-type]
     assert found.x[0] == pytest.approx(0.5 if constrained else 0.25, abs=1e-6 if method == "slsqp" else 1e-3)
     assert min(bowl.asked) >= 0.0 and max(bowl.asked) <= 1.0 and len(bowl.asked) > 2
+
+
+@pytest.mark.parametrize("at", [1, 4])
+def test_an_interrupt_goes_through_ipopt(at: int):
+    """Whatever it calls then: no further run is begun."""
+    pytest.importorskip("casadi")
+    bowl, plain = Bowl("ipopt", True), Bowl.measures
+
+    def measures(points: np.ndarray) -> np.ndarray:
+        if len(bowl.asked) >= at + 2:
+            raise KeyboardInterrupt
+        return plain(bowl, points)
+
+    bowl.measures = measures  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        locally(bowl, np.array([1.0]))  # type: ignore[arg-type]
+    assert len(bowl.asked) == at + 2
 
 
 def test_differential_evolution_pays_for_broken_constraints(monkeypatch: pytest.MonkeyPatch):
