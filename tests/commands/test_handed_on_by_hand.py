@@ -186,3 +186,31 @@ def test_commands_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch):
 def test_the_end_of_a_run_may_be_an_expression(said: Any, given: float | None, end: float):
     system = models.load({"parameters": {"m": 3.0}, "states": {"x": {"rate": "m"}}} | ({"run": {"stop_time": said}} if said else {})).compile()
     assert run.end_of(system, given) == end
+
+
+def test_a_robot_is_read_checked_and_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture):
+    """With the options that its reader knows; what is no mechanism is refused before anything is written; what is left out is said."""
+    from kinetree.models.description.reading import source
+
+    monkeypatch.chdir(tmp_path)
+    asked: list[Any] = []
+    bodies: dict[str, Any] = {"a": {"mass": 1.0}}
+
+    def read(floating: bool = False, limits: bool = False, arguments: Any = None) -> tuple[dict[str, Any], list[str]]:
+        asked.append((floating, limits, arguments))
+        joints = {"j": {"child": "a", "type": "revolute", "axis": "z", "coordinates": ["q"]}}
+        return {"format": "kinetree/1", "name": "Robot", "bodies": dict(bodies), "joints": joints}, ["a colour"]
+
+    monkeypatch.setattr(source, "foreign_reader", lambda file: read)
+    assert cli.main(["import", "r.v2.xacro", "--floating", "--limits", "--arg", "a:=1", "--arg", "b=2"]) == 0
+    assert asked.pop() == (True, True, {"a": "1", "b": "2"})
+    written = Path("r.toml").read_text()
+    assert written.startswith("# Robot, imported from r.v2.xacro\n# left out: a colour\n") and '[joints.j]\nchild = "a"' in written
+    assert capsys.readouterr().out == "r.toml written: 1 bodies, 1 joints. Next: kinetree check r.toml\nleft out: a colour\n"
+    assert cli.main(["import", "r.urdf"]) == 2 and cli.main(["import", "r.urdf", "--torques", "-o", "x.toml"]) == 2
+    assert "r.toml exists already" in (said := capsys.readouterr().err) and "--torques has no meaning for .urdf" in said and not asked
+    Path("r.toml").write_text("mine")
+    assert cli.main(["import", "r.urdf", "-o", "r.toml", "--json"]) == 0 and Path("r.toml").read_text() == written.replace("r.v2.xacro", "r.urdf")
+    assert json.loads(capsys.readouterr().out) == {"file": "r.toml", "bodies": 1, "joints": 1, "left_out": ["a colour"]}
+    bodies["a"]["mass"] = -1.0
+    assert cli.main(["import", "r.urdf", "-o", "y.toml"]) == 2 and "mass" in capsys.readouterr().err and not Path("y.toml").exists()
