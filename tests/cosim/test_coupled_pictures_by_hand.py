@@ -98,6 +98,7 @@ def test_the_map_of_stable_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ] * 2
     unlimited = ", ".join(case for case in oscillator.CASES if case not in found)
     assert [text.get_text() for text in axes.texts] == [f"stable up to 6 and more: {unlimited}"]
+    assert axes.texts[0].get_position() == pytest.approx((0.005, 6.3)), "above its line, from where the lines begin"
 
 
 def test_errors_of_the_published_benchmarks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
