@@ -15,6 +15,7 @@ from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.description.parts.report_parts import ReportTable
 from kinetree.scripts.reports import html, linear_files, linear_pictures, linear_text, page, stage_pictures, stage_report, stage_tables
 from kinetree.scripts.reports.page import MOST_ROWS, Section, plain, written
+from kinetree.scripts.studies.sweep import Sweep
 from kinetree.scripts.terminal.failure import BadInput
 
 
@@ -80,6 +81,10 @@ def test_summary_tables_of_rows_without_events():
     ]  # fmt: skip
     plain = stage_tables.stage_table(stages, names, columns, "start")
     assert plain[0] == ["", "x", "f"] and plain[3] == ["lower", "2.004", "5"]
+    spike = {"f": np.array([0.0, 4000.0, 5.0])}
+    assert stage_tables.stage_table(np.array([0, 2, 2]), names, spike, "end", ["N"])[0] == ["", "f [N]"], (
+        "from the start of the run, not from its peak"
+    )
     still = {"x": np.array([2000.0, 2000.0, 2001.0, 2001.0, 2001.0]), "y": np.array([3.0, 3.0, 3.0, 3.0, 3.0])}
     assert stage_tables.stage_table(stages, names, still, "end", ["m", "m"])[0] == ["", "x [m]", "y [mm]"], "a thousandth of what does not move"
 
@@ -346,3 +351,34 @@ def test_a_picture_without_panels_is_one_all_the_same(tmp_path: Path, monkeypatc
     system = SimpleNamespace(coordinates=[], compiled=SimpleNamespace(outputs=[], states=[]))
     stage_pictures.draw_stages(system, Columns(), tmp_path / "p.png")
     assert len(made[0].axes) == 1 and (tmp_path / "p.png").exists() and made[0].get_suptitle() == ""
+
+
+def told(capsys: pytest.CaptureFixture) -> list[str]:
+    return [line for line in (" ".join(line.split()) for line in capsys.readouterr().out.splitlines()) if line]
+
+
+def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
+    """Numbered from one, without a sign of nothing; a pair of zeros once; margins of opened loops, of controllers, cycles, and what was measured."""
+    modes = [
+        SimpleNamespace(frequency=1.25, damping=-1e-9, eigenvalue=complex(-0.5, 7.5), word="swings"),
+        SimpleNamespace(frequency=0.0, damping=0.123456, eigenvalue=complex(-2.0, 0.0), word="falls"),
+    ]
+    lost = Margins(False, math.inf, 0.0, 0.0, math.inf, 0.0, math.inf, 0.0, 0.0, 0.3)
+    loop = SimpleNamespace(name="c", period=0.004, delay=0.0025, limited=False, margins=lost)
+    facts = {
+        "modes": modes, "said": ["mode 2 is far"], "zero_array": np.array([1 + 2j, 1 - 2j, -3.0]), "margin_objects": {("f", "y"): lost},
+        "loops": [loop],
+        "cycles": [("c", [])], "sweep": None,
+    }  # fmt: skip
+    linear_text.show("Cart", None, facts, "rest")  # type: ignore[arg-type]
+    lines = [
+        "Cart at rest: modes", "frequency [Hz] damping ratio real [1/s] imaginary [rad/s] kind", "1 1.25 0 -0.5 7.5 swings", "2 0 0.12346 -2 0 falls",
+        "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, 2.5 ms late): unstable", "c: no limit cycle",
+    ]  # fmt: skip
+    assert told(capsys) == lines
+    facts |= {"said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": []}
+    facts["sweep"] = Sweep(np.array([0.5]), ("y",), np.array([[2j]]), np.array([[-1.0 + 0j]]), np.array([[0.25]]))
+    linear_text.show("Cart", None, facts, "2.5")  # type: ignore[arg-type]
+    found = told(capsys)
+    assert found[:4] == ["Cart at 2.5 s: modes", *lines[1:4]] and "y, measured on the FMU" in found
+    assert found[-2:] == ["0.5 2 1 90 180 0.25", "largest distance from the linear response: 2.2 of it"]
