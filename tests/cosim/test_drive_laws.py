@@ -44,7 +44,7 @@ def test_numbers_that_nobody_gave():
     }  # fmt: skip
     drive = Drive(PLAIN, Valve())
     assert (drive.length, drive.pressure_a, drive.pressure_b, drive.save()) == (1.5, 5e5, 5e5, (0.0, 1.5, 0.0, 0.0, 5e5, 5e5, 0.0, 0.0, 0.0, 0.0))
-    assert drive.profile == ((0.0, 0.0), (0.1, 0.0)) and Controller(Pid()).save() == (0.0,) * 9 and drive.damping == 0.0
+    assert drive.profile == () and drive.command == 0.0 and Controller(Pid()).save() == (0.0,) * 9 and drive.damping == 0.0
 
 
 @pytest.mark.parametrize("name", ["area_a", "area_b", "volume_a", "volume_b", "bulk_modulus"])
