@@ -141,13 +141,14 @@ def test_set_coordinates_are_kept_while_the_loops_close(monkeypatch):
         least_change_with=lambda model, ws, marks, damping, use: steps.append((marks, damping, use)) or refused, retract=lambda model, ws, c, s: None,
     )  # fmt: skip
     model = SimpleNamespace(set_speed=np.array([0, 1]), header=SimpleNamespace(r_q=20))
-    for status, worst, refused, q, expected in (
-        (0, 0.9e-9, 0, 5.0 + 4e-8, (0, -1)), (0, 1.1e-9, 0, 5.0, (FAILED, -1)), (0, 0.0, 0, 5.0 + 6e-8, (int(Status.CANNOT_SET), 21)),
-        (4, 0.0, 0, 5.0, (4, -1)), (0, 0.0, 8, 5.0, (8, -1)),
+    for status, worst, refused, to, off, expected in (
+        (0, 0.9e-9, 0, 5.0, 4e-8, (0, -1)), (0, 1.1e-9, 0, 5.0, 0.0, (FAILED, -1)), (0, 0.0, 0, 5.0, 6e-8, (int(Status.CANNOT_SET), 21)),
+        (0, 0.0, 0, 0.1, 0.9e-8, (0, -1)), (0, 0.0, 0, 0.1, -1.1e-8, (int(Status.CANNOT_SET), 21)), (4, 0.0, 0, 5.0, 0.0, (4, -1)),
+        (0, 0.0, 8, 5.0, 0.0, (8, -1)),
     ):  # fmt: skip
         ws, steps = workspace(), []
-        ws.set_want, ws.set_hold, ws.set_q = np.full(2, 9.0), np.array([1.0, 0.0]), np.array([np.nan, 5.0])
-        ws.q[:] = 1.0, q
+        ws.set_want, ws.set_hold, ws.set_q = np.full(2, 9.0), np.array([1.0, 0.0]), np.array([np.nan, to])
+        ws.q[:] = 1.0, to + off
         looked[:] = []
         assert (S.set_position(model, ws, 0.0), ws.head.item) == expected
         assert looked[:2] == [0.0, worst][: len(looked)] and all(step[1:] == (1e-9, S.PLACING) for step in steps) and not ws.set_want.any()
