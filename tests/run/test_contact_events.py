@@ -53,12 +53,12 @@ def test_which_contacts_are_held_or_closed_for_a_try(monkeypatch, contact, held,
 
 def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
     """Those that nothing presses together open; those that friction does not hold slide, where they slip and are drawn, the latter twice."""
-    back = np.array(FASTER) / math.hypot(*FASTER) + 2.0 * np.array([-1.0, 0.0])
+    back = np.array(FASTER) / math.hypot(*FASTER) + 2.0 * np.array([-1.0, 0.5])
     rows = [
         ({"near": SLOW, "mode": STICK, "force": 0.0}, OPEN), ({"near": SLOW, "mode": SLIDE, "force": -1.0}, OPEN),
         ({"near": SLOW, "mode": STICK, "force": 1.0}, STICK),
         ({"near": SLOW, "mode": STICK, "force": math.nan}, OPEN), ({"near": 0.0, "mode": STICK, "force": 0.0}, STICK),
-        (HELD | {"margin": 1.0, "drawn": (-1.0, 0.0), "force": 1.0}, SLIDE), (HELD | {"margin": 0.0, "force": 1.0}, STICK),
+        (HELD | {"margin": 1.0, "drawn": (-1.0, 0.5), "force": 1.0}, SLIDE), (HELD | {"margin": 0.0, "force": 1.0}, STICK),
         (HELD | {"margin": 1.0, "slip": SLOWER, "force": 1.0}, STICK), (HELD | {"margin": -1.0, "force": 1.0}, STICK),
     ]  # fmt: skip
     model, ws = contacts(monkeypatch, *(row for row, _ in rows))
