@@ -52,6 +52,7 @@ class Told:
         self.bond, self.residual, self.error, self.steps = bond, 0.0, 0.0, 0
 
     def look(self, master: Any, now: Any, t: float, h: float) -> str:
+        assert (t, h) == (0.25 * self.steps, 0.25)
         self.error = (-3.0, 2.0)[self.steps % 2]
         self.residual += h
         self.steps += 1
