@@ -161,6 +161,16 @@ def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(mon
     assert chain.run() == 5 and chain.told == ["link", "link", "books 0.25"]
 
 
+def test_a_stage_that_ends_by_its_first_guard(monkeypatch):
+    chain = Chain(monkeypatch, 1)
+    chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
+    monkeypatch.setattr(M, "leave", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0)
+    for fired, told in (((1, 0, 0), ["leave 0"]), ((1, 1, 0), ["link", "leave 0"])):
+        chain.told.clear()
+        chain.made.set(fired=fired)
+        assert chain.run() == 0 and chain.told == [*told, "books 0.25"]
+
+
 @pytest.mark.parametrize("contacts_there", [False, True])
 def test_a_link_of_a_chain(monkeypatch, contacts_there):
     """Actions, then contacts, then all values; books before and after, and in the log the first event with how many there are."""

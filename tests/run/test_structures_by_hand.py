@@ -243,6 +243,21 @@ def test_registers_that_a_row_depends_on_besides_its_state():
     assert replay.kept_registers(compiled.compiled).tolist() == [1, 2, 3, 4, 5]
 
 
+def test_states_of_contacts_are_kept_with_their_directions():
+    ball = {"child": "a", "type": "free", "start": [0, 0, 1, 1, 0, 0, 0]}
+    contacts = {name: {"body": "a", "point": [x, 0, 0], "friction": 0.3} for name, x in (("one", 0.1), ("two", 0.2))}
+    compiled = load({"format": "kinetree/1", "bodies": {"a": BODY}, "joints": {"j": ball}, "contacts": contacts}).compile().compiled
+    instance = Instance(compiled)
+    instance.work[:] = -1.0
+    instance.ws.c_mode[:], instance.ws.c_dir[:] = (1.0, 2.0), (3.0, 4.0, 5.0, 6.0)
+    places = replay.contact_places(compiled)
+    assert instance.work[places].tolist() == [1, 2, 3, 4, 5, 6]
+    replay.begin_contacts(instance, np.array([2.0, 1.0, 6.0, 5.0, 4.0, 3.0]))
+    ws = instance.ws
+    assert instance.work[places].tolist() == [2, 1, 6, 5, 4, 3]
+    assert not ws.c_lam.any() and not ws.c_slip.any() and (ws.c_hold == 1.0).all() and (ws.c_rub == 1.0).all()
+
+
 def test_rows_of_a_result_are_evaluated_as_they_were():
     """der(der(xa)) of a push that a stage changes: f and k of each row."""
     model = train(stages=[{"ends": {"at": 0.5}, "set": {"k": 8.0}}, {}])
