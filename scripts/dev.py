@@ -4,8 +4,7 @@
 python3 scripts/dev.py setup      make .venv and install everything
 python3 scripts/dev.py demo       set up if needed, run the product's main job
 python3 scripts/dev.py test       set up if needed, lint, check types, run the fast tests (--all: the slow ones too)
-python3 scripts/dev.py docs       build the documentation as a site into out/site, without a warning (--renew: run the tutorials for their pictures)
-python3 scripts/dev.py platforms  install Wine and QEMU where that is possible, run the FMUs' binaries of every platform
+python3 scripts/dev.py --help     what else there is
 """
 
 from __future__ import annotations
@@ -183,7 +182,7 @@ def setup(options: argparse.Namespace | None = None) -> int:
 
 
 def run(*command: str | Path) -> int:
-    return subprocess.run([str(part) for part in command], cwd=ROOT).returncode
+    return subprocess.run(command, cwd=ROOT).returncode
 
 
 def lint(options: argparse.Namespace) -> int:
@@ -214,13 +213,12 @@ def test(options: argparse.Namespace) -> int:
     lint_status = lint(options)
     select = ["-m", "not platforms" if options.all else "not slow and not platforms"]
     workers = [] if "-n" in options.rest else ["-n", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"]
-    status = run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest)
-    return status or lint_status
+    return run(program("python"), "-m", "pytest", "-q", *select, *workers, *options.rest) or lint_status
 
 
 def demo(options: argparse.Namespace) -> int:
     setup()
-    return run(program("python"), "-m", "kinetree.scripts.demo", *options.rest)
+    return run(program("python"), "-m", "kinetree.scripts.demo")
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -265,10 +263,14 @@ COMMANDS = {
     "lint": (lint, "ruff and pyright only"),
     "fix": (fix, "let ruff repair and format"),
     "mutants": (mutants, "small wrong changes made on purpose: which do the tests see? Arguments go to the tool"),
-    "coverage": (coverage, "lines that the fast tests reach, at least 97 %; which none reaches: --missed; --c: lines and branches of the C shell"),
+    "coverage": (
+        coverage,
+        "lines that the fast tests reach, at least 97 %%; which none reaches: --missed; --c: lines and branches of the C shell",
+    ),
     "fuzz": (fuzz, "all fuzzers for a while: --minutes N, --kinds"),
     "bench": (bench, "the same as 'kinetree bench'"),
 }
+TOOLS = ("docs", "mutants", "coverage", "fuzz", "bench")  # have arguments, and a help, of their own
 
 
 def main() -> int:
@@ -277,13 +279,11 @@ def main() -> int:
         return 2
     parser = argparse.ArgumentParser(prog="dev.py", description=str(__doc__).splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (_, text) in COMMANDS.items():
-        sub = commands.add_parser(name, help=text)
-        if name == "test":
-            sub.add_argument("--all", action="store_true", help="run the slow tests too")
+    subs = {name: commands.add_parser(name, help=text, add_help=name not in TOOLS) for name, (_, text) in COMMANDS.items()}
+    subs["test"].add_argument("--all", action="store_true", help="run the slow tests too")
     options, options_rest = parser.parse_known_args()
     options.rest = options_rest
-    if options_rest and options.command not in ("test", "platforms", "demo", "docs", "bench", "mutants", "coverage", "fuzz"):
+    if options_rest and options.command not in (*TOOLS, "test", "platforms"):
         parser.error(f"unknown arguments: {' '.join(options_rest)}")
     try:
         return COMMANDS[options.command][0](options)

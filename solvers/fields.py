@@ -182,6 +182,7 @@ WORK = (
     Field("c_way", "2*nc", "the way where there is one"),
     Field("c_drift", "2*nc", "velocity that no force changes, across the ways, while the gap is held"),
     Field("c_dir", "2*nc", "direction of slip of sliding contacts at the last state that the run went on from"),
+    Field("c_along", "nc", "slip along that direction there, 0 where none slides"),
     Field("c_margin", "2*nc", "what a closed contact lacks to open, and a sticking one to slide, m/s2"),
     Field("c_out", "4*nc", "normal force, friction, normal impulse of the last impact, state"),
     Field("c_at", "ncr", "rows that take part, listed"),

@@ -173,11 +173,14 @@ class Builder:
             rate = self.node(state.rate, f"states.{name}.rate") if name in self.description.states else Name(rate_of_state(name))
             self.define(f"der({name})", rate)
             rates.append(self.registers.compile(Name(f"der({name})")))
+        return rates
+
+    def refuse_late_laws(self) -> None:
+        """Complain about what forces need and what is known only after the accelerations; once all sensors are there."""
         for law, key in self.early_laws:
             if self.registers.phase_of(law) >= ACCELERATION:
                 hint = "a force cannot depend on the rate of a state that follows accelerations or forces"
                 raise ModelError(Problem(key, hint=hint, file=self.description.file))
-        return rates
 
     # -- bodies and joints --------------------------------------------------------------------------------------------------------------
     def add_bodies(self) -> dict[str, list[int]]:

@@ -97,6 +97,7 @@ def assemble(builder: Builder) -> Compiled:
     add_contact_guards(builder)
     add_magnitudes(builder)
     add_rates(builder)
+    builder.refuse_late_laws()
     if builder.later:
         builder.columns = [column for column in builder.columns if resolvable(builder, Name(column.name))]
     for column in builder.columns:

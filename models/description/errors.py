@@ -50,7 +50,7 @@ class ModelError(Exception):
 def shown(value: object) -> str:
     """A found value as a message repeats it: quoted and never long."""
     if isinstance(value, str):
-        text = repr(str(value[: SHOWN + 1]))
+        text = repr(str(value[: SHOWN + 2]))
     elif isinstance(value, dict):
         text = f"a table with {len(value)} keys" if len(value) > 3 else "a table with " + (", ".join(map(str, value)) or "no keys")
     elif isinstance(value, (list, tuple)) and len(value) > 8:

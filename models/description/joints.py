@@ -100,7 +100,7 @@ def from_transforms(joint: JointSpec) -> JointForm:
         key = f"transforms[{index}]"
         coordinate = transform.coordinate
         if coordinate is None:
-            for extra in {"factor", "start", "speed"} & transform.model_fields_set:
+            for extra in sorted({"factor", "start", "speed"} & transform.model_fields_set):
                 raise JointProblem(f"{key}.{extra}", extra, "a coordinate beside it")
             elements.append(fixed_or_given(transform, key))
             continue

@@ -52,7 +52,12 @@ class LawExpression(Expression):
 
 def problem(found: object, expected: str) -> PydanticCustomError:
     """The error of a value, in the form that `loader` turns into a Problem."""
-    return PydanticCustomError("kinetree", "{expected}", {"expected": expected, "found": shown(found)})
+    return fault(shown(found), expected)
+
+
+def fault(found: str, expected: str) -> PydanticCustomError:
+    """The same, of what is told in words."""
+    return PydanticCustomError("kinetree", "{expected}", {"expected": expected, "found": found})
 
 
 def as_number(value: Any, kind: type[Expression]) -> float | Expression:

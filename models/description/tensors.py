@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetree.models.description.quantities import Expression, problem
+from kinetree.models.description.quantities import Expression, fault
 
 if TYPE_CHECKING:
     from kinetree.models.description.parts.body_parts import Transform
@@ -29,9 +29,9 @@ def rotation_of(frame: Sequence[Transform]) -> np.ndarray:
     for transform in frame:
         axis, angle = transform.rotate, transform.by
         if axis is None or transform.shift is not None or transform.coordinate is not None:
-            raise problem("a transform that is no rotation", "constant rotations { rotate = axis, by = angle }")
+            raise fault("a transform that is no rotation", "constant rotations { rotate = axis, by = angle }")
         if not isinstance(angle, float) or any(isinstance(each, str) for each in axis) or not any(axis):
-            raise problem("an expression or no direction", "numbers as axis and angle of the frame of a tensor")
+            raise fault("an expression or no direction", "numbers as axis and angle of the frame of a tensor")
         R = R @ turn([float(each) for each in axis], angle)
     return R
 

@@ -34,7 +34,12 @@ class Outline(Part):
 
     @property
     def shape(self) -> str:
-        return next(key for key in SHAPES if getattr(self, key, None))
+        return self.given[0]
+
+    @property
+    def given(self) -> list[str]:
+        """The shapes that are written."""
+        return [key for key in SHAPES if getattr(self, key, None) is not None and getattr(self, key) is not False]
 
 
 class Opposite(Outline):
@@ -119,7 +124,7 @@ def plane_axes(normal: Vector) -> tuple[Vector, Vector]:
 
 def check_outline(checker: Checker, path: Path, outline: Outline) -> bool:
     """One shape, of sizes above 0, turned one way."""
-    given = [key for key in SHAPES if getattr(outline, key, None) not in (None, False)]
+    given = outline.given
     if len(given) != 1:
         choices = [key for key in SHAPES if key in type(outline).model_fields]
         checker.complain(path, " and ".join(given) if given else "no outline", "one of " + ", ".join(choices))

@@ -72,7 +72,7 @@ def at_spots(builder: Builder, label: str, force: Any, spots: list[Spot], ends: 
 
 def on_patch(builder: Builder, label: str, force: Any, flat: Patch, ends: Ends) -> None:
     """Loads at the spots of a plane, friction at their centre of pressure."""
-    elastic, loads, total = laws(builder, label, force, flat.depths(), flat.sinkings(), const(0.0), flat)
+    elastic, loads, total = laws(builder, label, force, flat.depths(), flat.sinkings(), flat=flat)
     weighted = flat.centre(loads)
     pushed, moment, slip = flat.normal.times(total), weighted.cross(flat.normal), None
     if force.friction != 0.0:
@@ -103,7 +103,7 @@ def hertz_radius(first: Placed, second: Placed | None) -> E:
 
 
 def laws(
-    builder: Builder, label: str, force: Any, depths: list[E], sinkings: list[E], hertz: E, flat: Patch | None = None
+    builder: Builder, label: str, force: Any, depths: list[E], sinkings: list[E], hertz: E | None = None, flat: Patch | None = None
 ) -> tuple[list[E], list[E], E]:
     """Elastic force and load of every spot, and their sum force('NAME'); NAME.penetration is the deepest one's."""
     key = f"forces.{label}"

@@ -6,6 +6,7 @@ differs over an interval of no length is a jump, and the motion is integrated up
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ class Sampled:
 
     def at(self, t: float) -> float:
         value = float(self.function(t))
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise ValueError(f"input '{self.name}' is {value} at t = {t:.9g}, expected a finite number")
         self.size = max(self.size, abs(value))
         return value
@@ -111,5 +112,16 @@ def steps(inputs: dict[str, Sampled], begin: float, end: float) -> Iterator[tupl
 def moved(pieces: list[Piece], inside: float, origin: float) -> np.ndarray:
     """Coefficients about `origin` of the piece around an instant."""
     piece = next((p for p in pieces if inside <= p.end), pieces[-1])
-    shift = np.polynomial.Polynomial(piece.coefficients)(np.polynomial.Polynomial([origin - piece.begin, 1.0]))
-    return np.pad(shift.coef, (0, POWERS - shift.coef.size))
+    a, shift = piece.coefficients.tolist(), origin - piece.begin
+    for low in range(POWERS - 1):  # Horner's scheme, once for every power
+        for k in reversed(range(low, POWERS - 1)):
+            a[k] += shift * a[k + 1]
+    return np.array(a)
+
+
+def valued(coefficients: np.ndarray, since: float) -> float:
+    """A polynomial some time after its origin."""
+    total = 0.0
+    for each in reversed(coefficients.tolist()):
+        total = each + since * total
+    return total

@@ -16,7 +16,7 @@ from kinetree.models.description.checks.run_check import ROWS
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.result.result import Event, Result
 from kinetree.models.run.failure import failure
-from kinetree.models.run.inputs import Sampled, steps
+from kinetree.models.run.inputs import Sampled, steps, valued
 from kinetree.models.run.interrupt import interruptible
 from kinetree.models.run.replay import Replay
 from kinetree.models.run.status import EvaluationError
@@ -164,7 +164,7 @@ def go_to(run: Run, result: Result, moving: dict[str, Sampled], begin: float, en
     for until, polynomials in steps(moving, begin, end):
         for name, coefficients in polynomials.items():
             give(run, name, coefficients)
-            reached[name] = float(np.polynomial.polynomial.polyval(until - origin, coefficients))
+            reached[name] = valued(coefficients, until - origin)
         advance(run, result, option, until)
         option, origin = U.CONTINUED, until
     # the row shows what follows a jump at its instant; without one the forces of couplings keep the rates of the inputs they follow

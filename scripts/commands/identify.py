@@ -244,7 +244,7 @@ def table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) ->
 
     made = Table(box=None, padding=(0, 2), title=escape(title) or None, title_justify="left", title_style="bold")
     for k, heading in enumerate(headings):
-        made.add_column(heading, justify="left" if k == 0 or not heading else "right")
+        made.add_column(escape(heading), justify="left" if k == 0 or not heading else "right")
     for row in rows:
         made.add_row(*map(escape, row))
     return made

@@ -214,11 +214,12 @@ def stabilisation(wanted: "Comparison", output: Path | None, plot: Path | None, 
 
 def show(columns: list[str], rows: list[list[float]]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2))
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(escape(column), justify="right")
     for row in rows[:SHOWN]:
         table.add_row(*("–" if value != value else f"{value:.6g}" for value in row))
     console = Console(highlight=False, soft_wrap=True)

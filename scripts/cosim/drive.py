@@ -11,7 +11,6 @@ from kinetree.scripts.cosim.profile import Profile, value_at
 
 LARGEST_STEP = 2.5e-4  # of the internal integration [s]
 DAMPED = 0.5  # largest product of internal step and pressure eigenvalue; Runge-Kutta is stable up to 2.7
-HOLD = ((0.0, 0.0), (0.1, 0.0))
 
 
 class Drive:
@@ -19,7 +18,7 @@ class Drive:
 
     INPUTS = {False: ("speed", "control"), True: ("pressure_a", "pressure_b", "control")}
 
-    def __init__(self, cylinder: Cylinder, valve: Valve, profile: Profile = HOLD, inside: bool = False):
+    def __init__(self, cylinder: Cylinder, valve: Valve, profile: Profile = (), inside: bool = False):
         self.cylinder, self.valve, self.profile, self.inside = cylinder, valve, tuple(profile), inside
         self.time = self.control = 0.0
         self.length, self.speed, self.acceleration = 0.5 * (cylinder.shortest + cylinder.longest), 0.0, 0.0

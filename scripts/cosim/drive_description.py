@@ -69,7 +69,7 @@ def bounded(name: str, value: float) -> Table:
 
 def points(profile: Profile) -> Table:
     """A table over time; one of a single point is constant."""
-    found = profile if len(profile) > 1 else ((0.0, value_at(profile, 0.0)), (1.0, value_at(profile, 0.0)))
+    found = profile if len(profile) > 1 else [(t, value_at(profile, t)) for t in (0.0, 1.0)]
     return {"x": [point[0] for point in found], "y": [point[1] for point in found]}
 
 

@@ -9,8 +9,8 @@ from kinetree.models import load
 from kinetree.models.result.result import Result
 from kinetree.scripts.cosim.controller import Controller
 from kinetree.scripts.cosim.drive import Drive
+from kinetree.scripts.cosim.drive_description import points
 from kinetree.scripts.cosim.oil import ATMOSPHERE, LEAST_PRESSURE, POLYTROPIC, Cylinder, Valve
-from kinetree.scripts.cosim.profile import Profile, value_at
 
 BIT = 1e-6  # over which the slope of the setpoint is taken [s]
 
@@ -67,7 +67,7 @@ def with_drive(source: dict[str, Any], actuator: str, drive: Drive, controller: 
         },
         "spool": {"rate": f"(command - spool)/{v.time_constant!r}", "start": drive.spool},
     })  # fmt: skip
-    add_profile(d, "commands", drive.profile)
+    d.setdefault("tables", {})["commands"] = points(drive.profile)
     command = 'table("commands", t)'
     if controller is not None:
         add_controller(d, controller, length, speed)
@@ -77,16 +77,10 @@ def with_drive(source: dict[str, Any], actuator: str, drive: Drive, controller: 
     return d
 
 
-def add_profile(d: dict[str, Any], name: str, profile: Profile) -> None:
-    """A table over time; one of a single point is constant."""
-    points = profile if len(profile) > 1 else [(0.0, value_at(profile, 0.0)), (1.0, value_at(profile, 0.0))]
-    d.setdefault("tables", {})[name] = {"x": [point[0] for point in points], "y": [point[1] for point in points]}
-
-
 def add_controller(d: dict[str, Any], controller: Controller, length: str, speed: str) -> None:
     """The controller without samples: the limit of short steps."""
     p = controller.pid
-    add_profile(d, "setpoints", controller.profile)
+    d["tables"]["setpoints"] = points(controller.profile)
     slope = f'(table("setpoints", t + {BIT!r}) - table("setpoints", t))/{BIT!r} + {controller.target_speed!r}'
     derivative = f"-{p.derivative_time!r}*({speed} - smooth_speed)"
     d["states"]["smooth_speed"] = {"rate": "0", "start": 0.0}

@@ -122,10 +122,9 @@ def pair(scheme: str, damping: float) -> tuple[LinearSlave, LinearSlave]:
         )
         return mass, valve
     outputs = ("force", "stiffness", "damping", "force_rate", "resting_rate")
-    C, D = [[1, 0], [0, -WRONG.get(scheme, 1.0)], [0, 0], [-leak, 0], [-leak, 0]], np.zeros((5, 2))
-    D[3, 1] = -1.0
+    C, D = [[1, 0], [0, -WRONG.get(scheme, 1.0)], [0, 0], [-leak, 0], [-leak, 0]], [[0], [0], [0], [-1], [0]]
     # x = (F, 1)
-    spring = LinearSlave("drive", ("length", "speed"), outputs, [[-leak, 0], [0, 0]], [[0, -1], [0, 0]], C, D, (1.0, 1.0))
+    spring = LinearSlave("drive", ("speed",), outputs, [[-leak, 0], [0, 0]], [[-1], [0]], C, D, (1.0, 1.0))
     return ToldMass((-1.0, 0.0)), spring
 
 

@@ -119,7 +119,7 @@ def run_coupled(
     wall = time.perf_counter() - began
     trace.columns = dict(zip((*SIDES, "length", "speed", "spool"), trace.columns.values(), strict=True))
     truth = reference(raw, name, *settled(scenario, raw, False), stop_time, min(FINE, step_size))
-    exact = {"time": truth.time, "length": truth[f"{name}_length"], "speed": truth[f"{name}_speed"], **{side: truth[side] for side in SIDES}}
+    exact = {"time": truth.time, "length": truth[f"{name}_length"], **{side: truth[side] for side in SIDES}}
     worst = max(float(np.max(np.abs(trace[side] - np.interp(trace.time, truth.time, exact[side])))) for side in SIDES)
     spec = scenario.unit(scenario.coupling.drive).drive if scenario.coupling else None
     place = "angle [rad]" if spec and spec.rotary else "length [m]"

@@ -216,9 +216,9 @@ def clear_of_events(rows: np.ndarray, found: np.ndarray, expected: np.ndarray) -
     found, expected = np.unique(found), np.unique(expected)
     partner = found[np.abs(np.subtract.outer(expected, found)).argmin(axis=1)]
     same = np.abs(partner - expected) < ONE_INSTANT
-    early, late = np.minimum(partner, expected)[same] - ROUNDED, np.maximum(partner, expected)[same] + ROUNDED
+    early, late = np.minimum(partner, expected)[same], np.maximum(partner, expected)[same]
     alone = np.concatenate([found, expected])
-    between = (np.subtract.outer(rows, early) > 0.0) & (np.subtract.outer(rows, late) < 0.0)
+    between = np.greater.outer(rows, early) & np.less.outer(rows, late)
     clear = ~between.any(axis=1) & (np.abs(np.subtract.outer(rows, alone)).min(axis=1) > ROUNDED)
     return clear, float(np.abs(partner - expected)[same].max(initial=0.0))
 

@@ -202,4 +202,4 @@ def collect(record: Record, door: Door, arrivals: Arrivals, under_way: dict, now
             continue
         sent, delay = under_way.pop(frame.sequence)
         record.trips.append(now - sent)
-        arrivals.put(sent + max(now - sent, 0.0) + delay, frame)
+        arrivals.put(now + delay, frame)

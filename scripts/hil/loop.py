@@ -93,7 +93,7 @@ def apply(
     if step > 0:
         record.stale += 1
     record.ages.append(record.ages[-1] + 1 if record.ages else 0)
-    if s.late == "stop" and step > 0 and record.received:
+    if s.late == "stop" and record.received:
         record.notes.append(f"stopped at step {step}: its command had not come")
         return None
     if s.late == "zero" and record.received:

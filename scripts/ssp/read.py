@@ -100,8 +100,7 @@ class Reader:
         links = tuple(
             self.link(edge, wires) for edge in direct(self.edges, self.ends(), {c.name for c in self.components}, self.systems, self.refuse)
         )
-        step = facts.get("stepSize") or other_step(self.root)
-        stop = times.get("stopTime")
+        step, stop = facts.get("stepSize") or other_step(self.root), times.get("stopTime")
         return Structure(
             own_name(root.attrib), tuple(self.components), links, self.units, self.real(times.get("startTime", "0")),
             None if stop is None else self.real(stop), None if step is None else self.real(step), facts.get("scheme", ""),
@@ -151,10 +150,10 @@ class Reader:
             self.bind(element, f"{name}.")
 
     def connector(self, element: Element, component: str) -> Connector:
-        kinds = [child for child in element if child.tag.startswith(f"{{{SSC}}}") and child.tag.rpartition("}")[2] != "Dimension"]
+        types = (child for child in element if child.tag.startswith(f"{{{SSC}}}"))
         if element.find(f"{{{SSC}}}Dimension") is not None or element.find(f"{{{SSD}}}Dimension") is not None:
             raise self.refuse(f"connector {component}.{element.get('name')} is an array; only scalars are supported")
-        found = kinds[0] if kinds else None
+        found = next(types, None)
         name = "" if found is None else found.tag.rpartition("}")[2]
         return Connector(element.get("name", ""), element.get("kind", ""), name, "" if found is None else found.get("unit", ""))
 
@@ -200,8 +199,7 @@ class Reader:
 
     def link(self, edge: Edge, wires: Mapping[str, Mapping[str, str]]) -> Link:
         """A direct connection with its conversion of units and our own additions."""
-        (start, output), (end, given) = edge.start, edge.end
-        ends = self.ends()
+        (start, output), (end, given), ends = edge.start, edge.end, self.ends()
         for place in (edge.start, edge.end):
             kind = ends[place].type if place in ends else ""
             if kind and kind not in (*REALS, *INTEGERS, "Boolean"):
@@ -267,7 +265,9 @@ class Reader:
             connector = component.connector(own)
             given, wanted = units.get(value.get("unit", "")), self.units.get(connector.unit) if connector else None
             number = self.real(text)
-            if given and wanted and dict(given.exponents) == dict(wanted.exponents) and given != wanted:
+            if given and wanted and connector and given != wanted:
+                if dict(given.exponents) != dict(wanted.exponents):
+                    raise self.refuse(f"value '{name}': {value.get('unit')} cannot become {connector.unit}")
                 number = (given.factor * number + given.offset - wanted.offset) / wanted.factor
             found: Value = factor * number + offset
         elif kind in INTEGERS:

@@ -17,6 +17,7 @@ from kinetree.models.foreign.toml_text import toml_text
 from kinetree.scripts.terminal.failure import BadInput
 
 DIGITS = 10
+WHOLE = 1e-9  # of a step, by which a whole number of them is missed
 WORD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 GAINS = ("kp", "ki", "kd", "speed_forward", "acceleration_forward")
 Blocks = dict[str, dict[str, Any]]
@@ -44,7 +45,8 @@ def place_of(command: str, actuators: Mapping[str, Any], inputs: Mapping[str, An
 def sampling_of(step: float, delay: float, jitter: float) -> dict[str, float]:
     """Keys of a controller in the exchange of a scenario: an answer takes a step and the channel there and back."""
     late = step + 2.0 * delay
-    if late % step + jitter >= step:  # commands would overtake each other: always the latest
+    beyond = late - step * math.floor(late / step + WHOLE)
+    if beyond + jitter >= step:  # commands would overtake each other: always the latest
         return {"period": step, "delay": late + jitter}
     return {"period": step, "delay": late} | ({"jitter": jitter} if jitter else {})
 

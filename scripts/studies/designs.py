@@ -227,9 +227,11 @@ def closed_over(whole: StateSpace, table: dict, law: Closed, scenario: Scenario)
     C = controller_of(law[0], period_of(whole), law[1])
     b, c, d = whole.B[:, j : j + 1], whole.C[i : i + 1], float(whole.D[i, j])
     k = 1.0 / (1.0 + C.D[0, 0] * d)
-    # u = k (C_c x_c - D_c c z) with e = -y; other inputs' feedthrough to this measure is kept in D
-    row = np.hstack((-k * C.D * c, k * C.C))
+    # u = k (C_c x_c - D_c (c z + D_i v)) with e = -y, v what acts on all commands besides
+    row, through = np.hstack((-k * C.D * c, k * C.C)), -k * C.D @ whole.D[i : i + 1]
     n, m = len(whole.A), len(C.A)
-    A = np.block([[whole.A, np.zeros((n, m))], [-C.B @ c, C.A]]) + np.vstack((b, -C.B * d)) @ row
-    E = np.hstack((whole.C, np.zeros((len(whole.C), m)))) + whole.D[:, j : j + 1] @ row
-    return replace(whole, A=A, B=np.vstack((whole.B, -C.B @ whole.D[i : i + 1])), C=E, D=whole.D)
+    into, out = np.vstack((b, -C.B * d)), whole.D[:, j : j + 1]
+    A = np.block([[whole.A, np.zeros((n, m))], [-C.B @ c, C.A]]) + into @ row
+    B = np.vstack((whole.B, -C.B @ whole.D[i : i + 1])) + into @ through
+    E = np.hstack((whole.C, np.zeros((len(whole.C), m)))) + out @ row
+    return replace(whole, A=A, B=B, C=E, D=whole.D + out @ through)

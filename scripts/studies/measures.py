@@ -24,7 +24,7 @@ def settling(time: np.ndarray, column: np.ndarray) -> float:
     """Time from which on a column stays within 2 % of its whole change about its last value."""
     band = BAND * np.ptp(column)
     outside = np.flatnonzero(np.abs(column - column[-1]) > band)
-    return float(time[min(outside[-1] + 1, time.size - 1)] - time[0]) if outside.size else 0.0
+    return float(time[outside[-1] + 1] - time[0]) if outside.size else 0.0  # the last row is never outside
 
 
 MEASURES: dict[str, Column] = {

@@ -12,6 +12,7 @@ the program promised (K. Madsen, "An algorithm for minimax solution of overdeter
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from kinetree.scripts.studies.measures import parsed
-from kinetree.scripts.studies.optimise_search import KEPT, Search
+from kinetree.scripts.studies.optimise_search import BAD, KEPT, Search
 
 SHIFT = 0.01  # of the scaled variables, for the differences of the histories
 RADIUS, LEAST, GROW, SHRINK = 0.25, 1e-4, 2.0, 0.35
@@ -36,6 +37,10 @@ class Local:
 
     rows: list[list[np.ndarray]]  # by scenario and peak measure
     values: np.ndarray  # (scenarios, texts)
+
+    def known(self) -> bool:
+        """Whether all runs could be measured."""
+        return bool((self.values < BAD).all()) and all(np.isfinite(row).all() for rows in self.rows for row in rows)
 
 
 def local(search: Search, point: np.ndarray) -> Local:
@@ -55,6 +60,8 @@ def minimax(search: Search, start: np.ndarray) -> Any:
         search.measures(np.array([point, *(point + shift * axis for shift, axis in zip(shifts, np.eye(point.size), strict=True))]))
         here = local(search, point)
         near = [local(search, point + shift * axis) for shift, axis in zip(shifts, np.eye(point.size), strict=True)]
+        if not all(each.known() for each in (here, *near)):
+            return SimpleNamespace(x=point, message="runs at or beside this point fail: nothing tells where it goes down")
         while True:
             step, promised = program(search, here, near, shifts, point, radius)
             new = np.clip(point + step, 0.0, 1.0)
@@ -96,8 +103,9 @@ def program(
     kinds = [parsed(text)[0] in PEAKS for text in task.texts]
     peaks = [k for k, is_peak in enumerate(kinds) if is_peak]
     weights, scenarios = list(task.measures.values()), len(here.values)
-    size = max(abs(search.objective(search.measures(point[None])[0])), 1e-300)
-    scale = [max((float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)), default=1.0) or 1.0 for j in range(len(peaks))]
+    objective = search.objective(search.measures(point[None])[0])
+    size = abs(objective) or 1.0
+    scale = [max(float(np.abs(here.rows[c][j]).max()) for c in range(scenarios)) or 1.0 for j in range(len(peaks))]
     first = n + 1 + scenarios  # d, slack of the constraints, z by scenario, s by scenario and peak measure
     width = first + scenarios * len(peaks)
     A, b = [], []
@@ -123,7 +131,7 @@ def program(
         b.append(np.array([-known]))
         for k, (low, high) in enumerate(task.constraints.values(), len(weights)):
             for sign, bound in ((1.0, high), (-1.0, low)):
-                if abs(bound) < 1e300:
+                if math.isfinite(bound):
                     line, unit = np.zeros(width), max(abs(bound), 1e-9)
                     line[:n] = sign * slopes[:, k] / unit
                     line[n] = -1.0
@@ -142,4 +150,4 @@ def program(
     if found.x is None:
         return np.zeros(n), 0.0
     now = search.broken(search.measures(point[None])[0])
-    return found.x[:n], size * (1.0 + PRICE * now - float(found.fun))
+    return found.x[:n], objective + size * (PRICE * now - float(found.fun))

@@ -6,6 +6,7 @@ the first measure is made small under bounds on the second, from the least it ca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,7 +123,7 @@ def front(task: Task, told: Told, state: Path | None) -> Found:
     least, most = ends[1].measures[second], ends[0].measures[second]
     begin = ends[0].values
     for bound in () if ends[1].interrupted else np.linspace(most, least, task.pareto)[1:-1]:
-        held = {**task.constraints, second: (task.constraints.get(second, (-1e301, 0.0))[0], float(bound))}
+        held = {**task.constraints, second: (task.constraints.get(second, (-math.inf, math.inf))[0], float(bound))}
         starts = {name: replace(variable, start=begin[name]) for name, variable in task.variables.items()}
         part = replace(part_of(task, first, held), variables=starts, multistart=0)
         found = optimise(part, told, state_of(state, len(ends)))

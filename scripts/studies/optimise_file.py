@@ -27,6 +27,7 @@ set = { load = 2.0 }
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -176,4 +177,5 @@ def variable(table: Any, place: str) -> Variable:
 def bounds(table: Any, place: str) -> tuple[float, float]:
     if not isinstance(table, dict) or not table or not set(table) <= {"min", "max"}:
         raise BadInput(f"{place}: expected {{ min = a, max = b }}, one of them or both")
-    return number(table.get("min", -1e300), place), number(table.get("max", 1e300), place)
+    low, high = (number(table[key], place) if key in table else free for key, free in (("min", -math.inf), ("max", math.inf)))
+    return low, high

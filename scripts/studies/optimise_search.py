@@ -153,7 +153,7 @@ class Search:
         ways = None if slopes is None else (slopes[worst] if self.task.over == "worst" else slopes.mean(axis=0)).copy()
         for k, (low, high) in enumerate(self.task.constraints.values(), count):
             column = found[:, k]
-            near = int(column.argmin() if low > -1e300 and column.min() - low < high - column.max() else column.argmax())
+            near = int(column.argmin() if column.min() - low < high - column.max() else column.argmax())
             out[k] = column[near]
             if ways is not None and slopes is not None:
                 ways[k] = slopes[near, k]
@@ -168,18 +168,18 @@ class Search:
         inputs = options.pop("inputs", None)
         runs = system.simulate_many(given, inputs=inputs, outputs=columns, **options) if columns else None  # one for all where nothing is given
         found = np.full((len(points), len(self.task.texts)), BAD)
+        time_of = runs.time if runs else np.zeros(0)
         for k in range(len(points)):
+            held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs else {}
+            parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
+
+            def at_rest(parameters: dict = parameters) -> AtRest:
+                return AtRest(mechanism.compile(**parameters), inputs)
+
             try:
-                held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs is not None else {}
-                parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
-
-                def at_rest(parameters: dict = parameters) -> AtRest:
-                    return AtRest(mechanism.compile(**parameters), inputs)
-
-                time_of = runs.time if runs is not None else np.zeros(1)
                 values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
             except ArithmeticError:
-                continue
+                values = [math.nan]
             if np.isfinite(values).all():
                 found[k] = values
             if self.kept is not None:
@@ -206,18 +206,16 @@ class Search:
         """Distances to the bounds of the constraints, relative to their sizes; negative where broken."""
         count, found = len(self.task.measures), []
         for value, (low, high) in zip(values[count:], self.task.constraints.values(), strict=False):  # watched ones follow
-            found += [(value - low) / max(abs(low), 1e-9)] if low > -1e300 else []
-            found += [(high - value) / max(abs(high), 1e-9)] if high < 1e300 else []
+            found += [(value - low) / max(abs(low), 1e-9)] if low > -math.inf else []
+            found += [(high - value) / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found)
 
     def broken(self, values: np.ndarray) -> float:
         return float(np.maximum(-self.limits(values), 0.0).max(initial=0.0))
 
     def around(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Points of the central differences about s, and their distances."""
-        steps = np.minimum(STEP, np.maximum(np.minimum(s, 1.0 - s), 0.0))
-        ahead = np.where(steps > 0.0, steps, np.where(s < 0.5, STEP, 0.0))
-        behind = np.where(steps > 0.0, steps, np.where(s < 0.5, 0.0, STEP))
+        """Points of the differences about s, central but where a bound is nearer than their step, and their distances."""
+        ahead, behind = np.minimum(STEP, 1.0 - s), np.minimum(STEP, s)
         axes = np.eye(s.size)
         points = [s, *(s + h * axis for h, axis in zip(ahead, axes, strict=True)), *(s - h * axis for h, axis in zip(behind, axes, strict=True))]
         return np.array(points), ahead + behind
@@ -259,8 +257,8 @@ class Search:
         """Of the distances to the bounds, in their order."""
         rows, found = self.jacobian(s)[len(self.task.measures) :], []
         for row, (low, high) in zip(rows, self.task.constraints.values(), strict=False):
-            found += [row / max(abs(low), 1e-9)] if low > -1e300 else []
-            found += [-row / max(abs(high), 1e-9)] if high < 1e300 else []
+            found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
+            found += [-row / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found).reshape(-1, s.size)
 
 

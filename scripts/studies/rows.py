@@ -46,13 +46,14 @@ def told_by_numbers(source: str, cases: Cases) -> int:
     """A token for `base_of` where the cases differ in numbers only, else 0; looked into where it pays."""
     from kinetree.models.run.cases import Cases as Many
 
-    if len(cases) <= WORTH * len(cases[0] if cases else ()):
+    names = list(cases[0]) if cases else []
+    if len(cases) <= WORTH * len(names):
         return 0
     token = time.time_ns()
     base = base_of(source, token)
-    if base.description.chain is not None or not all(name in base.description.parameters for name in cases[0]):
+    if base.description.chain is not None or not all(name in base.description.parameters for name in names):
         return 0
-    return token if Many(base, {name: [case[name] for case in cases] for name in cases[0]}, None).quick else 0
+    return token if Many(base, {name: [case[name] for case in cases] for name in names}, None).quick else 0
 
 
 def system_of(source: str, case: dict[str, float], token: int) -> Any:
@@ -65,7 +66,7 @@ def system_of(source: str, case: dict[str, float], token: int) -> Any:
     return retuned_run(base, case, base.preparations if base.description.run.prepare else None)
 
 
-def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int = 0) -> list[float]:
+def one_row(source: str, case: dict[str, float], options: dict[str, Any], texts: Sequence[str], token: int) -> list[float]:
     """Parameters and measures of one case; no numbers where it cannot be made, does not rest, or ends early: the other cases go on."""
     try:
         return row_of(system_of(source, case, token), case, options, texts)

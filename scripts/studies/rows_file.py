@@ -70,6 +70,7 @@ def rows_file(path: Path | None, columns: list[str], rows: list[Row]) -> Iterato
         with path.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             writer.writerows([columns, *rows])
+            stream.flush()
 
             def write_line(row: Row) -> None:
                 writer.writerow(row)
@@ -148,7 +149,10 @@ def lines_of(path: Path) -> tuple[list[str] | None, list[Row]]:
     if not path.exists():
         return None, []
     with path.open(newline="", encoding="utf-8") as stream:
-        head, *lines = [*csv.reader(stream)] or [[]]
+        whole = [line for line in stream if line.endswith("\n")]
+    if not whole:
+        return None, []
+    head, *lines = csv.reader(whole)
     rows = []
     for line in lines:
         try:

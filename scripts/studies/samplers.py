@@ -108,8 +108,7 @@ def cube(spread: str, dimensions: int, samples: int, seed: int) -> np.ndarray:
     if spread == "latin":
         return qmc.LatinHypercube(dimensions, rng=np.random.default_rng(seed)).random(samples)
     sampler = qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(seed))
-    power = max(0, (samples - 1).bit_length())
-    return sampler.random_base2(power)[:samples]
+    return sampler.random_base2((samples - 1).bit_length())[:samples]
 
 
 def drawn(

@@ -37,7 +37,7 @@ def single(text: str, maps: list[str] | None = None, mechanism: Mechanism | None
     for column in data.names:
         target, unit = wanted.get(column, (column, ""))
         unit = unit or data.unit(column)
-        if wanted.keys() and target in columns:
+        if target in columns:
             raise BadInput(f"{path}: two columns for '{target}'")
         columns[target] = converted(data[column], unit, units.get(target, ""), f"{path}: column '{column}'")
     return Record(data.time, columns, settings_of(given, text))

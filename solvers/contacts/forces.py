@@ -207,11 +207,19 @@ def slip_along(model, ws, k):
 
 @kernel
 def follow_slip(model, ws):
-    """Keep the directions that slips have now, at a state that the run goes on from."""
+    """Keep the directions that slips have now, at a state that the run goes on from.
+
+    A slip that an event has left against the direction kept comes back to it, or this is past: what goes on against it is followed.
+    """
     for k in range(model.c_law.size):
         if slides(ws, k) and model.c_row[k + 1] - model.c_row[k] == 3:
+            if slip_along(model, ws, k) < ws.c_along[k] < 0.0:
+                set_out(ws.c_dir, k, rate_of_row(model, ws, model.c_row[k] + 1), rate_of_row(model, ws, model.c_row[k] + 2))
+            ws.c_along[k] = slip_along(model, ws, k)
             set_direction(model, ws, k)
             ws.c_dir[2 * k], ws.c_dir[2 * k + 1] = ws.c_slip[2 * k], ws.c_slip[2 * k + 1]
+        else:
+            ws.c_along[k] = 0.0
 
 
 @kernel

@@ -75,6 +75,7 @@ def lay_out(I, F, W):
     clear(ws.reaction)
     clear(ws.c_mode)
     clear(ws.c_dir)
+    clear(ws.c_along)
     clear(ws.c_lam)
     clear(ws.c_out)
 

@@ -92,8 +92,8 @@ def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):
         study.show(["a"], [[float(k)] for k in range(rows)])
         told = printed(capsys)
         assert told[:2] == ["a", "0"] and told[-1] == last and told[study.SHOWN] == f"{study.SHOWN - 1}"
-    study.show(["a", "b"], [[1.5, math.nan]])
-    assert printed(capsys) == ["a b", "1.5 –"]
+    study.show(["a", "end(p[high])"], [[1.5, math.nan]])
+    assert printed(capsys) == ["a end(p[high])", "1.5 –"]
     whole = {
         "name": "train",
         "text": "of wagons",
@@ -210,7 +210,7 @@ def test_a_rest_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, caps
     """What grows by its time and by what moves most, a state where no coordinate does; minus zero is no number to read."""
     from kinetree.models.analysis import rest_rows
 
-    swing = SimpleNamespace(frequency=1.5, damping=-1e-6, eigenvalue=complex(0.0, 9.4))
+    swing = SimpleNamespace(frequency=1.5, damping=-4e-5, eigenvalue=complex(0.0, 9.4))
     grows = SimpleNamespace(eigenvalue=complex(4.0, 0.0), shape={"phi": -1.0, "psi": 0.75, "p": 3.0})
     oil = SimpleNamespace(eigenvalue=complex(0.5, 0.0), shape={"phi": 0.25, "psi": 0.0, "p": 1.0})
     falls = SimpleNamespace(eigenvalue=complex(-1.0, 0.0), shape={"phi": 1.0, "psi": 0.0, "p": 0.0})
@@ -218,14 +218,14 @@ def test_a_rest_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(rest_rows, "shape_of", lambda found, mode: [("phi", 1.0), ("psi", 0.125)])
     found = SimpleNamespace(
         iterations=7, residual=2.5e-9, stability="unstable", stable=False, modes=[swing], undetermined=("x", "y"),
-        reactions={"pin": (-1e-9, 2.5, 1e6, 0.0, 0.0, -0.5)},
+        reactions={"pin": (-4e-7, 2.5, 1e6, 0.0, 1.2345678, -0.5)},
         linear=SimpleNamespace(modes=lambda: [swing, grows, oil, falls], local=("phi", "psi")),
     )  # fmt: skip
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]
     assert printed(capsys) == [
         "arm: unstable rest after 7 iterations, residual 2.5e-09 of the weight", "Coordinates", "phi 3 °",
         "Small motions", "1.5 Hz damping ratio 0.0000 phi 1, psi 0.125", "grows by e in 0.25 s along phi", "grows by e in 2 s along p",
-        "nothing holds the mechanism along x, y", "Joint reactions (force, moment on the child; its axes)", "pin 0 2.5 1000000 0 0 -0.5",
+        "nothing holds the mechanism along x, y", "Joint reactions (force, moment on the child; its axes)", "pin 0 2.5 1000000 0 1.23457 -0.5",
     ]  # fmt: skip
     found.residual, found.stable, found.modes, found.undetermined = 0.0, True, [], ()
     statics.show(Console(highlight=False, soft_wrap=True), "arm", found, SimpleNamespace())  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from kinetree.scripts.cosim.report import ROWS, VERDICTS, plot_columns, show, steps_of
+from kinetree.scripts.cosim.report import VERDICTS, plot_columns, show, steps_of
 from kinetree.scripts.cosim.run import Trace
 from kinetree.scripts.cosim.study import Outcome
 
@@ -87,6 +87,6 @@ def test_a_run_without_a_reference_is_drawn_value_by_value(monkeypatch: pytest.M
     assert [[line.get_ydata()[-1] for line in axes.lines] for axes in rows] == [[5.0], [2.0], [1.0], [3.0, -1.0]]
     assert [axes.get_title(loc="left") for axes in rows] == ["p [bar]", "x [m]", "share", "energy made by the coupling [J]"]
     assert drawn[0].get_suptitle() == "boom: held, step 0.02 s" and [line.get_label() for line in rows[3].lines] == ["oil", "rope"]
-    found.trace.columns, found.trace.energies = {f"c{k}": k * time for k in range(ROWS + 2)}, {}
+    found.trace.columns, found.trace.energies = {f"c{k}": k * time for k in range(14)}, {}
     plot_columns(found, tmp_path / "p.png")
-    assert [axes.lines[0].get_ydata()[-1] for axes in drawn[1].axes] == list(range(ROWS))
+    assert [axes.lines[0].get_ydata()[-1] for axes in drawn[1].axes] == list(range(12))

@@ -1,5 +1,6 @@
 """Every kind of joint element that moves, whatever it is: its kernels and what descriptions do with it must tell one and the same motion."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ from random_trees import Element, Tree, instance
 from kinetree.models.compilation.algebra import E, name
 from kinetree.models.expressions.text import evaluate_constant
 from kinetree.models.joints.elements import ElementForm
-from kinetree.models.joints.moves import MOVES
+from kinetree.models.joints.moves import MOVES, along, ball, found
 from kinetree.models.trace.kernels import PlainKernels
 from kinetree.solvers import layout as L
 from kinetree.solvers.elements.kinds import BY_NAME, KINDS, Kind
@@ -202,3 +203,18 @@ def test_locked_elements_stay_where_they_are(kind: Kind):
     if way is not kind:
         expected = element_pose(way, a.q, 1.0)
     assert np.allclose(R, expected[0], atol=1e-13) and np.allclose(s, expected[1], atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("moves", "words"),
+    [
+        ((replace(along.MOVES[0], units=("m", "m")), *along.MOVES[1:]), r"units or tangents of \['SHIFT_Q'\]"),
+        ((replace(along.MOVES[0], tangent=ball.TANGENT), *along.MOVES[1:]), r"units or tangents of \['SHIFT_Q'\]"),
+        (along.MOVES[1:], "are not those of the elements that move"),
+    ],
+)
+def test_moves_fit_the_elements_that_move(monkeypatch, moves: tuple, words: str):
+    """One for every kind, with a unit for every coordinate, and tangents where speeds are no derivatives."""
+    monkeypatch.setattr(along, "MOVES", moves)
+    with pytest.raises(ValueError, match=words):
+        found()

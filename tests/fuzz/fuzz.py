@@ -17,6 +17,7 @@ from typing import Protocol
 from call_sequences import CallSequences, built, missing_tools
 from crossings import Crossings
 from keys import Keys
+from machines import Machines
 from motions import Motions
 from readers import Readers
 
@@ -47,6 +48,8 @@ def fuzzers(wanted: list[str], folder: Path) -> list[Fuzzer]:
         found.append(Motions())
     if "crossings" in wanted:
         found.append(Crossings())
+    if "machines" in wanted:
+        found.append(Machines())
     return found
 
 
@@ -70,7 +73,7 @@ def hunt(wanted: list[str], minutes: float, seed: int, out: Path) -> int:
 
 
 def main() -> int:
-    kinds = (*READERS, "keys", "calls", "motions", "crossings")
+    kinds = (*READERS, "keys", "calls", "motions", "crossings", "machines")
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description="The fuzzers, for a while")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))

@@ -52,9 +52,17 @@ def test_failing_step_shows_the_end_of_its_output(tmp_path: Path, monkeypatch: p
     assert dev.quietly("A step", [sys.executable, "-c", "pass"])
 
 
-def test_unknown_arguments_are_refused():
-    finished = subprocess.run([sys.executable, str(SCRIPT), "lint", "--nonsense"], capture_output=True, text=True)
+@pytest.mark.parametrize("command", ["lint", "demo", "setup", "wheel"])
+def test_unknown_arguments_are_refused(command: str):
+    finished = subprocess.run([sys.executable, str(SCRIPT), command, "--nonsense"], capture_output=True, text=True)
     assert finished.returncode == 2 and "--nonsense" in finished.stderr
+
+
+@pytest.mark.parametrize("line", [[], *([name] for name in dev.COMMANDS if name not in dev.TOOLS)], ids=" ".join)
+def test_help_is_there(line: list[str]):
+    """argparse formats what a help says: a bare percent sign in one ended all of them."""
+    finished = subprocess.run([sys.executable, str(SCRIPT), *line, "--help"], capture_output=True, text=True)
+    assert finished.returncode == 0 and finished.stdout.startswith("usage: dev.py"), finished.stderr
 
 
 def test_constraints_are_exact():
@@ -86,7 +94,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
     [
         (["test", "tests/run"], ["ruff check", "ruff format", "pyright --level", "python -m pytest -q -m not slow and not platforms -n"]),
         (["test", "--all", "-n", "1"], ["ruff", "ruff", "pyright", "python -m pytest -q -m not platforms -n 1"]),
-        (["demo", "here"], ["python -m kinetree.scripts.demo here"]),
+        (["demo"], ["python -m kinetree.scripts.demo"]),
         (["bench", "loops"], ["kinetree bench loops"]),
         (["docs", "--renew"], ["python -m kinetree.scripts.site --renew"]),
         (["fix"], ["ruff check --fix .", "ruff format ."]),
@@ -94,6 +102,7 @@ def played(monkeypatch: pytest.MonkeyPatch, *line: str) -> int:
         (["dependencies"], ["python -m kinetree.scripts.distribution build installed", "python -m kinetree.scripts.distribution oldest newest"]),
         (["mutants", "--all"], [f"python {ROOT / 'tests' / 'mutation' / 'mutants.py'} --all"]),
         (["fuzz"], [f"python {ROOT / 'tests' / 'fuzz' / 'fuzz.py'}"]),
+        (["fuzz", "--help"], [f"python {ROOT / 'tests' / 'fuzz' / 'fuzz.py'} --help"]),
         (["coverage", "--missed"], [f"python {ROOT / 'tests' / 'reached' / 'python_lines.py'} --missed"]),
         (["coverage", "--c", "--calls"], [f"python {ROOT / 'tests' / 'reached' / 'shell_lines.py'} --calls"]),
         (["platforms", "-x"], ["python -m pytest -q -m platforms -rs tests/fmu -x"]),

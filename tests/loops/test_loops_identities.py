@@ -373,7 +373,10 @@ def test_joint_that_ends_in_the_ground():
 # -- redundancy, singular positions, drift ---------------------------------------------------------------------------------------------------
 def test_redundant_rows_are_named():
     """A plane loop in space has three redundant rows: out of the plane and two rotations."""
-    assert load("lib:four_bar").compile().redundant == ("pin: z", "pin: rotation x", "pin: rotation y")
+    system = load("lib:four_bar").compile()
+    assert system.redundant == ("pin: z", "pin: rotation x", "pin: rotation y")
+    system._fast.ws.loop_found[:] = 0.0  # whatever was evaluated before
+    assert system.redundant == ("pin: z", "pin: rotation x", "pin: rotation y")
 
 
 def test_singular_start_moves():

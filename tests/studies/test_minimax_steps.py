@@ -1,5 +1,6 @@
 """Steps of the minimax search: the linear program's step is the best of all within its radius, and what it promises is what the slopes say."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,7 +50,7 @@ class Linear:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_step_is_the_best_within_its_radius(over: str, seed: int):
     """Without limits that matter: no point of a fine grid around is better than the promise, and the step keeps it."""
-    search, point, radius = Linear(over, (2.0, 0.5), (-1e300, 1e300), seed), np.array([0.5, 0.875]), 0.25
+    search, point, radius = Linear(over, (2.0, 0.5), (-math.inf, math.inf), seed), np.array([0.5, 0.875]), 0.25
     shifts = np.array([0.01, -0.01])
     near = [search.local(point + shift * axis) for shift, axis in zip(shifts, np.eye(2), strict=True)]
     step, promised = minimax.program(search, search.local(point), near, shifts, point, radius)  # type: ignore[arg-type]
@@ -62,7 +63,7 @@ def test_the_step_is_the_best_within_its_radius(over: str, seed: int):
 
 
 def test_measures_are_foreseen_by_their_slopes():
-    search, point, step = Linear("worst", (1.0, 1.0), (-1e300, 1e300), 4), np.array([0.5, 0.5]), np.array([0.125, -0.25])
+    search, point, step = Linear("worst", (1.0, 1.0), (-math.inf, math.inf), 4), np.array([0.5, 0.5]), np.array([0.125, -0.25])
     shifts = np.array([0.01, -0.02])
     near = [search.local(point + shift * axis) for shift, axis in zip(shifts, np.eye(2), strict=True)]
     found = minimax.foreseen(search.local(point), near, shifts, step)
@@ -73,11 +74,11 @@ def test_measures_are_foreseen_by_their_slopes():
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_constraint_is_kept_as_the_slopes_foresee_it_and_as_far_as_they_were_off(off: float, side: float):
     """The last value is to grow without limit; its limit holds it, one tenth earlier where it came out a tenth beyond."""
-    search, point = Linear("worst", (1e-9, -side), (-1e300, 1e300), 5), np.array([0.5, 0.5])
+    search, point = Linear("worst", (1e-9, -side), (-math.inf, math.inf), 5), np.array([0.5, 0.5])
     search.slope[:], search.end[:] = [1.0, 0.0], 0.0
     search.task.texts = ("peak(x)", "end(y)", "end(w)")
     limit = 0.5 + 0.15 * side
-    search.task.constraints = {"end(w)": (-1e300, limit) if side > 0 else (limit, 1e300)}
+    search.task.constraints = {"end(w)": (-math.inf, limit) if side > 0 else (limit, math.inf)}
     values = search.apart
 
     def apart(point: np.ndarray) -> np.ndarray:

@@ -156,7 +156,7 @@ def check_output(checker: Checker, path: Path, output: Output) -> None:
     kind = QUANTITIES[output.quantity] if output.quantity is not None else QuantityKind("", "", "")
     given = [key for key in kind.needs if getattr(output, key) is not None]
     if kind.needs and len(given) != 1:
-        what = "two points" if kind.needs == ("between",) else " or ".join(f"a {key}" for key in kind.needs)
+        what = "two points" if kind.needs == ("between",) else " or ".join(f"{'an' if key[0] in 'aeiou' else 'a'} {key}" for key in kind.needs)
         checker.complain((*path, kind.needs[0]), "nothing" if not given else " and ".join(given), f"{what} for {output.quantity}")
     for key in CHOICES:
         if key not in (*kind.needs, *kind.takes) and getattr(output, key) is not None:
@@ -179,7 +179,7 @@ def check_measured_force(checker: Checker, path: Path, output: Output) -> None:
         return
     if output.quantity == "force" and hasattr(force, "coordinate") and {"axis", "frame", "part"} & output.model_fields_set:
         checker.complain((*path, "axis"), "a component", "no axis, part or frame", f"force '{output.force}' acts along a coordinate")
-    if output.quantity == "force" and output.axis is None and {"frame", "part"} & output.model_fields_set:
+    elif output.quantity == "force" and output.axis is None and {"frame", "part"} & output.model_fields_set:
         checker.complain((*path, "axis"), "nothing", "x, y, z or norm", "without an axis the force is the value of its law")
     if output.quantity == "clearance" and not KINDS[force.kind].clearance:
         checker.complain((*path, "force"), f"a force of kind {force.kind}", choice(name for name, kind in KINDS.items() if kind.clearance))
@@ -250,7 +250,7 @@ def check_stages(checker: Checker) -> None:
             if name in dropped:
                 checker.complain((*path, "drop"), f"'{name}' a second time", "bodies that are still there")
             dropped.add(name)
-        for name in set(stage.free) & set(stage.lock):
+        for name in sorted(set(stage.free) & set(stage.lock)):
             checker.complain(path, f"'{name}' in free and lock", "one of them")
         for name in stage.set:
             checker.known((*path, "set", name), name, settable(checker), "parameter")

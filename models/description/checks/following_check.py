@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks.checker import Checker
 
 
+RATES = ("rate", "acceleration")
+
+
 def check_followings(checker: Checker) -> None:
     seen: dict[str, Following] = {}
     for path, follow in followings(checker.description):
@@ -21,10 +24,10 @@ def check_followings(checker: Checker) -> None:
                     checker.complain(path, f"{key} and follow", "one of them")
         for key in ("input", "rate", "acceleration"):
             checker.known((*path, key), getattr(follow, key), checker.description.inputs, "input")
-        rates = [key for key in ("rate", "acceleration") if getattr(follow, key) is not None]
+        rates = [key for key in RATES if getattr(follow, key) is not None]
         if follow.bandwidth is None and len(rates) < 2 and not (in_coupling and follow.rate is not None):  # in a relation of speeds
             hint = "an input alone does not tell how it moves: give inputs for both, or a bandwidth, with which a reference follows it smoothly"
-            checker.complain(path, "without " + " and ".join({"rate", "acceleration"} - {*rates}), "rate and acceleration, or bandwidth", hint)
+            checker.complain(path, "without " + " and ".join(key for key in RATES if key not in rates), "rate and acceleration, or bandwidth", hint)
         if follow.bandwidth is not None and rates:
             checker.complain((*path, rates[0]), f"{rates[0]} beside bandwidth", "rate and acceleration, or bandwidth")
         if follow.bandwidth is None and "damping" in follow.model_fields_set:

@@ -15,6 +15,7 @@ POSITIVE = (
     "volume", "bulk_modulus", "wall", "gas", "precharge", "exponent", "rated_flow", "rated_drop", "laminar", "area", "discharge", "density", "gain",
     "range", "limit", "time_constant", "rate", "frequency", "damping", "area_a", "displacement", "speed",
 )  # fmt: skip
+NOT_NEGATIVE = ("area_b", "air", "leakage", "coulomb", "viscous", "end_stiffness", "end_damping")
 PAIRS: tuple[tuple[str, ...], ...] = (("supply", "tank"), ("a", "b"), ("at",))
 
 
@@ -25,7 +26,7 @@ def check_hydraulics(checker: Checker) -> None:
 
 def check_element(checker: Checker, path: Path, element: Hydraulic) -> None:
     """One place or element."""
-    check_signs(checker, path, element, POSITIVE)
+    check_signs(checker, path, element, POSITIVE, NOT_NEGATIVE)
     for pair in PAIRS:
         places = [(key, getattr(element, key)) for key in pair if hasattr(element, key)]
         for key, place in places:

@@ -200,11 +200,9 @@ def check_expression(checker: Checker, units: Units, path: Path, text: Expressio
 def check_output_unit(checker: Checker, path: Path, output: Output) -> None:
     """The unit in which a measured quantity is shown."""
     expected = measured_unit(checker, output)
-    if not expected or not good(output.unit):
-        return
-    given = output.display_unit or output.unit
-    if not fits(output.unit, expected) or not fits(given, expected):
-        checker.complain(path, shown(given), f"a unit of {expected} for {output.quantity}, such as {expected}")
+    wrong = [unit for unit in (output.display_unit, output.unit) if expected and good(unit) and not fits(unit, expected)]
+    if wrong:
+        checker.complain(path, shown(output.display_unit or output.unit), f"a unit of {expected} for {output.quantity}, such as {expected}")
 
 
 def measured_unit(checker: Checker, output: Output) -> str:

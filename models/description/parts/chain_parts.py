@@ -6,10 +6,9 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
 
 from kinetree.models.description.parts.part import Part
-from kinetree.models.description.quantities import NUMBER_SCHEMA, Expression, InputNumber, Number, as_number, problem
+from kinetree.models.description.quantities import NUMBER_SCHEMA, Expression, InputNumber, Number, as_number, fault, problem
 
 MEMBER = re.compile(r"(r?[xyz])(\d+)")  # coordinates of one member of six: x3, ry3
 COUPLINGS = "a number, a list of numbers, or a matrix as a list of rows"
@@ -94,8 +93,3 @@ class Chain(Part):
                 if name not in self.coordinates:
                     raise fault(f"{key}.{name}", "a coordinate: " + ", ".join(self.coordinates[:8]))
         return self
-
-
-def fault(found: str, expected: str) -> PydanticCustomError:
-    """The error of a table, in the form that `loader` turns into a Problem."""
-    return PydanticCustomError("kinetree", "{expected}", {"expected": expected, "found": found})

@@ -103,7 +103,11 @@ def check_contact(checker: Checker, path: Path, force: ContactForce) -> None:
             )
             checker.complain((*path, "against"), f"a {first} against a {second}", hint=hint)
     if force.modulus is not None and ("sphere" not in (first, second) or {first, second} - {"sphere"} - FLAT):
-        checker.complain((*path, "modulus"), f"a {first} against a {second}", "a sphere against a sphere or something flat, for Hertz's law")
+        checker.complain(
+            (*path, "modulus"),
+            f"a {first} against {'the' if second == 'ground' else 'a'} {second}",
+            "a sphere against a sphere or something flat, for Hertz's law",
+        )
 
 
 def touch(force: ContactForce, numbers: Any) -> tuple[Any, float] | None:

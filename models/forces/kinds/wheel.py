@@ -232,7 +232,7 @@ def check_wheel(checker: Checker, path: Path, force: WheelForce) -> None:
     given = [key for key in ("friction", "shear") if key in force.model_fields_set]
     if len(given) != 1:
         checker.complain((*path, "friction"), " and ".join(given) or "nothing", "friction, or shear of soil")
-    if (force.slip_stiffness is None) == ("friction" in given):
+    elif (force.slip_stiffness is None) == ("friction" in given):
         found, wanted = ("nothing", "slip and cornering stiffness") if "friction" in given else ("a slip stiffness", "none: shear has its own")
         checker.complain((*path, "slip_stiffness"), found, wanted)
     for key in ("slip_stiffness", "patch_stiffness"):

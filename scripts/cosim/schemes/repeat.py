@@ -9,4 +9,4 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("repeat", (mechanism, drive), exchanged(mechanism, drive, actuator))
 
 
-SCHEME = Scheme("repeat", "every step is repeated once with what it has found", plan, place=6)
+SCHEME = Scheme("repeat", "every step is repeated once with what it has found", plan, place=4)

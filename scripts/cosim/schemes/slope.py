@@ -9,4 +9,4 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("slope", (mechanism, drive), exchanged(mechanism, drive, actuator, sloped=True))
 
 
-SCHEME = Scheme("slope", "as held, with the slopes of the values", plan, place=3)
+SCHEME = Scheme("slope", "as held, with the slopes of the values", plan, place=2)

@@ -20,4 +20,4 @@ def plan(mechanism: Slave, drive: Slave, actuator: str) -> Plan:
     return Plan("sequential", (mechanism, drive), wires)
 
 
-SCHEME = Scheme("told", "the mechanism is told dF/ds; the drive hears the mean speed", plan, place=4)
+SCHEME = Scheme("told", "the mechanism is told dF/ds; the drive hears the mean speed", plan, place=6)

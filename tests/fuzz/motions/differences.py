@@ -60,7 +60,7 @@ def inputs_of(description: dict[str, Any]) -> dict[str, Callable[[float], float]
 
 def run(system: System, description: dict[str, Any], **how: Any) -> Result:
     """A run; where oil may begin and cease to cavitate within some ms, no method sees that steps over them."""
-    if any("chambers" in each for each in description.get("actuators", {}).values()):
+    if description.get("hydraulics") or any("chambers" in each for each in description.get("actuators", {}).values()):
         how["largest_step"] = 0.002
     return system.simulate(inputs=inputs_of(description), **how)
 

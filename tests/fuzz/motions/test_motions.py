@@ -12,10 +12,12 @@ import pytest
 from crossings import CROSSED, crossing
 from differences import Difference, case_of, findings
 from hosts import HOSTS, at_level, compare, held, other_levels
+from machines import DRAWN, LAWS, machine
 from motions import FAST, beside_dense, dense_motion, plain
 from random_mechanisms import random_mechanism
 
 from kinetree.models import ModelError, load
+from kinetree.models.forces.kinds import KINDS as FORCES
 from kinetree.models.joints.kinds import KINDS
 
 SEEDS = range(1000, 1024)
@@ -41,6 +43,13 @@ def test_all_ways_agree(seed):
 def test_features_that_meet_agree(seed):
     """Contacts, controllers, motions given by inputs and oil on top of loops, stages and events; these seeds found something once."""
     assert not list(findings(crossing(seed), seed, CROSSED))
+
+
+@pytest.mark.parametrize("seed", [1, 16])
+def test_laws_of_the_registry_agree_where_features_meet(seed):
+    """A guide, wheels and a jack on mechanisms with events and stages; the long run draws every kind."""
+    assert set(FORCES) == DRAWN | set(LAWS)
+    assert not list(findings(machine(seed), seed, CROSSED))
 
 
 def test_a_contact_that_a_corner_opens_does_not_touch_there():

@@ -1,0 +1,130 @@
+"""Hosts in C, without any of them: what builds and runs them on every platform, where archives lie, what they say."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kinetree.scripts.fmi import bare, foreign, hosts
+from kinetree.scripts.fmi.bare import BareHost, HostError
+from kinetree.solvers.library.platforms import PLATFORMS
+
+LINUX, WINDOWS, ARM = (PLATFORMS[name] for name in ("linux64", "win64", "aarch64-linux"))
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_host_is_built_once_by_the_tools_of_its_platform(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The compiler here, zig elsewhere; Windows has neither of the libraries of the others, but an ending."""
+    target, lines = PLATFORMS[name], []
+    monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
+    monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(bare, "compiler", lambda: ["cc"])
+    monkeypatch.setattr(bare, "cross_compiler", lambda target: ["zig", target])
+    monkeypatch.setattr(bare, "fmi_headers", lambda: Path("headers"))
+
+    def run(line: list[str]) -> None:
+        lines.append(line)
+        Path(line[line.index("-o") + 1]).write_bytes(b"program")
+
+    monkeypatch.setattr(bare, "run", run)
+    found = bare.native_program("bare_host", target)
+    assert found == bare.native_program("bare_host", target) and found.read_bytes() == b"program" and len(lines) == 1
+    windows = target.system == "Windows"
+    assert found.name == ("bare_host.exe" if windows else "bare_host") and found.parent.name.endswith(f"-{name}")
+    tool = ["cc"] if target == LINUX else ["zig", target.zig]
+    source = Path(bare.__file__).with_name("bare_host.c")
+    head = [*tool, "-std=c11", "-O1", "-w", "-Iheaders", str(source), "-o"]
+    assert lines[0][: len(head)] == head and lines[0][len(head) + 1 :] == ([] if windows else ["-ldl", "-lpthread", "-lm"])
+
+
+def test_resources_lie_where_a_platform_finds_them():
+    """An address in FMI 2.0, signs of addresses quoted, a path with its separator in FMI 3.0; Wine names the root folder Z:."""
+    for version, target, place in (
+        (2, LINUX, "file:///a%20b/resources"), (2, WINDOWS, "file:///Z:/a%20b/resources"), (3, LINUX, "/a b/resources/"),
+        (3, WINDOWS, "Z:/a b/resources/"),
+    ):  # fmt: skip
+        assert bare.resources_place(SimpleNamespace(version=version, folder="/a b"), target) == place  # type: ignore[arg-type]
+
+
+def test_wine_runs_quietly_in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(bare, "this_platform", lambda: LINUX)
+    monkeypatch.setattr(bare, "has_zig", lambda: True)
+    monkeypatch.setattr(bare, "found", lambda names: "/usr/bin/wine" if names == bare.WINE else None)
+    monkeypatch.setattr(bare, "cache_root", lambda: tmp_path)
+    monkeypatch.setenv("PATH", "/here")
+    quiet = {"WINEDEBUG": "-all", "WINEPREFIX": str(tmp_path / "wine"), "WINEDLLOVERRIDES": "mscoree,mshtml=", "HOME": str(tmp_path), "DISPLAY": ""}
+    for _ in range(2):
+        assert bare.launcher(WINDOWS) == (["/usr/bin/wine"], quiet | {"PATH": "/here"})
+
+
+@pytest.mark.parametrize("command", [[], ["wine"]])
+def test_a_call_of_the_bare_host_is_a_line(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Library, place, token, what is done, references, step, count and file; Wine may be asked twice. Lines are read by their names."""
+    asked: list[Any] = []
+    (tmp_path / "binaries" / "linux64").mkdir(parents=True)
+    (tmp_path / "binaries" / "linux64" / "m.so").write_text("")
+    monkeypatch.setattr(bare, "launcher", lambda target: (command, {"A": "b"}))
+    monkeypatch.setattr(bare, "native_program", lambda name, target: Path(f"/{name}"))
+    said = ["value 1.5\nstate 3 4\nvalue -2\n"]
+
+    def told(line: list[str], environment: dict[str, str], tries: int) -> Any:
+        asked.append((line, environment, tries))
+        return SimpleNamespace(returncode=0, stdout=said[0], stderr="")
+
+    monkeypatch.setattr(bare, "told", told)
+    description = SimpleNamespace(guid="g")
+    archive: Any = SimpleNamespace(folder=str(tmp_path), description=description, references={"a": 7, "b": 9}, version=3)
+    host = BareHost(archive, LINUX, ["b", "a"])
+    assert host.run("save", 0.25, 4, "f") == {"value": ["1.5", "-2"], "state": ["3 4"]} and host.values("run", 0.5, 2) == [1.5, -2.0]
+    start = [*command, "/bare_host", str(tmp_path / "binaries" / "linux64" / "m.so"), f"{tmp_path}/resources/", "g"]
+    tries = 2 if command else 1
+    assert asked == [([*start, "save", "9,7", "0.25", "4", "f"], {"A": "b"}, tries), ([*start, "run", "9,7", "0.5", "2", ""], {"A": "b"}, tries)]
+    host.run("x", place="elsewhere")
+    assert asked[2][0][len(command) + 2] == "elsewhere" and asked[2][0][-3:] == ["0.001", "1000", ""]
+    assert BareHost(archive, LINUX, [], "there").place == "there"
+    for wrong in ("", "step 3\nvalue 1", "reading 1\nvalue 1"):
+        said[0] = wrong
+        with pytest.raises(HostError, match="the host for linux64 could not run it"):
+            host.values("run", 0.5, 2)
+
+
+def test_all_kinds_of_an_archive_run_in_all_hosts_that_are_asked(monkeypatch: pytest.MonkeyPatch):
+    """A hundred of its steps each, beside fmpy by co-simulation; where nothing is asked nothing is opened."""
+    rows: list[Any] = []
+    parts = {"coSimulation": "cs", "modelExchange": "me"}
+    description = SimpleNamespace(defaultExperiment=SimpleNamespace(stepSize="0.25"), **parts)
+    archive = SimpleNamespace(description=description, version=2, names=lambda causality: ["x"])
+    opened: list[Any] = []
+
+    class Opened:
+        def __init__(self, path: Path):
+            opened.append(path)
+
+        def __enter__(self) -> Any:
+            return archive
+
+        def __exit__(self, *reason: object) -> None:
+            pass
+
+    monkeypatch.setattr(foreign, "Archive", Opened)
+    monkeypatch.setattr(foreign, "by_fmpy", lambda task, platform: [task.step, task.count, float(task.exchange)])
+    monkeypatch.setattr(foreign, "report_host", lambda report, host, task, expected: rows.append((host.name, task.kind, task.names, expected)))
+    foreign.in_hosts("report", Path("a.fmu"), [])  # type: ignore[arg-type]
+    assert not opened
+    foreign.in_hosts("report", Path("a.fmu"), ["bare", "fmpy"])  # type: ignore[arg-type]
+    assert rows == [(host, kind, ["x"], [0.25, 100, 0.0]) for host in ("bare", "fmpy") for kind in ("CS 2.0", "ME 2.0")]
+    description.coSimulation = None
+    assert [task.kind for task in hosts.tasks(archive, 0.5, 3)] == ["ME 2.0"]  # type: ignore[arg-type]
+
+
+def test_what_every_host_takes_and_may_differ_by():
+    """Versions, model exchange, archives in Python, and the bounds of steps; OMSimulator's laws of time are known to be late."""
+    table = {name: (each.platform.name, each.versions, each.exchange, each.python, each.stepped, each.seen) for name, each in hosts.FOREIGN.items()}
+    both, most = (2, 3), 2e-3
+    assert table == {
+        "fmpy": ("linux64", both, True, True, 1e-6, most), "libcosim": ("linux64", (2,), False, True, 1e-6, most),
+        "ecos": ("linux64", (2,), False, True, 1e-6, most), "bare": ("linux64", both, True, True, 1e-9, most),
+        "wine": ("win64", both, True, False, 1e-9, most), "qemu": ("aarch64-linux", both, True, False, 1e-9, most),
+        "fmusim": ("linux64", both, True, True, 1e-6, most), "omsimulator": ("linux64", (2,), True, True, 1e-6, 0.2),
+    }  # fmt: skip

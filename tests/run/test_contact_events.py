@@ -1,0 +1,115 @@
+"""Which contacts are closed, stick or slide as a motion goes on, on hand-made contacts: tries that nothing confirms are taken back."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from noted_calls import FAILURE, Noted
+from plain_kernels import plain
+
+from kinetree.solvers.layout import Contact, Status
+
+M, I = plain("run.contact_events"), plain("contacts.impacts")
+OPEN, STICK, SLIDE = (float(each) for each in (Contact.OPEN, Contact.STICK, Contact.SLIDE))
+SLOW, STILL, SCALE = I.SLOW, I.STILL, 2.0
+
+
+def contacts(monkeypatch, *rows: dict):
+    """Contacts with friction (three rows) or without (one) by mode, near, slip, normal force and margin."""
+    count = len(rows)
+    wide = [3 if row.get("friction", True) else 1 for row in rows]
+    first = np.array([0, *np.cumsum(wide)])
+    ws = SimpleNamespace(
+        c_mode=np.array([row.get("mode", STICK) for row in rows]), c_near=np.array([row.get("near", 0.0) for row in rows]),
+        c_margin=np.zeros(2 * count), c_rate=np.zeros(first[-1]), c_lam=np.zeros(first[-1]), c_slip=np.zeros(2 * count), c_dir=np.zeros(2 * count),
+        c_hold=np.zeros(count), c_rub=np.zeros(count), head=SimpleNamespace(item=-1.0),
+    )  # fmt: skip
+    for k, row in enumerate(rows):
+        ws.c_margin[2 * k + 1], ws.c_lam[first[k]] = row.get("margin", 0.0), row.get("force", 0.0)
+        ws.c_slip[2 * k : 2 * k + 2] = row.get("drawn", (0.0, 0.0))
+        if wide[k] == 3:
+            ws.c_rate[first[k] + 1 : first[k] + 3] = row.get("slip", (0.0, 0.0))
+    monkeypatch.setattr(M, "speed_scale", lambda ws: SCALE)
+    return SimpleNamespace(c_law=np.zeros(count), c_row=first), ws
+
+
+FASTER, SLOWER = (1.01 * STILL * SCALE * 0.6, 1.01 * STILL * SCALE * 0.8), (0.99 * STILL * SCALE * 0.6, 0.99 * STILL * SCALE * 0.8)
+HELD = {"near": 1.0, "slip": FASTER}
+TRIES = [  # a contact -> held for a try, and tried at all
+    (HELD, True, True), (HELD | {"slip": SLOWER}, False, False), (HELD | {"mode": SLIDE}, False, False), (HELD | {"near": 0.0}, False, False),
+    (HELD | {"friction": False}, False, False), ({"near": SLOW, "mode": SLIDE}, False, True), ({"near": SLOW, "mode": OPEN}, False, False),
+    ({"near": SLOW, "mode": STICK, "slip": SLOWER}, False, True), ({"mode": STICK}, False, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("contact, held, tried", TRIES)
+def test_which_contacts_are_held_or_closed_for_a_try(monkeypatch, contact, held, tried):
+    model, ws = contacts(monkeypatch, {"mode": OPEN}, contact)
+    assert M.held_for_a_try(model, ws, 1) == held and M.any_tried(model, ws) == tried
+    model, ws = contacts(monkeypatch, contact, {"mode": OPEN})
+    assert M.any_tried(model, ws) == tried
+
+
+def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
+    """Those that nothing presses together open; those that friction does not hold slide, where they slip and are drawn, the latter twice."""
+    back = np.array(FASTER) / math.hypot(*FASTER) + 2.0 * np.array([-1.0, 0.5])
+    rows = [
+        ({"near": SLOW, "mode": STICK, "force": 0.0}, OPEN), ({"near": SLOW, "mode": SLIDE, "force": -1.0}, OPEN),
+        ({"near": SLOW, "mode": STICK, "force": 1.0}, STICK),
+        ({"near": SLOW, "mode": STICK, "force": math.nan}, OPEN), ({"near": 0.0, "mode": STICK, "force": 0.0}, STICK),
+        (HELD | {"margin": 1.0, "drawn": (-1.0, 0.5), "force": 1.0}, SLIDE), (HELD | {"margin": 0.0, "force": 1.0}, STICK),
+        (HELD | {"margin": 1.0, "slip": SLOWER, "force": 1.0}, STICK), (HELD | {"margin": -1.0, "force": 1.0}, STICK),
+    ]  # fmt: skip
+    model, ws = contacts(monkeypatch, *(row for row, _ in rows))
+    M.let_go(model, ws)
+    assert ws.c_mode.tolist() == [mode for _, mode in rows]
+    assert ws.c_dir[10:12] == pytest.approx(back / np.hypot(*back)) and not ws.c_dir[:10].any() and not ws.c_dir[12:].any()
+
+
+@pytest.mark.parametrize("tried", [False, True])
+@pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle"])
+def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
+    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "settle", fails=fails, any_tried=tried)
+    trying = ["evaluate 2", "let_go"] if tried else []
+    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "settle 2"]
+    status = M.strike(None, None, 2.0)
+    names = [each.split()[0] for each in whole]
+    expected = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-1]}.get(fails, whole)
+    assert calls.told == expected and status == (FAILURE if fails in names else 0)
+
+
+def test_states_change_until_forces_contradict_none(monkeypatch):
+    """At most three times as often as there are contacts, and once more."""
+    for changes, status, evaluations in ((0, 0, 1), (2, 0, 3), (99, 0, 7)):
+        left = iter([True] * changes + [False] * 9)
+        calls = Noted(monkeypatch, M, "evaluate", change_modes=lambda *_, left=left: next(left))
+        assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == status
+        assert calls.told.count("evaluate 2") == evaluations == calls.told.count("change_modes")
+    calls = Noted(monkeypatch, M, "evaluate", fails="evaluate", change_modes=True)
+    assert M.settle(SimpleNamespace(c_law=np.zeros(2)), None, 2.0) == FAILURE and calls.told == ["evaluate 2"]
+
+
+@pytest.mark.parametrize(
+    "fails, told", [("", ["load 2", "accelerations_of"]), ("load", ["load 2"]), ("accelerations_of", ["load 2", "accelerations_of"])]
+)
+def test_accelerations_and_forces(monkeypatch, fails, told):
+    calls = Noted(monkeypatch, M, "load", "accelerations_of", fails=fails)
+    assert M.evaluate(None, None, 2.0) == (FAILURE if fails else 0) and calls.told == told
+
+
+def test_where_a_motion_begins_bodies_may_touch_and_not_overlap(monkeypatch):
+    """The first contact that overlaps is named; all are open until they are judged."""
+    deep = plain("contacts.rows").DEEP
+    for gaps, status, item in (
+        ((0.0, 1.0, -deep), 0, -1.0),
+        ((1.0, -1.01 * deep, -9.0), Status.PENETRATES, 1.0),
+        ((0.0, 0.0, -9.0), Status.PENETRATES, 2.0),
+    ):
+        model, ws = contacts(monkeypatch, {"mode": SLIDE}, {"mode": STICK}, {})
+        calls = Noted(monkeypatch, M, "place_loops", "strike", gap_of=lambda model, ws, k, gaps=gaps: gaps[k])
+        assert M.touch(model, ws, 2.0) == status and ws.head.item == item and not ws.c_mode.any()
+        assert ("strike 2" in calls.told) == (status == 0)
+    model, ws = contacts(monkeypatch, {})
+    calls = Noted(monkeypatch, M, "place_loops", "strike", fails="place_loops", gap_of=-9.0)
+    assert M.touch(model, ws, 2.0) == FAILURE and ws.head.item == -1.0 and calls.told == ["place_loops 2"]

@@ -1,0 +1,230 @@
+"""What happens at an instant, link by link, on hand-made guards: which events are due, what counts as having come true, what the log holds."""
+
+import numpy as np
+import pytest
+from hand_made_unit import EMPTY, HandMade, guard
+from plain_kernels import plain
+
+from kinetree.solvers import unit_layout as U
+from kinetree.solvers.layout import Guard, Status
+from kinetree.solvers.unit_layout import CLOSED, DUE, NOT_YET
+
+M = plain("run.event_actions")
+RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
+LIFT, ON_BOUND = 1e-9, 1e-12
+OPENS, SLIPS = 8, 9  # registers of guards that show margins 0 and 1
+
+
+@pytest.fixture
+def contacts(monkeypatch) -> dict[str, set[int]]:
+    """Registers of guards of contacts that part slowly; margins are given way within the noise 0.5."""
+    told: dict[str, set[int]] = {"slow": set(), "given": set()}
+    monkeypatch.setattr(M, "margin_at", lambda model, ws, register: {OPENS: 0, SLIPS: 1}.get(int(register), -1))
+    monkeypatch.setattr(M, "parts_slowly", lambda model, ws, register: int(register) in told["slow"])
+
+    def give_way(model, ws, which, noise):
+        told["given"].add(which)
+        return noise == 0.5
+
+    monkeypatch.setattr(M, "give_way", give_way)
+    return told
+
+
+def link_of(made: HandMade, name: str, *more):
+    return getattr(M, name)(made.I, made.W, made.model, *more)
+
+
+def test_events_happen_and_stages_end():
+    made = HandMade(guard(kind=RESET), guard(kind=STAGE), guard(kind=CONTACT), guard(kind=STAGE))
+    for fired, ends, happens in (
+        ((0, 0, 0, 0), -1, False), ((1, 0, 0, 0), -1, True), ((0, 0, 1, 0), -1, True), ((0, 1, 0, 1), 1, False), ((1, 0, 0, 1), 3, True),
+    ):  # fmt: skip
+        made.set(fired=fired)
+        assert link_of(made, "ending_guard") == ends and link_of(made, "happens") == happens
+
+
+def test_a_chain_without_end_names_its_last_event():
+    made = HandMade(guard(), guard(), guard()).set(fired=(1.0, 1.0, 0.0))
+    assert link_of(made, "chatter") == Status.CHATTERING and made.W.item == 1
+
+
+def test_what_was_located_on_a_closed_contact_is_due_and_what_else_is_closed_is_noted(contacts):
+    rows = [  # kind, register, fired, met -> met
+        (CONTACT, OPENS, 1.0, 0.0, DUE), (CONTACT, SLIPS, 1.0, 0.0, DUE), (CONTACT, OPENS, 0.0, 0.0, CLOSED), (CONTACT, SLIPS, 0.0, 0.0, 0.0),
+        (CONTACT, OPENS, 4.0, 0.0, CLOSED), (CONTACT, SLIPS, 4.0, 0.0, 0.0), (CONTACT, 3, 1.0, 1.0, 1.0), (RESET, OPENS, 1.0, 1.0, 1.0),
+        (RESET, OPENS, 0.0, 0.0, 0.0), (CONTACT, 3, 0.0, 0.0, 0.0),
+    ]  # fmt: skip
+    made = HandMade(*(guard(kind=kind, register=register) for kind, register, *_ in rows))
+    made.set(fired=[row[2] for row in rows], met=[row[3] for row in rows])
+    link_of(made, "mark_due", made.ws)
+    assert made["met"].tolist() == [row[4] for row in rows]
+
+
+def test_what_is_due_gives_way_within_its_noise(contacts):
+    made = HandMade(*(guard(kind=CONTACT, register=each) for each in (OPENS, SLIPS, 3))).set(met=(DUE, CLOSED, DUE))
+    for noise, some in ((0.5, True), (0.25, False)):
+        made.set(noise=noise)
+        assert link_of(made, "due_happen", made.ws) == some and contacts["given"] == {0}
+    made.set(met=(DUE, DUE, 1), noise=(0.5, 0.25, 0.5))
+    assert link_of(made, "due_happen", made.ws) and contacts["given"] == {0, 1}
+    made.set(met=(DUE, DUE, 1), noise=(0.25, 0.5, 0.5))
+    assert link_of(made, "due_happen", made.ws)
+
+
+def test_contacts_that_have_been_judged(contacts):
+    rows = [  # kind, register, met, noise, value -> met, held, noise
+        ((CONTACT, OPENS, DUE, 0.5, 0.1), (NOT_YET, -1, 0)), ((CONTACT, SLIPS, 1.0, 0.5, 0.1), (NOT_YET, -1, 0)),
+        ((CONTACT, 3, DUE, 0.5, 0.1), (DUE, -1, LIFT)), ((CONTACT, 3, CLOSED, 0.5, 0.1), (DUE, -1, LIFT)),
+        ((CONTACT, 4, 1.0, 0.5, 0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, -0.1), (DUE, -1, 0.2)), ((CONTACT, 4, 0.0, 0.5, 1e-12),
+        (DUE, -1, LIFT)),
+        ((CONTACT, 3, 1.0, 0.5, 0.1), (1, 1, 0.5)), ((CONTACT, 3, 0.0, 0.5, 0.1), (1, 1, ON_BOUND)), ((CONTACT, 3, NOT_YET, 0.5, 0.1),
+        (1, 1, ON_BOUND)),
+        ((CONTACT, 3, 1.0, 0.0, 0.1), (1, 1, ON_BOUND)), ((RESET, OPENS, 1.0, 0.5, 0.1), (1, EMPTY, 0.5)), ((RESET, 4, DUE, 0.5, 0.1),
+        (DUE, EMPTY, 0.5)),
+    ]  # fmt: skip
+    contacts["slow"] = {4}
+    made = HandMade(*(guard(kind=kind, register=register) for (kind, register, *_), _ in rows))
+    made.set(**dict(zip(("met", "noise", "guards"), np.array([row[2:] for row, _ in rows]).T, strict=True)))
+    link_of(made, "contacts_met", made.ws)
+    assert made.rows("met", "held", "noise") == [pytest.approx(expected, abs=1e-18) for _, expected in rows]
+
+
+def test_what_a_link_made_true():
+    rows = [  # held, value, met, noise -> fired, held, met, noise
+        ((-1, 0.1, 0, 0.5), (1, 1, 1, 0)), ((-1, 0.0, 0, 0.5), (0, -1, 0, 0.5)), ((-1, -0.1, 0, 0.5), (0, -1, 0, 0.5)),
+        ((1, 0.1, 0, 0.5), (0, 1, 0, 0.5)), ((1, -0.1, 0, 0.5), (0, -1, 0, 0.5)), ((1, -0.1, 1, 0.5), (0, 1, 1, 0.5)),
+        ((1, -0.6, 1, 0.5), (0, -1, 1, 0.5)), ((1, 0.0, 0, 0.5), (0, 1, 0, 0.5)), ((-1, 0.1, DUE, 0.5), (0, -1, DUE, 0.5)),
+        ((-1, 0.6, DUE, 0.5), (1, 1, 1, 0)), ((-1, 0.5, DUE, 0.5), (0, -1, DUE, 0.5)), ((-1, 0.1, 1, 0.5), (1, 1, 1, 0)),
+        ((1, -0.5, 1, 0.5), (0, 1, 1, 0.5)), ((1, -0.1, NOT_YET, 0.5), (0, -1, NOT_YET, 0.5)), ((0, 0.1, 0, 0.5), (0, 0, 0, 0.5)),
+    ]  # fmt: skip
+    made = HandMade(*([guard()] * len(rows)))
+    made.set(**dict(zip(("held", "guards", "met", "noise"), np.array([row for row, _ in rows]).T, strict=True)))
+    link_of(made, "came_true")
+    assert made.rows("fired", "held", "met", "noise") == [expected for _, expected in rows]
+
+
+def test_the_log_is_a_ring():
+    made = HandMade(guard(), logged=3, room=0)
+    made.W.time, made.W.stage = 2.5, 4.0
+    for number in range(5):
+        M.log_event(made.I, made.W, U.E_STAGE if number == 3 else U.E_RESET, 10 + number, 1 + number)
+    log = list(U.EVENT.rows(made["events"]))
+    assert [(row.guard, row.count, row.kind, row.stage, row.time) for row in log] == [
+        (13, 4, U.E_STAGE, 5, 2.5), (14, 5, U.E_RESET, 4, 2.5), (12, 3, U.E_RESET, 4, 2.5),
+    ]  # fmt: skip
+    assert made.W.events == 5 and made.W.event_time == 2.5
+
+
+class Chain:
+    """What `happen_now` calls, noted; every link makes the next guard true, as many times as are wanted."""
+
+    def __init__(self, monkeypatch, links: int = 1, fails_at: int = 0, **guards):
+        self.made = HandMade(guard(kind=RESET), guard(kind=STAGE, **guards), guard(kind=RESET), stages=2)
+        self.links, self.fails_at, self.told = links, fails_at, []
+        self.made.W.energy_residual = 0.25
+        monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
+        monkeypatch.setattr(M, "open_books", lambda I, F, W: self.told.append(f"books {W.energy_residual}"))
+        monkeypatch.setattr(M, "link", self.link)
+        monkeypatch.setattr(M, "came_true", self.came_true)
+
+    def link(self, I, F, W, model, ws):
+        self.told.append("link")
+        W.energy_residual = 9.0
+        return 5 if self.told.count("link") == self.fails_at else 0
+
+    def came_true(self, I, W, model):
+        self.made["fired"][:] = 1.0 if self.told.count("link") < self.links else 0.0, 0.0, 0.0
+        if self.told.count("link") == 2:
+            self.made["fired"][1] = 1.0
+
+    def run(self) -> int:
+        return M.happen_now(self.made.I, None, self.made.W, 0.0)
+
+
+def test_a_chain_has_a_hundred_links_at_most(monkeypatch):
+    for links, status in ((1, 0), (100, 0), (101, Status.CHATTERING)):
+        chain = Chain(monkeypatch, links)
+        chain.made.set(fired=(1.0, 0.0, 0.0))
+        monkeypatch.setattr(M, "leave", lambda *_: 0)
+        assert chain.run() == status and chain.told == ["link"] * min(links, 100) + ["books 0.25"]
+
+
+def test_the_end_of_a_stage_comes_after_the_chain_whatever_link_made_it_true(monkeypatch):
+    for fired, links, left in (((0, 1, 0), 0, 1), ((1, 1, 0), 1, 1), ((1, 0, 0), 1, None), ((1, 0, 0), 3, 1)):
+        chain = Chain(monkeypatch, links)
+        chain.made.set(fired=fired)
+        monkeypatch.setattr(M, "leave", lambda I, F, W, model, ws, ending, told=chain.told: told.append(f"leave {ending}") or 4)
+        assert chain.run() == (0 if left is None else 4)
+        assert chain.told == ["link"] * links + ([] if left is None else [f"leave {left}"]) + ["books 0.25"]
+    chain = Chain(monkeypatch, 3, fails_at=2)
+    chain.made.set(fired=(1, 1, 0))
+    assert chain.run() == 5 and chain.told == ["link", "link", "books 0.25"]
+
+
+def test_a_stage_that_ends_by_its_first_guard(monkeypatch):
+    chain = Chain(monkeypatch, 1)
+    chain.made.model.guards = np.array([*guard(kind=STAGE), *guard(kind=RESET), *guard(kind=RESET)])
+    monkeypatch.setattr(M, "leave", lambda I, F, W, model, ws, ending: chain.told.append(f"leave {ending}") or 0)
+    for fired, told in (((1, 0, 0), ["leave 0"]), ((1, 1, 0), ["link", "leave 0"])):
+        chain.told.clear()
+        chain.made.set(fired=fired)
+        assert chain.run() == 0 and chain.told == [*told, "books 0.25"]
+
+
+@pytest.mark.parametrize("contacts_there", [False, True])
+def test_a_link_of_a_chain(monkeypatch, contacts_there):
+    """Actions, then contacts, then all values; books before and after, and in the log the first event with how many there are."""
+    for breaks in ("", "act", "strike", "settle", "refresh"):
+        made, told = HandMade(guard(kind=STAGE), guard(kind=RESET), guard(kind=CONTACT), guard(kind=RESET)), []
+        made.set(fired=(1.0, 0.0, 1.0, 1.0))
+        made.W.time = 2.0
+        made.model.c_law = np.zeros(1 if contacts_there else 0)
+
+        def fake(name, value=0, told=told, breaks=breaks):
+            return lambda *_: told.append(name) or (6 if name == breaks else value)
+
+        for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met"):
+            monkeypatch.setattr(M, name, fake(name))
+        monkeypatch.setattr(M, "write_books", lambda out, model, ws, told=told: out.__setitem__(slice(None), len(told)) or told.append("books"))
+        monkeypatch.setattr(M, "due_happen", fake("due", True))
+        assert M.link(made.I, None, made.W, made.model, made.ws) == (6 if breaks in ("act", "refresh") or contacts_there and breaks else 0)
+        whole = ["books", "act", *(["mark_due", "strike", "due", "settle"] if contacts_there else []), "refresh"]
+        upto = whole.index(breaks) + 1 if breaks in whole else len(whole)
+        assert told == [*whole[:upto], "books", "contacts_met"]
+        event = next(U.EVENT.rows(made["events"]))
+        assert (event.time, event.kind, event.guard, event.count) == (2.0, U.E_RESET, 2, 2)
+        assert event.before.tolist() == [0.0] * 5 and event.after.tolist() == [float(upto)] * 5
+
+
+def test_contacts_settle_again_only_where_something_due_has_given_way(monkeypatch):
+    made, told = HandMade(guard(kind=CONTACT)).set(fired=1.0), []
+    made.model.c_law = np.zeros(1)
+    for name in ("act", "mark_due", "strike", "settle", "refresh", "contacts_met", "write_books"):
+        monkeypatch.setattr(M, name, lambda *_, name=name: told.append(name) or 0)
+    monkeypatch.setattr(M, "due_happen", lambda *_: False)
+    assert M.link(made.I, None, made.W, made.model, made.ws) == 0 and "settle" not in told
+
+
+@pytest.mark.parametrize("actions", [0, 2])
+@pytest.mark.parametrize("stage", [0, 1])
+def test_the_end_of_a_stage(monkeypatch, actions, stage):
+    """What it sets, then the next structure if there is one; a failure stops there. Its books are those of the structures before and after."""
+    for breaks in ("", "act", "change", "refresh"):
+        made, told = HandMade(guard(event=0), guard(kind=STAGE, event=-1, actions=actions), events=1, stages=2), []
+        made.set(fired=(1.0, 1.0), met=(0.0, 0.0), held=1.0, noise=0.5)
+        made.W.stage, made.W.time = stage, 3.0
+
+        def fake(name, told=told, breaks=breaks):
+            return lambda *_: told.append(name) or (6 if name == breaks else 0)
+
+        for name, as_name in {"act": "act", "refresh": "refresh", "change_structure": "change"}.items():
+            monkeypatch.setattr(M, name, fake(as_name))
+        monkeypatch.setattr(M, "structure", lambda I, F, W: ("next", "next"))
+        monkeypatch.setattr(M, "write_books", lambda out, model, ws, told=told: told.append("books after" if model == "next" else "books before"))
+        status = M.leave(made.I, None, made.W, made.model, made.ws, 1)
+        whole = [*(["act", "refresh"] if actions else []), *(["change"] if stage == 0 else []), "refresh"]
+        upto = whole.index(breaks) + 1 if breaks in whole else len(whole)
+        assert status == (6 if breaks in whole else 0) and told == ["books before", *whole[:upto], "books after"]
+        event = next(U.EVENT.rows(made["events"]))
+        assert (event.kind, event.guard, event.count, event.stage, event.time) == (U.E_STAGE, 1, 1, stage + 1, 3.0)
+        assert made["fired"].tolist() == [0, 1] and made["met"].tolist() == [0, 1] and made["truth"].tolist() == [1.0, 0.5]

@@ -1,0 +1,109 @@
+"""Signs of guards of known laws where a motion goes on after the actions of events: by value, by rate, by verdict."""
+
+import math
+
+import numpy as np
+import pytest
+from known_guards import Law, Locator, S, one
+from plain_kernels import plain
+
+from kinetree.solvers.layout import Status
+from kinetree.solvers.unit_layout import DUE, NOT_YET
+
+R, C = plain("run.event_signs"), plain("integrate.controller")
+
+
+def resumed(locator: Locator, t: float, met: float | list[float], noise: float | list[float] = 0.0, next_step: float = 1.0) -> int:
+    """Go on at t with a state that is the time."""
+    locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = t, next_step
+    C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = t, 1.0
+    count = len(locator.laws)
+    return R.events_resume(locator.ev, locator.guards, None, locator.mem, np.full(count, met), np.full(count, noise))
+
+
+# law, met, noise, state, band, sign -> sign, state, band, value; at t = 2 with a next step of 1
+ON, AWAY = 1e-9, 0.5
+RESUMED: list[tuple[tuple, tuple]] = [
+    ((lambda t: AWAY, 0, 0.0, 0.0, 0.1, -1.0), (1, 0, 0.1, AWAY)),
+    ((lambda t: -AWAY, 0, 9.0, 0.0, 0.1, 1.0), (-1, 0, 0.1, -AWAY)),
+    ((lambda t: -AWAY, 0, 9.0, 0.0, 0.5, 1.0), (1, 0, 0.5, -AWAY)),
+    ((lambda t: -AWAY, 0, 9.0, S.LEAVING, 0.1, 1.0), (1, S.LEAVING, 0.1, -AWAY)),
+    ((lambda t: -AWAY, 0, 0.1, S.LEAVING, 9.0, 1.0), (1, S.LEAVING, 9.0, -AWAY)),
+    ((lambda t: -AWAY, 0, 0.1, S.LEAVING, 0.2, 1.0), (-1, S.LEAVING, 0.2, -AWAY)),
+    ((lambda t: AWAY, NOT_YET, 0.0, S.LEAVING, 0.2, 1.0), (-1, 0, 0, AWAY)),
+    ((lambda t: AWAY, DUE, 0.7, 0.0, 0.2, 1.0), (-1, S.LEAVING, 0.7, 0)),
+    ((lambda t: AWAY, 1, 0.1, S.LEAVING, 0.2, -1.0), (1, 0, 0, AWAY)),
+    ((lambda t: -AWAY, 1, 0.1, S.LEAVING, 0.2, 1.0), (-1, 0, 0, -AWAY)),
+    ((lambda t: ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, S.LEAVING, 2 * ON, 0)),
+    ((lambda t: ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, 1.0), (-1, S.LEAVING, 2 * ON, 0)),
+    ((lambda t: -ON + t - 2.0, 1, 2 * ON, 0.0, 0.2, -1.0), (1, S.LEAVING, 2 * ON, 0)),
+    ((lambda t: -ON - (t - 2.0), 1, 2 * ON, 0.0, 0.2, -1.0), (-1, S.LEAVING, 2 * ON, 0)),
+    ((lambda t: ON, 1, 2 * ON, S.LEAVING, 0.2, -1.0), (0, 1, 2 * ON, 0)),
+    ((lambda t: 1.9e-11 * 3.0 + 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, S.LEAVING, 1.9e-11 * 6.0, 0)),
+    ((lambda t: 2.1e-11 * 3.0 - 3.0 * (t - 2.0), 1, 0.0, 0.0, 0.2, -1.0), (1, 0, 0, 2.1e-11 * 3.0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", range(len(RESUMED)))
+def test_signs_after_the_actions_of_events(row):
+    """What nothing has met keeps its sign on its bound; what has happened goes where its rate takes it, unless the actions have moved it away."""
+    (law, met, noise, state, band, sign), expected = RESUMED[row]
+    locator = Locator(law, one, begin=1.0, end=2.0)
+    for name, number in {"ARM": state, "BAND": band, "SIGN": sign}.items():
+        locator.part(getattr(S, name))[:] = number, 0.0
+    locator.part(S.FIRED)[:] = 1.0
+    locator.ev[S.SLOPES_AT] = 2.0
+    assert resumed(locator, 2.0, [float(met), 0.0], noise) == 0
+    found = [locator.part(block)[0] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)]
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-15)
+    assert [locator.part(block)[1] for block in (S.SIGN, S.ARM, S.BAND, S.VALUE)] == [1, 0, 0, 1]
+    assert not locator.part(S.FIRED).any() and locator.ev[S.CHECKED] == 2.0 and locator.ev[S.SLOPES_AT] == -math.inf
+    assert locator.ev[S.CALLS] == len(locator.asked) == (1 if met <= 0 else 3 if len(set(map(law, (2.0, 2.1)))) > 1 else 11)
+
+
+@pytest.mark.parametrize("t, step, border", [(5.0, 1.0, 5e-11), (0.5, 40.0, 4e-10)])
+def test_the_resolution_of_time_is_that_of_the_instant_or_of_the_next_step(t, step, border):
+    for part, state in ((0.9, S.LEAVING), (1.1, 0.0)):
+        locator = Locator(lambda s, part=part: part * border - (s - t), begin=0.0, end=t)
+        assert resumed(locator, t, 1.0, 0.0, step) == 0 and locator.part(S.ARM) == state and locator.part(S.SIGN) == (-1.0 if state else 1.0)
+
+
+def test_guards_without_a_value_after_an_event_are_a_failure():
+    failing = Locator(one, fails_after=0.5, begin=0.0, end=1.0)
+    assert resumed(failing, 1.0, 1.0) == Status.NOT_A_NUMBER and len(failing.asked) == 1
+
+
+def rates(law: Law, met: float = 1.0, fails_after: float = math.inf) -> tuple[list[float], list[float]]:
+    """Rates of a guard, and of one that rises by 2, at t = 1 with a next step of 2; distances at which they were asked for."""
+    locator = Locator(law, lambda t: 2.0 * t, begin=1.0, end=2.0, fails_after=fails_after)
+    locator.mem[C.T_NEW], locator.mem[C.H_NEXT] = 1.0, 2.0
+    C.block(locator.mem, C.Y_NEW)[:], C.block(locator.mem, C.F_NEW)[:] = 1.0, 1.0
+    locator.part(S.SLOPE_A)[:] = 9.0
+    R.find_rates(locator.ev, locator.guards, None, locator.mem, np.array([met, 1.0]))
+    return locator.part(S.SLOPE_A).tolist(), [t - 1.0 for t in locator.asked]
+
+
+D = 2e-3  # the first distance: 1e-3 of the next step
+
+
+def test_rates_are_those_of_the_shortest_distance_that_half_of_it_agrees_with():
+    found, asked = rates(lambda t: 5.0 - 3.0 * (t - 1.0))
+    assert found == pytest.approx([-3.0, 2.0]) and asked == pytest.approx([D, D / 2])
+    found, asked = rates(lambda t: 5.0 - 3.0 * (t - 1.0), met=0.0)
+    assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([D, D / 2])
+    late = 1.0 + 5.0 * D
+    found, asked = rates(lambda t: max(0.0, t - late))
+    assert found == pytest.approx([11 / 16, 2.0]) and asked == pytest.approx([D, D / 2, 32 * D, 16 * D])
+    found, asked = rates(lambda t: (t - 1.0) ** 2)
+    assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([part * D * 32**k for k in range(5) for part in (1.0, 0.5)])
+    found, asked = rates(lambda t: (t - 1.0) ** 2, fails_after=1.0 + 20 * D)
+    assert found == pytest.approx([0.0, 2.0]) and asked == pytest.approx([D, D / 2, 32 * D])
+    found, asked = rates(lambda t: (t - 1.0) ** 2, fails_after=1.0 + 0.7 * D)
+    assert found == [0.0, 0.0] and len(asked) == 1
+
+
+@pytest.mark.parametrize("near, steady", [(0.65, False), (0.68, True), (1.48, True), (1.52, False), (-1.0, False)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_two_distances_agree_when_their_rates_differ_by_less_than_half(near, steady, sign):
+    found, _ = rates(lambda t: sign * (1.0 if t - 1.0 > 0.75 * D else near) * (t - 1.0) if t < 1.0 + 2 * D else 0.0)
+    assert found == pytest.approx([sign * near if steady else 0.0, 2.0])

@@ -1,0 +1,174 @@
+"""Events of hosts that integrate themselves, on hand-made guards: what is marked, what happens then, what the host is told afterwards."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hand_made_unit import HandMade, guard
+from plain_kernels import plain
+
+from kinetree.solvers.layout import Guard, Status
+
+M = plain("run.host_events")
+RESET, STAGE, CONTACT = (int(each) for each in (Guard.RESET, Guard.STAGE, Guard.CONTACT))
+CLOSED = 8  # register of a guard of a closed contact
+EVERY, ARMED = 0, 1
+GIVES_WAY, REACHED = 3.0, 5.0
+
+
+class Host:
+    """A unit whose surroundings only note that they were called; `fails` names the call that does not succeed."""
+
+    def __init__(self, monkeypatch, *guards: list[int], contacts: bool = True):
+        self.made, self.told, self.fails = HandMade(*guards, stages=3, events=len(guards)), [], ""
+        self.made.model.c_law = np.zeros(1 if contacts else 0)
+        self.made.set(truth=0.0)
+        monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
+        monkeypatch.setattr(M, "margin_at", lambda model, ws, register: 0 if register == CLOSED else -1)
+        for name in ("load_states", "refresh", "tell_apart", "read_guards", "keep_closed", "close_for_a_look", "evaluate_guards", "follow_slip"):
+            monkeypatch.setattr(M, name, self.noted(name))
+        monkeypatch.setattr(M, "constrained", lambda model, ws: True)
+        monkeypatch.setattr(M, "noise_of_margins", lambda model, ws: 0.25)
+        monkeypatch.setattr(M, "behind", lambda W, t: t + 100.0)
+        monkeypatch.setattr(M, "host_time", lambda W, t: t + 50.0)
+        monkeypatch.setattr(M, "found_by_host", lambda model, ws, register: 4.0)
+        monkeypatch.setattr(plain("run.event_memory"), "apart_at", lambda model, ws, register: False)
+
+    def noted(self, name: str):
+        def call(*arguments):
+            instant = next((f" {each:g}" for each in reversed(arguments) if isinstance(each, float)), "")
+            self.told.append(name + instant)
+            return 6 if name == self.fails else 0
+
+        return call
+
+    def call(self, name: str, *more):
+        return getattr(M, name)(self.made.I, None, self.made.W, *more)
+
+
+def test_a_host_is_told_of_open_contacts_as_apart(monkeypatch):
+    for contacts, fails, told in (
+        (True, "", ["refresh 2", "tell_apart", "read_guards"]),
+        (False, "", ["refresh 2"]),
+        (True, "refresh", ["refresh 2"]),
+    ):
+        host = Host(monkeypatch, guard(), contacts=contacts)
+        host.fails = fails
+        assert host.call("refresh_for_host", 2.0) == (6 if fails else 0) and host.told == told
+
+
+def test_a_look_with_everything_closed_leaves_the_state_of_the_host(monkeypatch):
+    whole = ["load_states", "close_for_a_look 52", "evaluate_guards 52", "tell_apart", "read_guards", "load_states"]
+    for fails, told in (("", whole), ("close_for_a_look", [*whole[:2], whole[-1]]), ("evaluate_guards", [*whole[:3], whole[-1]])):
+        host = Host(monkeypatch, guard())
+        host.fails = fails
+        assert host.call("look_closed", 2.0) == 0 and host.told == told
+    host = Host(monkeypatch, guard())
+    monkeypatch.setattr(M, "constrained", lambda model, ws: False)
+    assert host.call("look_closed", 2.0) == 0 and not host.told
+
+
+def test_what_a_host_has_located(monkeypatch):
+    """Armed guards at or beyond their bound; a closed contact gives way already within the noise of its margin."""
+    rows = [  # kind, register, armed, value -> fired
+        (RESET, 1, 1, 0.0, REACHED), (RESET, 1, 1, 0.5, REACHED), (RESET, 1, 1, -0.1, 0), (RESET, 1, 0, 0.5, 0), (CONTACT, 1, 1, -0.1, 0),
+        (CONTACT, 1, 1, 0.0, REACHED), (CONTACT, CLOSED, 1, -0.25, GIVES_WAY), (CONTACT, CLOSED, 1, -0.26, 0), (CONTACT, CLOSED, 0, 0.5, 0),
+        (STAGE, CLOSED, 1, -0.1, 0), (STAGE, CLOSED, 1, 0.1, REACHED),
+    ]  # fmt: skip
+    host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
+    host.made.set(armed=[row[2] for row in rows], guards=[row[3] for row in rows])
+    assert host.call("locate_by_host") == Status.EVENT and host.made["fired"].tolist() == [row[-1] for row in rows]
+    host.made.set(guards=-0.26)
+    assert host.call("locate_by_host") == 0 and not host.made["fired"].any()
+    without = Host(monkeypatch, guard(kind=CONTACT, register=CLOSED), contacts=False)
+    without.made.set(armed=1.0, guards=-0.1)
+    assert without.call("locate_by_host") == 0
+
+
+def test_what_happens_for_a_host(monkeypatch):
+    rows = [  # kind, register, fired, armed, value -> fired of every positive one, of those armed
+        (RESET, 1, 0, 0, 0.0, 1, 0), (RESET, 1, 0, 1, 0.0, 1, 1), (RESET, 1, 0, 1, -0.1, 0, 0), (RESET, 1, REACHED, 0, -0.1, 1, 1),
+        (RESET, 1, GIVES_WAY, 0, -0.1, 0, 0), (CONTACT, CLOSED, GIVES_WAY, 0, -0.1, 1, 1), (CONTACT, CLOSED, REACHED, 0, -0.1, 0, 0),
+        (CONTACT, CLOSED, 0, 1, 0.1, 4, 4), (CONTACT, 1, REACHED, 0, -0.1, 4, 4), (CONTACT, 1, 0, 0, 0.1, 4, 0), (STAGE, 1, 0, 0, 0.1, 1, 0),
+    ]  # fmt: skip
+    for option, column in ((EVERY, 5), (ARMED, 6)):
+        host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
+        host.made.set(fired=[row[2] for row in rows], armed=[row[3] for row in rows], guards=[row[4] for row in rows])
+        assert host.call("mark", option) and host.made["fired"].tolist() == [row[column] for row in rows]
+    host.made.set(fired=0.0, guards=-0.1)
+    assert not host.call("mark", EVERY)
+    host.made.set(guards=np.where(np.arange(len(rows)) == 0, 0.1, -0.1), armed=0.0)
+    assert host.call("mark", EVERY) and not host.call("mark", ARMED)
+
+
+class Events(Host):
+    """A host whose events lead to further stages: what each stage makes true is given, and noise and what holds there are noted."""
+
+    def __init__(self, monkeypatch, fails: str = "", stages: int = 1):
+        super().__init__(monkeypatch, guard(event=0), guard(event=1))
+        self.fails, self.stages = fails, stages
+        self.made.set(guards=(0.5, -0.5), armed=0.0, fired=0.0)
+        monkeypatch.setattr(M, "refresh_for_host", self.noted("refresh_for_host"))
+        monkeypatch.setattr(M, "happen_now", self.happen_now)
+        monkeypatch.setattr(M, "keep_closed", self.keep_closed)
+
+    def keep_closed(self, *arguments):
+        self.made.set(guards=(0.25, -0.25))
+        return self.noted("keep_closed")(*arguments)
+
+    def happen_now(self, I, F, W, t):
+        self.told.append(f"happen {self.made.rows('fired', 'met', 'held', 'noise')}")
+        self.made.set(guards=(0.01, 0.75))
+        if self.stages > 1:
+            self.stages -= 1
+            self.made.W.stage += 1
+            self.made.set(truth=(0.0, 0.0, -1.0, 0.0))
+        return self.noted("happen_now")(t)
+
+
+def test_events_of_a_host_and_what_they_lead_to(monkeypatch):
+    """Closing has moved the guards by 0.25; what a new structure makes true happens at once."""
+    first = ["load_states", "refresh_for_host 102", "keep_closed 102", "refresh 102"]
+    one = f"happen {[(1.0, 1.0, 1.0, 1.5), (0.0, 0.0, -1.0, 1.5)]}"
+    two = f"happen {[(0.0, 0.0, 1.0, 0.04), (1.0, 1.0, 1.0, 3.0)]}"
+    after = ["happen_now 102", "tell_apart", "read_guards"]
+    host = Events(monkeypatch)
+    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.told == [*first, one, *after]
+    assert host.made.W.time == 2.0 and host.made["armed"].tolist() == [0, 0]
+    host = Events(monkeypatch, stages=2)
+    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.told == [*first, one, *after, two, *after] and host.made.W.stage == 1
+    for fails, upto in (("refresh_for_host", 2), ("keep_closed", 3), ("refresh", 4)):
+        host = Events(monkeypatch, fails)
+        assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == first[:upto] and host.made.W.time == 2.0
+    host = Events(monkeypatch, "happen_now", stages=2)
+    assert host.call("happen_by_guards", 2.0, EVERY) == 6 and host.told == [*first, one, "happen_now 102"]
+    host = Events(monkeypatch)
+    assert host.call("happen_by_guards", 2.0, ARMED) == 0 and host.told == first[:2] and host.made["noise"].tolist() == [0.5, -0.5]
+
+
+def test_guards_are_armed_anew_after_events(monkeypatch):
+    """Below the bound, and not where the event itself has just happened within its noise."""
+    host = Events(monkeypatch)
+    monkeypatch.setattr(M, "happen_now", lambda I, F, W, t: host.made.set(guards=(-0.01, -0.75)) and 0)
+    assert host.call("happen_by_guards", 2.0, EVERY) == 0 and host.made["armed"].tolist() == [0, 1]
+
+
+def test_at_a_step_that_a_host_has_accepted(monkeypatch):
+    host = Host(
+        monkeypatch, guard(kind=CONTACT, register=1), guard(kind=CONTACT, register=2), guard(kind=RESET, register=1), guard(kind=CONTACT, register=1)
+    )
+    monkeypatch.setattr(M, "turn_unseen", lambda model, ws, register: register == 1)
+    host.made.set(armed=(0.0, 0.0, 0.0, 0.5))
+    assert host.call("follow_host") == 0 and host.made["armed"].tolist() == [1, 0, 0, 0.5] and host.told == ["follow_slip"]
+    without = Host(monkeypatch, guard(kind=CONTACT, register=1), contacts=False)
+    without.made.set(armed=0.0)
+    assert without.call("follow_host") == 0 and without.made["armed"] == 0.0 and not without.told
+
+
+@pytest.mark.parametrize("fails, told", [("", 3), ("keep_closed", 2)])
+def test_states_of_a_host_are_brought_back(monkeypatch, fails, told):
+    host = Host(monkeypatch, guard())
+    host.fails = fails
+    monkeypatch.setattr(M, "refresh_for_host", host.noted("refresh_for_host"))
+    assert host.call("close_again", 2.0) == (6 if fails else 0)
+    assert host.told == ["load_states", "keep_closed 2", "refresh_for_host 2"][:told] and isinstance(host.made.ws, SimpleNamespace)

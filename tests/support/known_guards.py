@@ -1,0 +1,55 @@
+"""A locator of events over laws of time that are known, and where it looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from plain_kernels import plain
+
+from kinetree.solvers.layout import Status
+
+S, E = plain("run.event_search"), plain("run.events")
+C = plain("integrate.controller")
+Law = Callable[[float], float]
+
+
+class Locator:
+    """A locator over laws of time on a step of one state, which is the time; it notes the instants at which it is asked."""
+
+    def __init__(self, *laws: Law, begin: float = 0.0, end: float = 1.0, watch: float = 1.0, direction: float = 0.0, fails_after: float = math.inf):
+        self.laws, self.asked, self.fails_after = laws, [], fails_after
+        self.ev = np.full(E.events_size(len(laws), 1), np.nan)
+        E.events_start(self.ev, len(laws), 1)
+        self.mem = np.zeros(C.HEADER + C.BLOCKS)
+        self.mem[C.N], self.mem[C.T_OLD], self.mem[C.T_NEW], self.mem[C.H] = 1, begin, end, end - begin
+        self.part(S.WATCH)[:], self.part(S.DIRECTION)[:] = watch, direction
+        self.how = (self.ev, self.guards, None, self.interpolate, self.mem)
+        self.ev[S.CHECKED], self.ev[S.SLOPES_AT] = begin, -math.inf
+        self.part(S.VALUE)[:] = self.at(begin)
+        self.part(S.SIGN)[:] = np.sign(self.at(begin))
+
+    def part(self, block: int) -> np.ndarray:
+        return S.per_guard(self.ev, block)
+
+    def at(self, t: float) -> list[float]:
+        return [law(t) for law in self.laws]
+
+    def guards(self, out, context, t, y) -> int:
+        assert y[0] == t
+        self.asked.append(t)
+        out[:] = self.at(t)
+        return int(Status.NOT_A_NUMBER) if t > self.fails_after else 0
+
+    def interpolate(self, y, mem, t) -> None:
+        y[0] = t
+
+    def interval(self, a: float, b: float) -> None:
+        """Values and slopes at both ends."""
+        self.part(S.VALUE)[:], self.part(S.AT_B)[:] = self.at(a), self.at(b)
+        E.slopes(*self.how, a, b)
+
+
+def one(t: float) -> float:
+    return 1.0
