@@ -4,8 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fmpy import simulate_fmu
+from scipy.integrate import solve_ivp
 from test_contact_exchange import coordinates, shoe, stands
 
 from kinetree.fmu.archive.build import build_fmu
@@ -122,3 +124,33 @@ def test_friction_is_against_what_a_given_motion_drives_too(speed: float):
         result = system.simulate(0.2, output_step=0.05, integrator=name, tolerance=1e-10)
         lost = [gone(1.0) - gone(u) for u in result["der(x)"]]
         assert lost == pytest.approx(0.4 * 9.81 * result.time, abs=1e-7), name
+
+
+def turned_by(rate: float) -> dict[str, Any]:
+    """A point at rest on a rough floor under a force that grows beyond what friction holds, and turns while the slip begins."""
+    model = puck(0.0)
+    for part in model["joints"]["j"]["transforms"]:
+        part["speed"] = 0.0
+    force = [f"(2.9 + 0.1*t)*cos({rate}*t)", f"(2.9 + 0.1*t)*sin({rate}*t)", 0.0]
+    return model | {"forces": {"f": {"body": "b", "force": force, "frame": "ground"}}, "contacts": {"floor": {"body": "b", "friction": 0.3}}}
+
+
+def way_under(rate: float, begin: float) -> float:
+    """How far it has come along x after a second: Coulomb's law alone, from 1 pm/s along the force on."""
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        force, size = 2.9 + 0.1 * t, math.hypot(y[2], y[3])
+        return [y[2], y[3], *(force * f(rate * t) - 0.3 * 9.81 * v / size for f, v in ((math.cos, y[2]), (math.sin, y[3])))]
+
+    start = [0.0, 0.0, 1e-12 * math.cos(rate * begin), 1e-12 * math.sin(rate * begin)]
+    return float(solve_ivp(rates, (begin, 1.0), start, method="Radau", rtol=1e-8, atol=1e-13).y[0, -1])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "tolerance", "off"), [("radau", 1e-4, 1e-2), ("radau", 1e-7, 1e-3), ("auto", 1e-7, 1e-3), ("adams", 1e-7, 1e-3)]
+)
+def test_a_slip_that_goes_on_against_the_direction_kept_is_followed(integrator: str, tolerance: float, off: float):
+    """Events in the first nm/s left the slip against the direction kept: friction pushed there for good, and radau was wrong a hundred times over."""
+    right = way_under(3.0, 0.43)
+    found = load(turned_by(3.0)).compile().simulate(1.0, output_step=1.0, integrator=integrator, tolerance=tolerance)
+    assert found["x"][-1] == pytest.approx(right, rel=max(1e-3, 100 * tolerance))
