@@ -1,16 +1,18 @@
 """Closed contacts stay closed: after a step their gaps, and the velocities they hold, go back by the least change in the metric of the masses."""
 
+from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import balance, guess, slides
 from kinetree.solvers.contacts.forces import follow_slip
 from kinetree.solvers.contacts.impacts import free_factors
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import OVERRUN, any_closed, any_overrun, gap_of, is_closed, rate_of_row
+from kinetree.solvers.contacts.rows import CRAWL, DEEP, OVERRUN, any_closed, any_overrun, gap_of, is_closed, rate_of_row
 from kinetree.solvers.contacts.ways import scales
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops, retract
 from kinetree.solvers.loops.projection import ITERATIONS, project, reach, speed_scale
 
+DRIVEN_TOGETHER = int(L.Status.DRIVEN_TOGETHER)
 CLOSE = 1e-13  # relative to the reach, or to the largest speed: less needs no correction
 
 
@@ -91,10 +93,20 @@ def lay_on(model, ws, t):
     return 0
 
 
+@kernel
+def driven_together(model, ws, k):
+    """Whether the bodies of contact k approach, at a state from which all that gives way has been taken."""
+    return rate_of_row(model, ws, model.c_row[k]) < -CRAWL * speed_scale(ws)
+
+
 @boundary("state")
 def project_contacts(model, ws, t):
-    """`lay_on` for a state that the run goes on from."""
+    """`lay_on` for a state that the run goes on from; DRIVEN_TOGETHER, item the contact, where a closed one cannot be held."""
     status = lay_on(model, ws, t)
+    for k in range(ws.c_mode.size):
+        if status == 0 and is_closed(ws, k) and gap_of(model, ws, k) < -DEEP and driven_together(model, ws, k):
+            ws.head.item = k
+            status = DRIVEN_TOGETHER
     if status == 0:
         follow_slip(model, ws)
     return status

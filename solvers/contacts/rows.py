@@ -16,7 +16,8 @@ OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SL
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH = 1e-10  # m: gaps up to this are none
 FOUND, OVERRUN = 3.0, 4.0  # of c_near: a host has found that the contact touches; behind the touch, where the bodies overlap
-DEEP = 1e-6  # m: overlap at the start that is taken as rounding of what was given
+ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
+DEEP = 1e-6  # m: overlap that is taken as rounding of what was given
 
 
 @kernel

@@ -5,11 +5,10 @@ Across its ways nothing tends to slip, and friction there would say again what t
 
 import math
 
-from kinetree.solvers.contacts.rows import rate_of_row, set_out
+from kinetree.solvers.contacts.rows import ACROSS, CRAWL, rate_of_row, set_out
 from kinetree.solvers.kernel import kernel
 
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
-ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower across the only way is an error of the step that is tried, or of loops that give way
 DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
 
 

@@ -4,7 +4,7 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import SLOW, STILL, collide, slip_after
-from kinetree.solvers.contacts.projection import keep_closed
+from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
 from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed, set_out
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
@@ -63,7 +63,19 @@ def strike(model, ws, t):
         let_go(model, ws)
     if status == 0:
         status = keep_closed(model, ws, t)
-    return settle(model, ws, t) if status == 0 else status
+    if status == 0:
+        status = settle(model, ws, t)
+    return blocked(model, ws) if status == 0 else status
+
+
+@kernel
+def blocked(model, ws):
+    """DRIVEN_TOGETHER, item the contact, where what has met goes on to approach."""
+    for k in range(ws.c_mode.size):
+        if ws.c_near[k] > 0.0 and driven_together(model, ws, k):
+            ws.head.item = k
+            return DRIVEN_TOGETHER
+    return 0
 
 
 @kernel
