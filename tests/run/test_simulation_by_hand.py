@@ -245,3 +245,11 @@ def test_a_falling_mass_records_every_row_once():
     assert broken.time.tolist() == [0.0, 0.25, 0.5] and broken.interrupted and math.isclose(broken["x"][-1], -1.25, rel_tol=1e-9)
     with pytest.raises(KeyError, match="'h' is not an input; inputs: f"):
         load(source).compile().simulate(1.0, inputs={"h": 1.0, "f": 1.0})
+
+
+def test_a_run_tells_how_long_it_took(monkeypatch):
+    """By the clock before its first row and behind its last one."""
+    clock = iter((10.0, 13.5))
+    monkeypatch.setattr(simulation, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    result = load(mass()).compile().simulate(0.5, output_step=0.25)
+    assert result.statistics["seconds"] == 3.5 and result.statistics["events"] == 0.0 and result.statistics["steps"] > 0.0
