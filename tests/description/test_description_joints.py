@@ -152,6 +152,7 @@ def test_one_number_is_enough_for_one_freedom():
         ({"transforms": [{"rotate": "y"}]}, "transforms[0]"),
         ({"transforms": [{"rotate": "y", "by": 1, "coordinate": "a"}]}, "transforms[0]"),
         ({"transforms": [{"rotate": [0, 0, 0], "coordinate": "a"}]}, "transforms[0]"),
+        ({"transforms": [{"shift": [0, 0, 0], "by": 1}]}, "transforms[0]"),
         ({"transforms": [{"shift": [1, 2, 3], "start": 1}]}, "transforms[0].start"),
         ({"transforms": [], "start": 1}, "start"),
     ],

@@ -186,3 +186,20 @@ def test_drives_are_taken_off_reactions():
     assert columns @ np.concatenate((f, n)) == pytest.approx(np.zeros(3), abs=1e-14)
     basis = np.linalg.qr(columns.T)[0]
     assert np.concatenate((f, n)) == pytest.approx(wrench - basis @ (basis.T @ wrench), abs=1e-14)
+
+
+def test_energies_are_those_of_point_masses():
+    """Kinetic energy and weight of two bodies made of five points each, and the kinetic energy of a motor's rotor."""
+    model, ws, known = bodies(8)
+    rng, expected, weight = np.random.default_rng(8), 0.5 * 3.0 * 0.25, 0.0
+    model.parent, ws.body = np.zeros(3, int), np.zeros(3 * L.BODY)
+    ws.u, ws.rotor = np.array([0.5, 7.0]), np.array([3.0, 0.0])
+    for i in (1, 2):
+        masses, places = rng.random(5) + 0.1, rng.normal(size=(5, 3))
+        at, J = i * L.BODY, sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, places, strict=True))
+        ws.body[at + L.B_MASS], ws.body[at + L.B_H : at + L.B_H + 3] = masses.sum(), masses @ places
+        ws.body[at + L.B_J : at + L.B_J + 6] = J[np.triu_indices(3)]
+        arms = places @ known.R[i].T
+        expected += 0.5 * masses @ np.sum((known.V[i] + np.cross(known.OM[i], arms)) ** 2, axis=1)
+        weight -= masses @ (known.P[i] + arms) @ ws.val[:3]
+    assert EN.kinetic(model, ws) == pytest.approx(expected) and EN.weight(model, ws) == pytest.approx(weight)

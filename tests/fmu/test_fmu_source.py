@@ -8,10 +8,10 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from translated_engine import in_its_place, translated_engine
 
-import kinetree.models.run.unit as unit_module
 from kinetree.fmu.archive.build import build_fmu
-from kinetree.fmu.source.archive import STRICT, compile_sources, engine_text, source_files
+from kinetree.fmu.source.archive import STRICT, compile_sources, source_files
 from kinetree.fmu.source.program import Program
 from kinetree.fmu.unit import fmu_unit
 from kinetree.models import load
@@ -46,22 +46,7 @@ DEFINITION = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory) -> ctypes.CDLL:
-    """The translated engine, compiled as strict C99 without a warning."""
-    folder = tmp_path_factory.mktemp("engine")
-    (folder / "engine.c").write_text(engine_text())
-    subprocess.run([*compiler(), *STRICT, "-shared", "-fPIC", str(folder / "engine.c"), "-lm", "-o", str(folder / "engine.so")], check=True)
-    return ctypes.CDLL(str(folder / "engine.so"))
-
-
-def bound(engine: ctypes.CDLL):
-    """Instead of `bind`: entries of the translated engine."""
-
-    def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray):
-        entry = getattr(engine, f"kt_{name}")
-        entry.restype, entry.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double]
-        return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
-
-    return bind
+    return translated_engine(tmp_path_factory.mktemp("engine"))
 
 
 def motion(model, integrator: str, end: float):
@@ -69,31 +54,31 @@ def motion(model, integrator: str, end: float):
     return result, np.stack([result[name] for name in result.columns() if name not in ("solver_steps",)], axis=1)
 
 
-def compare(engine: ctypes.CDLL, monkeypatch, model, integrator: str, bound_: float, end: float = 1.0) -> int:
+def compare(engine: ctypes.CDLL, model, integrator: str, allowed: float, end: float = 1.0) -> int:
     right, expected = motion(model, integrator, end)
-    monkeypatch.setattr(unit_module, "bind", bound(engine))
-    found, table = motion(model, integrator, end)
+    with in_its_place(engine):
+        found, table = motion(model, integrator, end)
     assert [event.kind for event in found.events] == [event.kind for event in right.events]
     scale = np.maximum(1.0, np.nanmax(np.abs(expected), axis=0))
-    assert np.nanmax(np.abs(table - expected) / scale) <= bound_
+    assert np.nanmax(np.abs(table - expected) / scale) <= allowed
     return len(right.events)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_translated_engine_moves_as_the_compiled_one(name: str, engine, monkeypatch):
+def test_translated_engine_moves_as_the_compiled_one(name: str, engine):
     """Trees, loops, contacts, impacts: rk4 by both engines."""
-    compare(engine, monkeypatch, f"lib:{name}", "rk4", SAME, ENDS.get(name, 1.0))
+    compare(engine, f"lib:{name}", "rk4", SAME, ENDS.get(name, 1.0))
 
 
 @pytest.mark.parametrize("integrator", ["adams", "rk45", "radau", "semi-implicit"])
-def test_every_integrator_is_translated(integrator: str, engine, monkeypatch):
+def test_every_integrator_is_translated(integrator: str, engine):
     """Steps that are chosen by errors of 1e-8 and Jacobians by differences carry roundings further."""
-    compare(engine, monkeypatch, "lib:regulator", integrator, 1e-9)
+    compare(engine, "lib:regulator", integrator, 1e-9)
 
 
-def test_stages_and_locks(engine, monkeypatch):
+def test_stages_and_locks(engine):
     """A release, a lock with its momentum balance: both events, the same motion."""
-    assert compare(engine, monkeypatch, DEFINITION, "rk4", SAME) == 2
+    assert compare(engine, DEFINITION, "rk4", SAME) == 2
 
 
 def integer_arithmetic(a, b):
@@ -221,7 +206,7 @@ def test_sources_of_a_loop_beside_a_dead_point(tmp_path):
 
 
 @pytest.mark.slow
-def test_all_stages_of_the_carrier(engine, monkeypatch):
+def test_all_stages_of_the_carrier(engine):
     """Contacts, release and sliding of modules: every stage by both engines, all columns; the energy's residual beside the energy."""
 
     def run():
@@ -229,8 +214,8 @@ def test_all_stages_of_the_carrier(engine, monkeypatch):
         return system.simulate(integrator="rk4", output_step=0.1, step=1e-3)
 
     right = run()
-    monkeypatch.setattr(unit_module, "bind", bound(engine))
-    found = run()
+    with in_its_place(engine):
+        found = run()
     assert [(event.kind, event.stage) for event in found.events] == [(event.kind, event.stage) for event in right.events]
     assert max(abs(a.time - b.time) for a, b in zip(found.events, right.events, strict=True)) < SAME
     sizes = {name: np.nanmax(np.abs(right["energy" if name == "energy_residual" else name])) for name in right.columns() if name != "solver_steps"}

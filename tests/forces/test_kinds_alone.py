@@ -392,6 +392,7 @@ def test_wrenches_and_pairs_tell_their_power(frame: str):
     assert bench.value(book.power()) == pytest.approx(power) and bench.value(book.dissipation()) == pytest.approx(-power)
     assert bench.value("force('f')") == pytest.approx(np.linalg.norm(force)) and bench.forces[0][-1] == (frame == "body")
     pair = lowered("pair", between=ENDS, force=force.tolist(), moment=moment.tolist(), frame=frame)
+    assert pair.value("force('f')") == pytest.approx(np.linalg.norm(force))
     carried = B.velocity + np.cross(B.spin, A.at(FIRST) - B.place)
     expected = R @ force @ (A.speed(FIRST) - carried) + R @ moment @ (A.spin - B.spin)
     assert (

@@ -15,7 +15,7 @@ from kinetree.scripts.cosim.wired import run_wired
 from kinetree.scripts.reports import stage_pictures
 from kinetree.scripts.reports.html import write_report
 from kinetree.scripts.reports.stage_tables import books, show, stage_table, tables
-from kinetree.scripts.studies import stabilisation
+from kinetree.scripts.studies import carrier_cosim, stabilisation
 from kinetree.scripts.studies.carrier_cosim import LABELS, run_carrier
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import read_task
@@ -87,7 +87,7 @@ def test_coupled_drives_follow_one_system():
         assert run.energy[-1] == pytest.approx(run.reference["drive_energy"][-1], rel=0.05)
 
 
-def test_scenario_is_the_demonstration():
+def test_scenario_is_the_demonstration(monkeypatch: pytest.MonkeyPatch):
     """`kinetree cosim lib:carrier`: the same start, drives and wires as the demonstration's, so the same motion."""
     scenario = read_scenario("lib:carrier")
     system = load("lib:carrier", **scenario.unit("carrier").settings).compile()
@@ -100,6 +100,8 @@ def test_scenario_is_the_demonstration():
     outcome = run_wired(scenario, "sequential", 0.01, 1.4)
     assert outcome.trace.stable
     assert outcome.notes == []
+    whole = carrier_cosim.cosimulate
+    monkeypatch.setattr(carrier_cosim, "cosimulate", lambda make, end, *more: whole(make, min(end, 1.4), *more))  # what is compared
     run = run_carrier(Path(), "process", 0.01, modules=4, pace=0.8)
     count = outcome.trace.time.size
     for axis in ("slew", "luff"):
@@ -268,7 +270,7 @@ def test_advance_by_a_wrong_model_of_the_departures():
     """What is foreseen as it is holds best; with the sides of two modules exchanged slew is worse off than without, with half a mass luff is."""
 
     def largest(known_order: object = -1, **parameters: float) -> dict[str, float]:
-        mechanism = load("lib:carrier", modules=2, drives=1, cylinders=1, pace=1.5, known_order=known_order)
+        mechanism = load("lib:carrier", modules=2, drives=1, cylinders=1, pace=1.0, known_order=known_order)
         result = mechanism.compile(**parameters).simulate(tolerance=1e-6)
         return {name: float(np.abs(result[name] - result[name][0]).max()) for name in ("slew", "luff")}
 

@@ -9,7 +9,9 @@ from kinetree.models.trace.kernels import PlainKernels
 from kinetree.solvers.layout import Status
 
 KERNELS = PlainKernels(symbolic=False)
-A, N, S, V = (KERNELS.module(f"kinetree.solvers.loops.{name}") for name in ("assembly", "nearest", "set_speeds", "solve"))
+A, N, S, V, T, P, K = (
+    KERNELS.module(f"kinetree.solvers.loops.{name}") for name in ("assembly", "nearest", "set_speeds", "solve", "stabilisation", "projection", "rank")
+)
 FAILED = int(Status.INCONSISTENT)
 
 
@@ -191,7 +193,10 @@ def test_the_steps_of_a_solution(monkeypatch):
         ws = workspace()
         ws.head.stabilised = stabilised
         model = SimpleNamespace(l_kind=np.zeros(loops), ghosts=np.zeros(ghosts), c_law=np.zeros(contacts))
-        return V.accelerations_of(model, ws), list(order), ws.head.factored
+        ws.loop_r[:] = 3.0, -4.0
+        answer = V.accelerations_of(model, ws)
+        assert ws.loop_lam.tolist() == ([-3.0, 4.0] if "factor" in order else [0.0, 0.0])  # what the free tree does along the rows is taken back
+        return answer, list(order), ws.head.factored
 
     assert steps() == (0, [*before, "solve_factor", *after], 1.0) and steps(loops=0) == (0, ["dec"], 0.0)
     assert steps(ghosts=1) == (7, ["lend", *before, "solve_factor", *after, "carry", "repay"], 1.0)
@@ -204,3 +209,92 @@ def test_the_steps_of_a_solution(monkeypatch):
         assert steps() == (0, expected, float(not filtered))
     monkeypatch.setattr(V, "eliminate_all", note("eliminate_all", 3))
     assert steps()[:2] == (3, ["apply_loads", "eliminate_all"])
+
+
+def test_open_loops_are_pulled_by_their_gap_and_its_rate(monkeypatch):
+    """-2 v/τ - g/τ² with 1/τ three times the rate of the motion; the multipliers that were there stay."""
+    order: list[str] = []
+
+    def fill(values: list[float], name: str):
+        return lambda model, ws: order.append(name) or ws.loop_r.__setitem__(slice(None), values)
+
+    replace(
+        monkeypatch, T, rate_of_motion=lambda model, ws: 0.5, velocities=lambda model, ws: order.append("velocities"),
+        position_residual=fill([2.0, -1.0], "gap"), velocity_residual=fill([3.0, 5.0], "rate"),
+        solve_factor=lambda model, ws, x: x.__imul__(10.0), place_multipliers=lambda model, ws: order.append(f"place {ws.loop_lam.tolist()}"),
+        respond=lambda model, ws: order.append("respond"),
+    )  # fmt: skip
+    ws = workspace()
+    ws.loop_lam[:], ws.loop_free = [7.0, 8.0], np.zeros(2)
+    T.pull_closed(None, ws)
+    pulled = [10.0 * (-2.25 * 2.0 - 3.0 * 3.0), 10.0 * (2.25 - 3.0 * 5.0)]
+    assert order == ["velocities", "gap", "rate", f"place {pulled}", "respond"] and ws.loop_lam.tolist() == [7.0 + pulled[0], 8.0 + pulled[1]]
+
+
+def test_a_neighbour_is_projected_by_its_factor_or_as_any_other_state(monkeypatch):
+    for known, positions, speeds in ((1, 1, 1), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
+        answers = {"familiar": known, "positions_near": positions, "speeds_near": speeds}
+        replace(monkeypatch, P, project=lambda model, ws, t: 9, **{name: lambda *_, said=said: bool(said) for name, said in answers.items()})
+        assert P.project_near(None, None, 0.0) == (0 if known and positions and speeds else 9)
+    monkeypatch.undo()
+    for first, second, expected in ((0, 0, (0, 2)), (4, 0, (4, 1)), (0, 5, (5, 2))):
+        calls: list[str] = []
+        replace(
+            monkeypatch, P, project_position=lambda model, ws, t, a=first, c=calls: c.append("q") or a,
+            project_velocity=lambda model, ws, t, a=second, c=calls: c.append("u") or a,
+        )  # fmt: skip
+        assert (P.project(None, None, 0.0), len(calls)) == expected
+
+
+def test_dead_points_are_loops_that_feel_a_stuck_speed_and_no_free_one(monkeypatch):
+    """Of two groups on bodies of one and two speeds; what a group does not feel does not count."""
+    monkeypatch.setattr(K, "spread_rows", lambda model, ws, metric: None)
+    model = SimpleNamespace(
+        l_kind=np.zeros(2), l_row=np.array([0, 2, 3]), l_at=np.array([0, 2, 3]), l_body=np.array([1, 2, 2]), u_at=np.array([0, 0, 1, 3]),
+        l_x=np.array([0, 2, 6]),
+    )  # fmt: skip
+    x = np.array([0.0, 1.0, 1.0, 0.0, 0.9e-11, 0.9e-11, 1.0, -1.0])  # group 0: speed 0, 1, not 2; group 1: speeds 1 and 2
+    for marks, row in (
+        ((0, 0, 0), None),
+        ((1, 0, 0), 0),
+        ((1, 2, 0), None),
+        ((1, 0, 2), 0),
+        ((0, 1, 2), 0),
+        ((2, 1, 0), 2),
+        ((2, 0, 1), 2),
+        ((2, 2, 1), None),
+    ):
+        ws = SimpleNamespace(loop_x=x, loop_mark=np.array(marks, float), head=SimpleNamespace(item=-1))
+        assert (K.dead_point(model, ws), ws.head.item) == ((0, -1) if row is None else (int(Status.DEAD_POINT), row)), marks
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1])
+def test_impulses_along_set_speeds_are_answered_under_the_constraints(n: int, monkeypatch):
+    """A unit along one of them, whose answer without constraints is kept, or all that were found; multipliers by what the rows say against it."""
+
+    def respond(model, ws):
+        pushed.append([*ws.push, *ws.push_u])
+        ws.udot += ws.push_u
+
+    def residual(model, ws):
+        ws.loop_r[:] = 10.0 * ws.udot[:2]
+
+    def place(model, ws):
+        ws.push[:], ws.push_u[:] = 0.0, [*ws.loop_lam, 0.0]
+
+    replace(
+        monkeypatch, S, forget_bias=lambda model, ws: ws.udot.__imul__(0.0), respond=respond, acceleration_residual=residual, place_multipliers=place,
+        solve_factor=lambda model, ws, x: x.__imul__(0.5), forget_debts=lambda ws: paid.append(0), repay=lambda m, w: paid.append(1),
+    )  # fmt: skip
+    for loops, ghosts in ((0, 0), (1, 0), (1, 1)):
+        model = SimpleNamespace(set_speed=np.array([2, 0]), l_kind=np.zeros(loops), ghosts=np.zeros(ghosts))
+        ws, paid, pushed = workspace(3), [], []
+        ws.loop_r, ws.loop_lam = np.zeros(2), np.full(2, 9.0)
+        ws.push, ws.push_u, ws.set_lam, ws.set_own = np.full(6, 9.0), np.full(3, 9.0), np.array([7.0, 8.0]), np.full(2, 9.0)
+        ws.set_rest = np.array([1.0, 2.0])
+        S.answer(model, ws, n)
+        own = {-1: [8.0, 0.0, 7.0], 0: [0.0, 0.0, 1.0], 1: [1.0, 0.0, 0.0]}[n]
+        lam = [0.5 * (1.0 - 10.0 * own[0]), 0.5 * (2.0 - 10.0 * own[1])]
+        assert pushed == [[0.0] * 6 + own] + [[0.0] * 6 + [*lam, 0.0]] * loops
+        assert ws.set_own.tolist() == {-1: [9.0, 9.0], 0: [1.0, 9.0], 1: [9.0, 1.0]}[n] and paid == [0, 1] * ghosts
+        assert ws.udot.tolist() == ([own[0] + lam[0], own[1] + lam[1], own[2]] if loops else own)

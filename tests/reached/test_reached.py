@@ -75,42 +75,31 @@ def test_rooms_and_layers_are_summed():
     assert spans([3, 4, 5, 9]) == "3-5, 9"
 
 
-def test_a_run_knows_tests_by_line_also_through_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("coverage")
-    monkeypatch.setattr(python_lines, "ROOT", tmp_path)
-    monkeypatch.setattr(python_lines, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(python_lines, "LAYERS", ("models",))
-    (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "half.py").write_text(SOURCE)
-    (tmp_path / "conftest.py").write_text("import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n")
-    (tmp_path / "test_half.py").write_text(TESTS)
-    run = Run("compiled")
-    assert run.measure(rooms=["test_half.py"]) == 0
-    assert set(run.seconds) == {"test_half.py::test_half", "test_half.py::test_elsewhere"}
-    tests = run.tests("models/half.py")
-    assert tests[4] == set(run.seconds) and tests[3] == {"test_half.py::test_elsewhere"} and not tests.get(8)
-    assert [(each.lines, each.missed) for each in files([run], ["models"])] == [(6, [8])]
-    (tmp_path / "models" / "half.py").write_text("# moved\n" + SOURCE)
-    assert run.tests("models/half.py")[4] == {"test_half.py::test_elsewhere"}
-
-
-def test_what_is_measured_again_takes_the_place_of_what_its_tests_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_knows_tests_by_line_and_what_is_measured_again_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Also through processes that tests start, and where lines have moved since; what is known of other tests stays."""
     pytest.importorskip("coverage")
     for name, value in (("ROOT", tmp_path), ("KEPT", tmp_path / "kept"), ("LAYERS", ("models",))):
         monkeypatch.setattr(python_lines, name, value)
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "half.py").write_text(SOURCE)
-    (tmp_path / "conftest.py").write_text("import sys\nsys.path.insert(0, 'models')\n")
+    (tmp_path / "conftest.py").write_text("import os, sys\nsys.path.insert(0, 'models')\nos.environ['PYTHONPATH'] = 'models'\n")
+    (tmp_path / "test_half.py").write_text(TESTS)
     test = "from half import half\n\ndef test_{0}():\n    half({1})\n"
-    (tmp_path / "test_a.py").write_text(test.format("a", 4))
     (tmp_path / "test_b.py").write_text(test.format("b", 4))
-    assert Run("compiled").measure() == 0
+    run = Run("compiled")
+    assert run.measure() == 0
+    here, elsewhere, b, c = "test_half.py::test_half", "test_half.py::test_elsewhere", "test_b.py::test_b", "test_b.py::test_c"
+    assert set(run.seconds) == {here, elsewhere, b}
+    tests = run.tests("models/half.py")
+    assert tests[4] == set(run.seconds) and tests[3] == {elsewhere} and not tests.get(8)
+    assert [(each.lines, each.missed) for each in files([run], ["models"])] == [(6, [8])]
     (tmp_path / "models" / "half.py").write_text("# moved\n" + SOURCE)
+    assert run.tests("models/half.py")[4] == {elsewhere}
     (tmp_path / "test_b.py").write_text(test.format("b", -4) + test.format("c", 4))
     assert Run("compiled").measure(rooms=["test_b.py"], again=True) == 0
     run = Run("compiled")
     tests = run.tests("models/half.py")
-    assert tests[4] == {"test_b.py::test_b"} and tests[5] == {"test_a.py::test_a", "test_b.py::test_b", "test_b.py::test_c"}
+    assert tests[4] == {elsewhere, b} and tests[5] == {here, elsewhere, b, c}
     assert set(run.seconds) == tests[5] and run.reached("models/half.py") >= {2, 3, 4, 5} and files([run], ["models"])[0].missed == [9]
 
 

@@ -1,6 +1,7 @@
 """Parts of reports by hand: cells, settings, tables of stages in their units and on narrow lines, files of responses, panels of a picture."""
 
 import csv
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy.io import loadmat
 
 from kinetree.models.analysis.frequency import Margins, StateSpace
 from kinetree.models.description.parts.report_parts import ReportTable
@@ -382,3 +384,23 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     found = told(capsys)
     assert found[:4] == ["Cart at 2.5 s: modes", *lines[1:4]] and "y, measured on the FMU" in found
     assert found[-2:] == ["0.5 2 1 90 180 0.25", "largest distance from the linear response: 2.2 of it"]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".MAT", ".json", ".csv"])
+def test_a_linear_system_is_written_as_its_ending_says(tmp_path: Path, ending: str):
+    """Matrices of the part that is asked for, those of the mechanism, and all names; responses where it is a table."""
+    two: Any = Two()
+    two.states, two.coordinates = ("a", "b"), ("q",)
+    two.mass, two.damping, two.stiffness = (np.array([[float(k)]]) for k in (2, 3, 4))
+    path = tmp_path / f"l{ending}"
+    linear_files.write(two, ["u", "v"], ["y"], {"plain": [1, 2]}, path)
+    if ending == ".json":
+        assert json.loads(path.read_text()) == {"plain": [1, 2]}
+    elif ending == ".csv":
+        assert path.read_text().startswith("frequency [Hz],|y/u|")
+    else:
+        found = np.load(path) if ending == ".npz" else loadmat(path, squeeze_me=True)
+        assert np.diag(found["A"]).tolist() == [-2.0, -4.0] and np.ravel(found["C"]).tolist() == [4.0, -12.0]
+        assert [np.ravel(found[key])[0] for key in "MFK"] == [2.0, 3.0, 4.0]
+        names = {"states": ["a", "b"], "inputs": ["u", "v"], "outputs": ["y"], "coordinates": ["q"]}
+        assert {key: np.ravel(found[key]).tolist() for key in names} == names

@@ -213,6 +213,12 @@ def test_rates_of_lanes_are_those_of_speeds_and_states(monkeypatch):
 # lanes through events
 
 
+def test_what_an_interval_began_with_lies_behind_the_rates_of_all_stages():
+    lanes, plan = SimpleNamespace(q=np.zeros(2), u=np.zeros(3), x=np.zeros(4)), np.zeros(6, dtype=int)
+    plan[T.STAGES] = 4
+    assert T.begin_block(lanes, plan) == (2 + 4) * 9
+
+
 def watching(monkeypatch, roots: np.ndarray, fixed: float = 0.25):
     """One guard, root - t in every lane, evaluated after every step."""
     lanes = Lanes(monkeypatch, fixed=fixed)

@@ -296,14 +296,15 @@ def test_states_of_a_unit_keep_what_the_structure_lacks():
         U.set_entry(ws, k, 99.0)
     assert ws.q[[0, 6]].tolist() == ws.u[[0, 6]].tolist() == [99, 99] and ws.x.tolist() == [99] and ws.q[1] == 2 and ws.u[1] == 12
     at = int(U.stage_record(I, W).states)
-    I[at + 3] = -1
+    kept = I[at + 3], I[at + 6]
+    I[at + 3] = I[at + 6] = -1
     try:
         before = np.array(W[I.at_states : I.at_states + 14])
         U.save_states(I, W, ws)
         saved = np.array(W[I.at_states : I.at_states + 14])
-        assert saved[3] == before[3] and saved[[0, 1, 2, 7]].tolist() == [99, 2, 3, 99]
+        assert saved[[3, 6]].tolist() == before[[3, 6]].tolist() and saved[[0, 1, 2, 7]].tolist() == [99, 2, 3, 99]
         ws.q[:] = 0.0
         U.load_states(I, W, ws)
-        assert ws.q.tolist() == [99, 2, 3, 0, 5, 6, 99]
+        assert ws.q.tolist() == [99, 2, 3, 0, 5, 6, 0]
     finally:
-        I[at + 3] = 3
+        I[at + 3], I[at + 6] = kept

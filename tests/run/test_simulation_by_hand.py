@@ -16,6 +16,7 @@ from kinetree.models.run.status import EvaluationError
 from kinetree.models.run.unit import Run, make_unit, transition
 from kinetree.solvers import unit_layout as U
 from kinetree.solvers.layout import CURVE, WIDTH, Status
+from kinetree.solvers.model_records import HEADER
 
 E, T = ensemble, through_events
 
@@ -245,3 +246,58 @@ def test_a_falling_mass_records_every_row_once():
     assert broken.time.tolist() == [0.0, 0.25, 0.5] and broken.interrupted and math.isclose(broken["x"][-1], -1.25, rel_tol=1e-9)
     with pytest.raises(KeyError, match="'h' is not an input; inputs: f"):
         load(source).compile().simulate(1.0, inputs={"h": 1.0, "f": 1.0})
+
+
+def test_a_run_tells_how_long_it_took(monkeypatch):
+    """By the clock before its first row and behind its last one."""
+    clock = iter((10.0, 13.5))
+    monkeypatch.setattr(simulation, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    result = load(mass()).compile().simulate(0.5, output_step=0.25)
+    assert result.statistics["seconds"] == 3.5 and result.statistics["events"] == 0.0 and result.statistics["steps"] > 0.0
+
+
+def test_a_run_begins_under_its_inputs(monkeypatch):
+    """They are written once everything stands, and all is evaluated again; a start that fails is the end of it."""
+    run = Run(make_unit(load(mass(inputs={"f": 1.0, "g": 2.0}, forces={"push": {"coordinate": "x", "value": "f + g"}})).compile()))
+    for status, inputs, names in (
+        (0, {}, ["unit_start"]), (0, {"g": 7.0}, ["unit_start", "unit_refresh"]), (4, {"g": 9.0}, ["unit_start"]),
+    ):  # fmt: skip
+        told: list[Any] = []
+        monkeypatch.setattr(run, "call", lambda *given, told=told, status=status: told.append(given) or status)
+        assert run.begin(2.5, inputs) == status and told == [(name, 0, 2.5) for name in names]
+        assert not inputs or run.work[run.unit.register("f") + 1] == 7.0
+
+
+def test_columns_are_those_of_all_structures_and_numbers_stand_where_hosts_find_them():
+    """Sizes and places of a unit of two stages, of which the second has more bodies free: the largest of either, and one number more for the work."""
+    source = mass(
+        bodies={name: mass()["bodies"]["a"] for name in "ab"},
+        joints=mass()["joints"] | {"k": {"parent": "a", "child": "b", "transforms": [{"rotate": "y", "coordinate": "p"}]}},
+        stages=[{"ends": {"at": 1.0}, "free": ["k"]}, {}], events={"e": {"when": "x > 9", "set": {"der(x)": 0}}},
+    )  # fmt: skip
+    unit = make_unit(load(source).compile(), "rk4")
+    header, record = unit.header, [U.STAGE.of(unit.ints, U.UNIT.size + k * U.STAGE.size) for k in range(2)]
+    first, second = unit.compiled
+    assert unit.states == [*dict.fromkeys((*first.coordinates, *first.speeds, *second.coordinates, *second.speeds))]
+    assert [column.name for column in unit.columns][: len(unit.states)] == [*first.coordinates, *first.speeds, *unit.states[4:]]
+    assert (header.stages, header.columns, header.states, header.bodies, header.event_names, header.inputs) == (
+        2,
+        len(unit.columns),
+        len(unit.states),
+        2,
+        1,
+        0,
+    )
+    assert (header.guards, record[0].guards, record[1].guards) == (2, 2, 1) and (record[0].transition, record[0].floats) == (-1, 0)
+    assert record[1].floats == first.floats.size and unit.floats.size == first.floats.size + second.floats.size == header.floats_size
+    assert unit.ints.size == header.ints_size and unit.ints[record[0].ints :][: first.ints.size].tolist() == first.ints.tolist()
+    assert unit.ints[record[1].ints :][: second.ints.size].tolist() == second.ints.tolist()
+    states, there = unit.ints[record[0].states :][: len(unit.states)].tolist(), [*first.coordinates, *first.speeds]
+    assert states == [there.index(name) if name in there else -1 for name in unit.states]
+    assert unit.ints[record[1].bodies :][:2].tolist() == [[*second.bodies].index(name) + 1 for name in first.bodies]
+    n = len(second.coordinates) + len(second.speeds) + 1
+    assert header.at_memory - header.at_scratch == n and header.at_workspace - header.at_memory == header.memory
+    assert header.work_size - header.at_workspace == max(int(HEADER.of(c.ints).work_size) for c in unit.compiled) and unit.stage_names == [
+        "stage 1",
+        "stage 2",
+    ]

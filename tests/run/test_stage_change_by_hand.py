@@ -83,20 +83,18 @@ def test_bodies_that_are_let_go_begin_where_they_are(monkeypatch):
 @pytest.mark.parametrize("status", [0, 4])
 def test_speeds_come_from_the_momenta_of_bodies_their_twins_and_rotors(monkeypatch, status):
     """A twin moves with its body, that of the ground stands; what the structure does not have gives nothing."""
-    for bodies, expected in (
-        ((1, -1), [(1, 1, 1), (3, 1, 1), (4, 0, 0)]),
-        ((0, 2), [(2, 2, 2), (4, 0, 0)]),
-        ((3, 1), [(1, 2, 2), (3, 2, 2), (4, 0, 0)]),
-    ):
+    first, second, still = (1, 0, 0.5, 0, 1, 0.5), (2, 0, 0.5, 0, 2, 0.5), (4, *[0.0] * 6)
+    rows = (((1, -1), [(1, *first), (3, *first), still]), ((0, 2), [(2, *second), still]), ((3, 1), [(1, *second), (3, *second), still]))
+    for bodies, expected in rows:
         made = Changing(monkeypatch, bodies)
         for g, body in enumerate(made.kept):
-            body.velocity = body.spin = (g + 1.0, 0.0, 0.0)
+            body.velocity, body.spin = (g + 1.0, 0.0, 0.5), (0.0, g + 1.0, 0.5)
         made.ws.u[:2], made.ws.rotor[:2] = (3.0, 5.0), (0.5, 0.25)
-        kinds, first, second = [Loop.WELD, Loop.COUPLING, Loop.WELD], [1, 1, 0], [3, 9, 4]
-        model, put = SimpleNamespace(l_kind=np.array(kinds), l_a=np.array(first), l_b=np.array(second)), []
+        kinds, a, b = [Loop.WELD, Loop.COUPLING, Loop.WELD], [1, 1, 0], [3, 9, 4]
+        model, put = SimpleNamespace(l_kind=np.array(kinds), l_a=np.array(a), l_b=np.array(b)), []
         calls = Noted(
             monkeypatch, M, "motion", "velocities", set_registers=status, solve_momenta=0,
-            put_momentum=lambda ws, i, v, om, put=put: put.append((i, v[0], om[0])),
+            put_momentum=lambda ws, i, v, om, put=put: put.append((i, *v, *om)),
         )  # fmt: skip
         assert M.balance_momenta(made.I, made.W, model, made.ws, 2.0) == status
         assert calls.told[0] == "set_registers 2" and ("solve_momenta" in calls.told) == (status == 0)

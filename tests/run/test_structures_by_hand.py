@@ -11,7 +11,9 @@ from kinetree.models import load
 from kinetree.models.description.errors import ModelError
 from kinetree.models.run import ensemble, replay, status
 from kinetree.models.run.cases import Cases, alike
-from kinetree.models.run.instance import Instance, aligned, shaped
+from kinetree.models.run.direct import known_layout
+from kinetree.models.run.engine import kind
+from kinetree.models.run.instance import OFTEN, Instance, aligned, shaped
 from kinetree.models.run.stages import acts_on_all_of, flat, force_stands, grounded, made_of, output_stands, structures
 from kinetree.models.run.unit import union
 from kinetree.solvers.layout import Status
@@ -174,6 +176,18 @@ def test_wide_workspaces_are_aligned_and_given_back():
     assert first.size == 8 * instance.work.size and instance.wide(8) is not first
     instance.keep(8, first)
     assert instance.wide(8) is first and instance.wide(16).size == 16 * instance.work.size
+
+
+@pytest.mark.skipif(kind() != "library" or not known_layout(), reason="there is no direct call")
+def test_what_is_asked_often_is_asked_directly(monkeypatch):
+    """With inputs and forces as without them: nothing goes the long way any more, and the answers stay."""
+    instance, zero = Instance(load(train()).compile().compiled), np.zeros(3)
+    asks = [(None, None), ({"f": 3.0}, None), ({"f": 3.0}, np.arange(3.0)), (None, np.arange(3.0))]
+    first = [instance.solve(0.0, zero, zero, *ask) for ask in asks]
+    for _ in range(OFTEN):
+        instance.solve(0.0, zero, zero)
+    monkeypatch.setattr(instance, "call", lambda *_: pytest.fail("the long way"))
+    assert [instance.solve(0.0, zero, zero, *ask).tolist() for ask in asks] == [each.tolist() for each in first]
 
 
 def test_structures_are_alike_in_every_number():

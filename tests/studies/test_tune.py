@@ -191,7 +191,7 @@ def test_sampled_loops_keep_what_was_asked_for(tmp_path: Path, notch: bool):
     B = np.array([[0, 0], [0, 0], [1, 0], [0, 2.0]])
     Phi, Gamma, C, *_ = cont2discrete((A, B, np.eye(2, 4), np.zeros((2, 2))), T)
 
-    def law(n: dict, z: complex) -> complex:
+    def law(n: dict, z: np.ndarray) -> np.ndarray:
         slope = (1 - 1 / z) / T * T / (n["filter"] + T) / (1 - n["filter"] / (n["filter"] + T) / z)
         w = 2 * np.pi * n["notch"]["frequency"] if "notch" in n else 0.0
         s = w / np.tan(w * T / 2) * (z - 1) / (z + 1) if w else 0.0  # bilinear, exact at w
@@ -200,16 +200,16 @@ def test_sampled_loops_keep_what_was_asked_for(tmp_path: Path, notch: bool):
 
     numbers = found["fa by xa"], found["fb by xb"]
 
-    def opened(k: int, omega: float) -> complex:
+    def opened(k: int, omega: np.ndarray) -> np.ndarray:
         z = np.exp(1j * omega * T)
-        G = C @ np.linalg.solve(z * np.eye(4) - Phi, Gamma) / z  # commands come a period late
+        G = C @ np.linalg.solve(z[:, None, None] * np.eye(4) - Phi, Gamma) / z[:, None, None]  # commands come a period late
         K = [law(n, z) for n in numbers]
         other = 1 - k
-        return K[k] * (G[k, k] - G[k, other] * K[other] * G[other, k] / (1 + K[other] * G[other, other]))
+        return K[k] * (G[:, k, k] - G[:, k, other] * K[other] * G[:, other, k] / (1 + K[other] * G[:, other, other]))
 
     grid = np.geomspace(0.1, 0.9999 * np.pi / T, 40000)
     for k, n in enumerate(numbers):
-        L = np.array([opened(k, w) for w in grid])
+        L = opened(k, grid)
         ones = np.flatnonzero(np.diff(np.sign(np.abs(L) - 1)))
         least = np.abs(np.degrees(np.angle(-L[ones]))).min()
         assert n["stable"] and least == pytest.approx(n["phase"], abs=0.05) and least > 39.0  # the loops were found in turn

@@ -458,7 +458,7 @@ def test_blocks_of_a_pendulum():
     }
     system = load(d | {"run": d["run"] | {"merge": False}}).compile()
     c = system.compiled
-    assert {key: c.counts[key] for key in ("N", "nq", "nu", "nx", "ni", "np", "ng", "nl", "nf")} == {
+    assert {key: c.counts[key] for key in ("N", "nq", "nu", "nx", "ni", "np", "ng", "nl", "nf", "ngh", "nfi", "na", "nk")} == {
         "N": 2,
         "nq": 5,
         "nu": 4,
@@ -468,6 +468,10 @@ def test_blocks_of_a_pendulum():
         "ng": 0,
         "nl": 0,
         "nf": 0,
+        "ngh": 0,
+        "nfi": 0,
+        "na": 0,
+        "nk": 0,
     }
     assert (c.quaternions, c.start_time, c.states, c.inputs, c.parameters) == ((1,), 2.0, ("s",), ("F",), ("k",))
     val = system._fast.ws.val

@@ -155,7 +155,7 @@ CROSSED: dict[str, Callable[[Case, np.random.Generator], None]] = {
     "impacts": impact_balances,
     "set on the way": set_on_the_way,
 }
-CROSSED_LONG = {**CROSSED, "native": HOSTS["native"], "model exchange": HOSTS["model exchange"], "specialised": specialised}
+CROSSED_LONG = {**CROSSED, **{name: HOSTS[name] for name in ("engine as C99", "native", "model exchange")}, "specialised": specialised}
 
 
 class Crossings(Motions):

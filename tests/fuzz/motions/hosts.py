@@ -6,12 +6,15 @@ import json
 import subprocess
 import sys
 import tempfile
+from ctypes import CDLL
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from differences import TOLERANCE, Case, Difference, inputs_of
+from differences import TOLERANCE, Case, Difference, agree, inputs_of, run
 from random_mechanisms import STOP
+from translated_engine import in_its_place, translated_engine
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
@@ -118,7 +121,19 @@ def exchanged_in(archive: Archive, case: Case, expected: dict[str, float], inter
     compare(case, "model exchange", expected, {name: float(found[name][-1]) for name in names}, 2e-4 * factor, nudges * factor)
 
 
-HOSTS = {"co-simulation": stepped, "native": native, "model exchange": exchanged, "python": python}
+@cache
+def c99() -> CDLL:
+    with tempfile.TemporaryDirectory() as folder:
+        return translated_engine(Path(folder))
+
+
+def translated(case: Case, rng: np.random.Generator) -> None:
+    """A run by the engine as C99, which the source back end packs."""
+    with in_its_place(c99()):
+        agree(case, "engine as C99", run(load(case.description).compile(), case.description, integrator="adams"))
+
+
+HOSTS = {"co-simulation": stepped, "engine as C99": translated, "native": native, "model exchange": exchanged, "python": python}
 
 
 # -- processor levels -------------------------------------------------------------------------------------------------------------------------
