@@ -1,4 +1,4 @@
-"""Contacts under a host that integrates itself: what it is told of them, and what it has located.
+"""Contacts whose events have been located, on a run of our own or by a host that integrates itself, and what such a host is told of them.
 
 The host sees signs at the ends of its steps, and closes in on a change of sign. An open contact touches where its gap is used up and its bodies
 approach: one that has bounced, or let go, is told as apart though its gap is zero by rounding, or below it by the host's step, until it approaches
@@ -51,21 +51,28 @@ def take_back(model, ws, k):
 
 
 @kernel
-def found_by_host(model, ws, register):
-    """Prepare the contact that a guard watches for what a host has located, as its closing moves gaps and slips by the host's error.
+def found(model, ws, register):
+    """Prepare the contact that a guard watches for what has been located, as closing loops moves gaps and slips by the errors of steps.
 
     An open one touches; the slip of one that turns back is against the direction kept.
     """
     for k in range(model.c_law.size):
         if model.c_guard[2 * k] == register and not is_closed(ws, k):
             ws.c_near[k] = FOUND
-            if gap_of(model, ws, k) < -APART:
-                take_back(model, ws, k)
         elif model.c_row[k + 1] - model.c_row[k] == 3 and model.c_guard[2 * k + 1] == register and slides(ws, k):
             r = model.c_row[k]
             x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
             if math.hypot(x, y) <= number_of(model, ws, k, REST_SPEED):
                 set_out(ws.c_dir, k, -x, -y)
+
+
+@kernel
+def found_by_host(model, ws, register):
+    """The same of what a host has located, which may have stepped over it."""
+    found(model, ws, register)
+    for k in range(model.c_law.size):
+        if model.c_guard[2 * k] == register and ws.c_near[k] == FOUND and not is_closed(ws, k) and gap_of(model, ws, k) < -APART:
+            take_back(model, ws, k)
 
 
 @kernel

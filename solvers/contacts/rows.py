@@ -9,13 +9,15 @@ import math
 from kinetree.solvers import layout as L
 from kinetree.solvers.algebra.vectors import add_to3, dot3, get3, scale
 from kinetree.solvers.kernel import kernel
+from kinetree.solvers.loops.projection import reach
 from kinetree.solvers.loops.residual import accelerations_along, arm_wrench
 from kinetree.solvers.views import arm_at
 
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH = 1e-10  # m: gaps up to this are none
-FOUND, OVERRUN = 3.0, 4.0  # of c_near: a host has found that the contact touches; behind the touch, where the bodies overlap
+FOUND, OVERRUN = 3.0, 4.0  # of c_near: the contact has been located to touch; behind the touch of a host, where the bodies overlap
+NEARBY = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
 ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
 DEEP = 1e-6  # m: overlap that is taken as rounding of what was given
 
@@ -49,8 +51,9 @@ def gap_of(model, ws, k):
 
 @kernel
 def touches(model, ws, k):
-    """Whether contact k takes part in an impact: closed, without a gap, or found to touch by a host."""
-    return is_closed(ws, k) or gap_of(model, ws, k) <= TOUCH or ws.c_near[k] >= FOUND
+    """Whether contact k takes part in an impact: closed, without a gap, or located to touch."""
+    gap = gap_of(model, ws, k)
+    return is_closed(ws, k) or gap <= TOUCH or (ws.c_near[k] >= FOUND and gap <= NEARBY * reach(model, ws))
 
 
 @kernel

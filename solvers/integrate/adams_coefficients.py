@@ -69,10 +69,12 @@ def integrals(v, w, g, alpha, ns, k, k_old):
             v[i] = 1.0 / (i * (i + 1))
             w[i] = v[i]
     else:
-        if k > k_old:  # the order was raised: one more column, as if it had always been there
-            v[k] = 1.0 / (k * (k + 1))
-            for j in range(1, ns - 1):
-                v[k - j] -= alpha[j + 1] * v[k - j + 1]
+        if k > k_old:  # the order was raised: columns as if it had always been that, whatever it was since the steps are equal
+            for i in range(1, k + 1):
+                v[i] = 1.0 / (i * (i + 1))
+            for j in range(2, ns):
+                for i in range(1, k + 2 - j):
+                    v[i] -= alpha[j] * v[i + 1]
         for i in range(1, k + 2 - ns):
             v[i] -= alpha[ns] * v[i + 1]
             w[i] = v[i]

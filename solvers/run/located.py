@@ -3,6 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import margin_at, rests
+from kinetree.solvers.contacts.hosts import found
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
@@ -32,14 +33,25 @@ def happen(I, F, W, t):
     status = close_state(I, F, W)
     if status != 0:
         return status
-    model, _ = structure(I, F, W)
+    model, ws = structure(I, F, W)
     mem, stage = memory(I, W), W.stage
     take_fired(I, W, model, locator(I, W, model.header.guards, int(mem[C.N])))
+    meet(I, W, model, ws)
     status = happen_now(I, F, W, t)
-    if status == L.Status.INCONSISTENT:
+    if status != 0 and status != L.Status.CHATTERING:
         _, ws = structure(I, F, W)
         W.item = ws.head.item
     return resume(I, F, W) if status == 0 and W.stage == stage else status
+
+
+@kernel
+def meet(I, W, model, ws):
+    """Contacts that were located to touch do so, and slips to turn, though the closed state lies a little beside that."""
+    fired = guard_part(W, model, I.at_fired)
+    for k in range(fired.size):
+        guard = guard_at(model.guards, k)
+        if fired[k] != 0.0 and guard.kind == L.Guard.CONTACT and margin_at(model, ws, guard.register) < 0:
+            found(model, ws, guard.register)
 
 
 @kernel

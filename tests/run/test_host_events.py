@@ -22,6 +22,7 @@ class Host:
     def __init__(self, monkeypatch, *guards: list[int], contacts: bool = True):
         self.made, self.told, self.fails = HandMade(*guards, stages=3, events=len(guards)), [], ""
         self.made.model.c_law = np.zeros(1 if contacts else 0)
+        self.met: list[int] = []
         self.made.set(truth=0.0)
         monkeypatch.setattr(M, "structure", lambda I, F, W: (self.made.model, self.made.ws))
         monkeypatch.setattr(M, "margin_at", lambda model, ws, register: 0 if register == CLOSED else -1)
@@ -31,7 +32,7 @@ class Host:
         monkeypatch.setattr(M, "noise_of_margins", lambda model, ws: 0.25)
         monkeypatch.setattr(M, "behind", lambda W, t: t + 100.0)
         monkeypatch.setattr(M, "host_time", lambda W, t: t + 50.0)
-        monkeypatch.setattr(M, "found_by_host", lambda model, ws, register: 4.0)
+        monkeypatch.setattr(M, "found_by_host", lambda model, ws, register: self.met.append(register))
         monkeypatch.setattr(plain("run.event_memory"), "apart_at", lambda model, ws, register: False)
 
     def noted(self, name: str):
@@ -89,12 +90,13 @@ def test_what_happens_for_a_host(monkeypatch):
     rows = [  # kind, register, fired, armed, value -> fired of every positive one, of those armed
         (RESET, 1, 0, 0, 0.0, 1, 0), (RESET, 1, 0, 1, 0.0, 1, 1), (RESET, 1, 0, 1, -0.1, 0, 0), (RESET, 1, REACHED, 0, -0.1, 1, 1),
         (RESET, 1, GIVES_WAY, 0, -0.1, 0, 0), (CONTACT, CLOSED, GIVES_WAY, 0, -0.1, 1, 1), (CONTACT, CLOSED, REACHED, 0, -0.1, 0, 0),
-        (CONTACT, CLOSED, 0, 1, 0.1, 4, 4), (CONTACT, 1, REACHED, 0, -0.1, 4, 4), (CONTACT, 1, 0, 0, 0.1, 4, 0), (STAGE, 1, 0, 0, 0.1, 1, 0),
+        (CONTACT, CLOSED, 0, 1, 0.1, 1, 1), (CONTACT, 1, REACHED, 0, -0.1, 1, 1), (CONTACT, 1, 0, 0, 0.1, 1, 0), (STAGE, 1, 0, 0, 0.1, 1, 0),
     ]  # fmt: skip
-    for option, column in ((EVERY, 5), (ARMED, 6)):
+    for option, column, met in ((EVERY, 5, [CLOSED, 1, 1]), (ARMED, 6, [CLOSED, 1])):
         host = Host(monkeypatch, *(guard(kind=kind, register=register) for kind, register, *_ in rows))
         host.made.set(fired=[row[2] for row in rows], armed=[row[3] for row in rows], guards=[row[4] for row in rows])
         assert host.call("mark", option) and host.made["fired"].tolist() == [row[column] for row in rows]
+        assert host.met == met, "contacts, but for one that gives way"
     host.made.set(fired=0.0, guards=-0.1)
     assert not host.call("mark", EVERY)
     host.made.set(guards=np.where(np.arange(len(rows)) == 0, 0.1, -0.1), armed=0.0)

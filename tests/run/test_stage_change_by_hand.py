@@ -207,7 +207,7 @@ def test_a_fresh_workspace_holds_its_image_and_nothing_else(monkeypatch):
     unit = Unit(monkeypatch)
     unit.I.form = 3
     first = int(unit.I.at_workspace)
-    names = "val q u x p tau added extra wrench reaction c_mode c_dir c_lam c_out other".split()
+    names = "val q u x p tau added extra wrench reaction c_mode c_dir c_along c_lam c_out other".split()
     block = np.full(first + 2 * len(names) + 4, 5.0)
     unit.W = U.UNIT_HEAD.of(block)
     views = {name: block[first + 4 + 2 * k : first + 6 + 2 * k] for k, name in enumerate(names)}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of
+from differences import CHECKS, TOLERANCE, Case, Difference, agree, history, inputs_of, run
 from hosts import HOSTS, compare
 from impact_books import impacts
 from motions import Motions
@@ -64,6 +64,7 @@ class Crossing(Draft):
                 table["friction"] = 0.3
             table["law"] = self.pick(("newton", "poisson", "energetic"))
             self.d.setdefault("contacts", {})[f"touch{k}"] = table
+            self.d["outputs"][f"b_gap{k}"] = {"value": f"touch{k}.gap"}
 
     def controllers(self) -> None:
         if not self.scalars:
@@ -138,6 +139,16 @@ def set_on_the_way(case: Case, rng: np.random.Generator) -> None:
     compare(case, "parameter set on the way", {name: float(expected[name][-1]) for name in names}, found, 30 * TOLERANCE)
 
 
+def at_ease(case: Case, rng: np.random.Generator) -> None:
+    """At tolerances that people take nothing passes through a contact, whatever else they cost."""
+    gaps = [name for name in case.names if name.startswith("b_gap")]
+    for name in ("adams", "radau") if gaps else ():
+        loose = run(case.system, case.description, integrator=name, tolerance=1e-5)
+        for gap in gaps:
+            if (deepest := float(np.nanmin(loose[gap], initial=0.0))) < -1e-3:
+                raise Difference(f"integrator {name} at ease", f"{gap} comes to {deepest:.3g}")
+
+
 def impact_balances(case: Case, rng: np.random.Generator) -> None:
     """Momentum, energy and constraints around every impact, by the mass matrix and the velocities of the points that touch."""
     if not case.description.get("contacts"):
@@ -150,6 +161,7 @@ def impact_balances(case: Case, rng: np.random.Generator) -> None:
 
 CROSSED: dict[str, Callable[[Case, np.random.Generator], None]] = {
     **{name: CHECKS[name] for name in ("again", "books", "integrators", "output steps", "order", "cuts")},
+    "at ease": at_ease,
     "co-simulation": HOSTS["co-simulation"],
     "ensembles": ensembles,
     "impacts": impact_balances,
