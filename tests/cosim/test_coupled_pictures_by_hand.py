@@ -110,6 +110,7 @@ def test_errors_of_the_published_benchmarks(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(benchmarks, "manipulator_error", lambda cut, step, exact: math.nan if step > 0.02 and cut == "manipulator" else exact[1][2])
     monkeypatch.setattr(benchmarks, "arm_error", lambda case, step: ends.append(0.4 / step) or -step)
     left, right, last = drawn(monkeypatch, benchmarks.draw, tmp_path / "x.png").axes
+    assert all(axes.get_title() and axes.get_xlabel() and axes.get_ylabel() for axes in (left, right, last))
     assert [line.get_label() for line in left.lines] == ["held", "straight", "parabolic", "repeat", "jacobian"]
     assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in left.lines)
     curves = [np.asarray(line.get_data()) for line in right.lines]

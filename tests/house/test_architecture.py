@@ -1,15 +1,17 @@
 """The house rules that a machine can check: layers, sizes, kernels without allocation, no evaluation of text, a tree that stands alone."""
 
 import ast
+import gc
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
-from tree import ROOMS, ROOT, imports, kernels, modules, short, syntax
+from tree import ROOMS, ROOT, imports, kernels, modules, nodes, short
 
 LAYERS = ["kinetree.solvers", "kinetree.models", "kinetree.fmu", "kinetree.scripts"]  # each may import itself and what stands before it
 KERNEL_LINES, MODULE_LINES = 40, 300
@@ -25,6 +27,14 @@ HERE = "tests/house/test_architecture.py"
 HOME = re.compile("|".join((r"/home/\w", r"/root/", r"/Users/\w", r"[A-Z]:\\Users", "/wo" + "rk/", r"(\.\./|/|\s|`)" + "shared" + "/")))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_the_collector():
+    """Of garbage: it would go again and again through the syntax of all files, which is kept, and find nothing."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def distributions(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[<>=!~; ]", text)[0].lower().replace("_", "-") for text in requirements}
 
@@ -35,9 +45,15 @@ def declared() -> tuple[set[str], set[str]]:
     return distributions(project["dependencies"]), distributions(sum(project["optional-dependencies"].values(), []))
 
 
+@cache
+def installed() -> dict[str, list[str]]:
+    """Distributions by the packages that they bring."""
+    return {**packages_distributions(), "pinocchio": ["pin"]}  # installed beside site-packages
+
+
 def foreign_imports(*folders: str) -> Iterator[tuple[str, set[str], bool]]:
     """Place, possible distributions, and at module level or not, of every import from outside the tree."""
-    known = {**packages_distributions(), "pinocchio": ["pin"]}  # installed beside site-packages
+    known = installed()
     own = {"kinetree"} | {path.stem for path in modules("tests")}
     for path in modules(*folders):
         for name, line, top in imports(path):
@@ -62,22 +78,24 @@ def test_layers_point_downwards(layer: str):
     assert not wrong, "\n".join(wrong)
 
 
+@cache
+def is_there(name: str) -> bool:
+    """Whether a module of ours has its file or its folder; others are not looked for."""
+    layer = next((each for each in LAYERS if f"{name}.".startswith(f"{each}.")), "")
+    place = ROOT / ROOMS[layer] / name[len(layer) + 1 :].replace(".", "/") if layer else ROOT
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
 def test_every_module_that_is_imported_is_there():
     """Those inside functions too, which nothing else looks up before somebody calls."""
     wrong = []
     for path in modules(*ROOMS.values(), "tests"):
-        for node in ast.walk(syntax(path)):
-            names = (
-                [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else [each.name for each in node.names]
-                if isinstance(node, ast.Import)
-                else []
-            )
+        for node in nodes(path):
+            if not isinstance(node, (ast.Import, ast.ImportFrom)):
+                continue
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
             for name in names:
-                layer = next((each for each in LAYERS if f"{name}.".startswith(f"{each}.")), "")
-                place = ROOT / ROOMS[layer] / name[len(layer) + 1 :].replace(".", "/") if layer else ROOT
-                if not (place.is_dir() or place.with_suffix(".py").is_file()):
+                if not is_there(name):
                     wrong.append(f"{short(path)}:{node.lineno}: {name}")
     assert not wrong, "\n".join(wrong)
 
@@ -147,7 +165,7 @@ def test_nothing_is_evaluated_as_code():
     wrong = [
         f"{short(path)}:{node.lineno}"
         for path in modules()
-        for node in ast.walk(syntax(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"eval", "exec", "__import__"}
     ]
     assert not wrong, wrong

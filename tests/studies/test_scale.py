@@ -10,7 +10,7 @@ import pytest
 from report_page import Page, numbers
 
 from kinetree.scripts import cli
-from kinetree.scripts.studies import rows
+from kinetree.scripts.studies import rows, worst_case
 from kinetree.scripts.studies.indices import indices, saltelli
 from kinetree.scripts.studies.rows import rows_of
 from kinetree.scripts.studies.rows_file import alone, kept_rows, lines_of, parquet_rows, parts_of, rows_file
@@ -52,6 +52,7 @@ def study(tmp_path: Path) -> Path:
 def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
     """Two workers of which one is killed after the first rows: the file is that of one process, byte for byte but for the digits of Parquet."""
     distributed = pytest.importorskip("dask.distributed")
+    study.write_text(STUDY.replace("samples = 150", "samples = 60"))  # tasks of three cases, of which eight are under way
     assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "alone.parquet")]) == 0
     wanted = read_study(study)
     cases = list(wanted.cases())
@@ -64,13 +65,13 @@ def test_a_cluster_loses_a_worker_and_no_row(study: Path, tmp_path: Path):
                 killed = next(iter(cluster.workers.values())).process.pid
                 os.kill(killed, signal.SIGKILL)
         assert cli.main(["study", str(study), "-q", "-o", str(tmp_path / "many.parquet"), "--cluster", cluster.scheduler_address]) == 0
-    assert killed and sorted(found) == list(range(150))
+    assert killed and sorted(found) == list(range(60))
     import pyarrow.parquet as parquet
 
     alone, many = (parquet.read_table(tmp_path / name) for name in ("alone.parquet", "many.parquet"))
     assert alone.equals(many)
     columns = np.column_stack([alone[name].to_numpy() for name in alone.column_names])
-    assert np.array([found[k] for k in range(150)]) == pytest.approx(columns, rel=1e-12)
+    assert np.array([found[k] for k in range(60)]) == pytest.approx(columns, rel=1e-12)
 
 
 def test_cases_run_in_lanes_by_fixed_steps(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -189,8 +190,9 @@ def test_a_second_study_does_not_write_into_the_first(study: Path, tmp_path: Pat
     assert len(kept_rows(path, wanted)) == 3 and {each.name for each in tmp_path.iterdir()} == {"m.json", "s.toml", name}
 
 
-def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture):
+def test_the_worst_case_of_a_study(study: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The frequency √(k/m)/2π is highest in the corner k = 150, m = 1."""
+    monkeypatch.setattr(worst_case, "GENERATIONS", 24)  # enough for two parameters
     assert cli.main(["study", str(study), "-q", "--worst", "frequency"]) == 0
     said = capsys.readouterr().out
     assert float(said.split("frequency: ")[1].split()[0]) == pytest.approx(np.sqrt(150) / (2 * np.pi), rel=1e-3)

@@ -19,10 +19,17 @@ def syntax(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All of a file's syntax."""
+    return tuple(ast.walk(syntax(path)))
+
+
 def short(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def imports(path: Path) -> list[tuple[str, int, bool]]:
     """Imported modules with line and whether the import stands at module level (and so is paid by everybody)."""
     found = []
@@ -47,6 +54,6 @@ def kernels(path: Path) -> list[ast.FunctionDef]:
     marks = {"kernel", "entry"}
     return [
         node
-        for node in ast.walk(syntax(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef) and any(ast.unparse(mark).split("(")[0].split(".")[-1] in marks for mark in node.decorator_list)
     ]
