@@ -155,8 +155,9 @@ def test_what_was_located_is_carried_out(monkeypatch, fails, stage, told):
     assert [each for each in calls.told if each.split()[0] not in ("structure", "memory", "locator")] == told
 
 
-def test_constraints_that_an_event_leaves_open_are_named(monkeypatch):
-    for status, item in ((Status.INCONSISTENT, 5.0), (Status.CANNOT_SET, 3.0)):
+def test_what_keeps_an_event_from_happening_is_named(monkeypatch):
+    """By the workspace; which event chatters has been told."""
+    for status, item in ((Status.INCONSISTENT, 5.0), (Status.DRIVEN_TOGETHER, 5.0), (Status.CHATTERING, 3.0)):
         made = Begun()
         made.W.item = 3.0
         Noted(

@@ -68,15 +68,28 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
 
 
 @pytest.mark.parametrize("tried", [False, True])
-@pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle"])
+@pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle", "blocked"])
 def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
-    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "settle", fails=fails, any_tried=tried)
+    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "settle", "blocked", fails=fails, any_tried=tried)
     trying = ["evaluate 2", "let_go"] if tried else []
-    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "settle 2"]
+    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "settle 2", "blocked"]
     status = M.strike(None, None, 2.0)
     names = [each.split()[0] for each in whole]
-    expected = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-1]}.get(fails, whole)
-    assert calls.told == expected and status == (FAILURE if fails in names else 0)
+    cut = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-2], "settle": whole[:-1]}
+    assert calls.told == cut.get(fails, whole) and status == (FAILURE if fails in names else 0)
+
+
+def test_what_has_met_and_goes_on_to_approach_is_named(monkeypatch):
+    """Of contacts that took part, 1 or 2 in c_near, the first that is driven together; the others may approach as they like."""
+    for near, driven, item in (
+        ((0.0, 1.0, SLOW), (1, 1, 1), 1),
+        ((0.0, 1.0, SLOW), (1, 0, 1), 2),
+        ((0.0, 1.0, SLOW), (1, 0, 0), -1),
+        ((0.0,), (1,), -1),
+    ):
+        model, ws = contacts(monkeypatch, *({"near": each} for each in near))
+        monkeypatch.setattr(M, "driven_together", lambda model, ws, k, driven=driven: bool(driven[k]))
+        assert M.blocked(model, ws) == (Status.DRIVEN_TOGETHER if item >= 0 else 0) and ws.head.item == item
 
 
 def test_states_change_until_forces_contradict_none(monkeypatch):
