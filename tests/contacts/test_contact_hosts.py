@@ -1,21 +1,17 @@
 """Contacts in every way to run: own runs with all integrators, co-simulation and model exchange, both back ends, the engine as C99, kept states."""
 
-import ctypes
 import math
-import subprocess
 
 import numpy as np
 import pytest
 from contacts import G, bead_on_a_dome, feet, plane_block
 from fmpy import simulate_fmu
 from fmpy.fmi2 import FMU2Model
+from translated_engine import in_its_place
 
-import kinetree.models.run.unit as unit_module
 from kinetree.fmu.archive.build import build_fmu
-from kinetree.fmu.source.archive import STRICT, engine_text
 from kinetree.models import load
 from kinetree.models.run.unit import Run, make_unit
-from kinetree.solvers.library.tools import compiler
 
 
 def thrown_box() -> dict:
@@ -116,7 +112,7 @@ def test_a_jammed_contact_slips_and_opens(tmp_path):
             assert found[name][-1] == pytest.approx(right[name][-1], abs=100 * tolerance + 1e-6), (tolerance, name)
 
 
-def test_the_engine_as_c(tmp_path, monkeypatch):
+def test_the_engine_as_c():
     """The kernels of contacts as C99 move as the compiled ones."""
 
     def motion() -> np.ndarray:
@@ -124,17 +120,8 @@ def test_the_engine_as_c(tmp_path, monkeypatch):
         return np.stack([result[name] for name in ("x", "z", "phi", "load", "state")])
 
     expected = motion()
-    (tmp_path / "engine.c").write_text(engine_text())
-    subprocess.run([*compiler(), *STRICT, "-shared", "-fPIC", str(tmp_path / "engine.c"), "-lm", "-o", str(tmp_path / "engine.so")], check=True)
-    library = ctypes.CDLL(str(tmp_path / "engine.so"))
-
-    def bind(name: str, ints: np.ndarray, floats: np.ndarray, work: np.ndarray):
-        entry = getattr(library, f"kt_{name}")
-        entry.restype, entry.argtypes = ctypes.c_int32, [ctypes.c_void_p] * 3 + [ctypes.c_int64, ctypes.c_double]
-        return lambda option, t: entry(ints.ctypes.data, floats.ctypes.data, work.ctypes.data, option, t)
-
-    monkeypatch.setattr(unit_module, "bind", bind)
-    assert np.abs(motion() - expected).max() < 1e-9
+    with in_its_place():
+        assert np.abs(motion() - expected).max() < 1e-9
 
 
 def test_a_kept_state_goes_on_alike():

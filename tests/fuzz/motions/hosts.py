@@ -6,15 +6,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from ctypes import CDLL
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from differences import TOLERANCE, Case, Difference, agree, inputs_of, run
 from random_mechanisms import STOP
-from translated_engine import in_its_place, translated_engine
+from translated_engine import in_its_place
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.fmu.unit import fmu_unit
@@ -121,15 +119,9 @@ def exchanged_in(archive: Archive, case: Case, expected: dict[str, float], inter
     compare(case, "model exchange", expected, {name: float(found[name][-1]) for name in names}, 2e-4 * factor, nudges * factor)
 
 
-@cache
-def c99() -> CDLL:
-    with tempfile.TemporaryDirectory() as folder:
-        return translated_engine(Path(folder))
-
-
 def translated(case: Case, rng: np.random.Generator) -> None:
     """A run by the engine as C99, which the source back end packs."""
-    with in_its_place(c99()):
+    with in_its_place():
         agree(case, "engine as C99", run(load(case.description).compile(), case.description, integrator="adams"))
 
 
