@@ -21,7 +21,7 @@ from loop_text import SCENARIO
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
 from kinetree.scripts import cli
-from kinetree.scripts.hil import partner
+from kinetree.scripts.hil import clock, partner
 from kinetree.scripts.hil.controller import Controller
 from kinetree.scripts.hil.design import loop_of, pid
 from kinetree.scripts.hil.frame import Frame, unpacked
@@ -50,6 +50,16 @@ def scenario(folder: Path, channel: str = "", text: str = SCENARIO) -> Path:
     path = folder / "loop.toml"
     path.write_text(text.format(channel=channel))
     return path
+
+
+def brisk(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The scenario for the wall clock: 90 steps of 20 ms, after a loop of 20 that only waits; three time constants settle within 1.0 s."""
+    monkeypatch.setattr(clock, "BARE", 20)
+    text = SCENARIO
+    for usual, other in (("step = 0.01", "step = 0.02"), ("stop_time = 3.0", "stop_time = 1.8"), ("kp = 8.0", "kp = 18.0"), ("kd = 4.0", "kd = 10.0")):
+        assert usual in text
+        text = text.replace(usual, other)
+    return text
 
 
 def test_frames_have_the_documented_bytes():
@@ -169,12 +179,12 @@ def test_open_loop_of_a_pid():
 
 
 @compiled
-def test_against_the_clock_with_a_partner_of_its_own(tmp_path: Path):
+def test_against_the_clock_with_a_partner_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A partner in another process; whatever the machine does to the times, every step is done, counted, and the loop comes to its setpoint."""
-    path, page = scenario(tmp_path, text=SCENARIO.replace("step = 0.01", "step = 0.02")), tmp_path / "page.html"
+    path, page = scenario(tmp_path, text=brisk(monkeypatch)), tmp_path / "page.html"
     assert cli.main(["hil", str(path), "--report", str(page), "-o", str(tmp_path / "run.csv")]) == 0
     rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
-    assert rows.shape == (150, 3) and rows[-1, 0] == pytest.approx(3.0) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
+    assert rows.shape == (90, 3) and rows[-1, 0] == pytest.approx(1.8) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
     text = page.read_text()
     assert "against the wall clock" in text and "loop that only waits" in text and "https://" not in text
 
@@ -312,15 +322,15 @@ def test_a_partner_listens_where_it_is_told_and_says_where(given: tuple[str, ...
 
 
 @compiled
-def test_shared_memory_in_the_place_of_the_network(tmp_path: Path):
-    path = scenario(tmp_path, text='partner = "shared"\n' + SCENARIO.replace("step = 0.01", "step = 0.02"))
+def test_shared_memory_in_the_place_of_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = scenario(tmp_path, text='partner = "shared"\n' + brisk(monkeypatch))
     assert cli.main(["hil", str(path), "-q", "-o", str(tmp_path / "run.csv")]) == 0
     rows = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
-    assert rows.shape == (150, 3) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
+    assert rows.shape == (90, 3) and rows[-1, 1] == pytest.approx(1.0, abs=0.1)
 
 
 @compiled
-def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path):
+def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """u = 8 (1 - y) of a controller block as FMU, beside the same law in [[loops]]: the same run; against the clock it moves the mass as well."""
     d = {"name": "pd", "inputs": {"y": 0.0}, "controllers": {"c": {"measure": "y", "setpoint": 1.0, "kp": 8.0}}}
     build_fmu(load(d), tmp_path / "c.fmu", "native")
@@ -331,6 +341,7 @@ def test_the_fmu_of_a_controller_is_the_partner(tmp_path: Path):
     other = simulate(read_scenario(scenario(tmp_path, text=text)))
     assert np.array(other.rows) == pytest.approx(np.array(own.rows), abs=1e-12)
     path = scenario(tmp_path, text=text.replace("stop_time = 3.0", "stop_time = 0.5"))
+    monkeypatch.setattr(clock, "BARE", 5)
     assert cli.main(["hil", str(path), "-q", "-o", str(tmp_path / "run.csv")]) == 0
     assert np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)[-1, 1] > 0.1
     with pytest.raises(BadInput, match="no variable 'z'"):
