@@ -2,6 +2,7 @@
 
 from kinetree.models.gradients import layout as A
 from kinetree.models.gradients.forwards import GAMMA, LOST, RK4, SLOTS, add, back, copy, jacobian, part, rates, sees_ints, sees_work, shifted
+from kinetree.models.gradients.kept import kept
 from kinetree.solvers.integrate.linear_solver import solve
 from kinetree.solvers.kernel import kernel
 
@@ -141,7 +142,7 @@ def bent(I, W, t, y, h, v, k):
     return status, by_time, by_size
 
 
-@kernel
+@kept
 def go_backwards(ints, work):
     """The way back over some of the steps of a block."""
     return backwards(sees_ints(ints), sees_work(work))

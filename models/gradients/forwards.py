@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from kinetree.models.gradients import layout as A
+from kinetree.models.gradients.kept import kept
 from kinetree.solvers.boundary import call_own
 from kinetree.solvers.integrate.kinds import CODES
 from kinetree.solvers.integrate.linear_solver import factor, solve
@@ -219,7 +220,7 @@ def shifted(I, W, h, transposed):
     return factor(a, part(W, I.at_scratch, 7, n), n)
 
 
-@kernel
+@kept
 def go_forwards(ints, work):
     """Steps of a block, kept for the way back."""
     return forwards(sees_ints(ints), sees_work(work))

@@ -1,0 +1,34 @@
+"""Kernels of gradients on disk: beside those of the solvers, in a folder that another state of any source does not find."""
+
+from pathlib import Path
+
+import pytest
+
+import kinetree.models.gradients.kept as K
+from kinetree.models.gradients.backwards import go_backwards
+from kinetree.models.gradients.forwards import go_forwards
+
+
+@pytest.mark.skipif(bool(K.config.DISABLE_JIT), reason="nothing is compiled")
+def test_kernels_are_kept_beside_those_of_the_solvers():
+    usual = K.config.CACHE_DIR
+
+    def twice(x):
+        return 2 * x
+
+    assert K.kept(twice)(3) == 6 and K.config.CACHE_DIR == usual
+    for compiled in (go_forwards, go_backwards):
+        assert Path(compiled._cache.cache_path).parent.name.startswith(Path(usual).name + "-")
+        assert Path(compiled._cache.cache_path).parent.parent.name == "numba"
+
+
+def test_the_folder_is_another_for_another_state_of_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    monkeypatch.setattr(K, "HERE", tmp_path)
+    found = [K.folder(), K.folder()]
+    (tmp_path / "b.py").write_text("x = 2\n")
+    found.append(K.folder())
+    monkeypatch.setattr(K, "sources_hash", lambda: "another")
+    found.append(K.folder())
+    assert found[0] == found[1] and len(set(found)) == 3
