@@ -4,7 +4,7 @@ import math
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +19,12 @@ from kinetree.scripts.hil.frame import Frame, unpacked
 from kinetree.scripts.hil.loop import Injected, Record
 from kinetree.scripts.hil.rhythm import Rhythm, library
 from kinetree.scripts.hil.scenario import read_scenario
+
+
+@pytest.fixture(autouse=True)
+def as_prompt_as_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at here does not depend on times: no memory of the tests' own process is collected and locked for it, which takes seconds."""
+    monkeypatch.setattr(clock, "prompt", lambda priority, notes: nullcontext())
 
 
 def text(head: str = "", late: str = "", stop: float = 0.4) -> str:
