@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from integrator_runs import slope
+from integrator_runs import METHODS, block, memory, problem, run, slope
 
-from kinetree.scripts.bench.methods import METHODS, memory, run
-from kinetree.scripts.bench.problems import DECAY, Problem, kepler, problem
+from kinetree.scripts.bench.problems import DECAY, Problem, kepler
 from kinetree.solvers.integrate.adams_fixed import DIFFERENCES
-from kinetree.solvers.integrate.controller import EVALUATIONS, F_NEW, ORDER, T_NEW, Y_NEW, block
+from kinetree.solvers.integrate.controller import EVALUATIONS, F_NEW, ORDER, T_NEW, Y_NEW
 
 ORBIT = kepler(0.2, 6.0)
 NAME = "adams-fixed"

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
+from integrator_runs import METHODS, block, memory, problem, run, state_of, time_of
+from plain_kernels import plain
 
-from kinetree.scripts.bench import methods
-from kinetree.scripts.bench.methods import METHODS, memory, run
-from kinetree.scripts.bench.problems import DECAY, SPRINGS, VAN_DER_POL_STIFF, Problem, kepler, kepler_end, problem
-from kinetree.solvers.integrate.controller import T_NEW, T_OLD, Y_OLD, H, block, state_of, time_of
-from kinetree.solvers.integrate.radau_dense import radau_refined
+from kinetree.scripts.bench.problems import DECAY, SPRINGS, VAN_DER_POL_STIFF, Problem, kepler, kepler_end
+from kinetree.solvers.integrate.controller import T_NEW, T_OLD, Y_OLD, H
+
+radau_refined = plain("integrate.radau_dense").radau_refined
 
 
 @pytest.fixture
 def refined(monkeypatch):
     """The bench reads the refined polynomial."""
-    monkeypatch.setitem(methods.METHODS, "radau", METHODS["radau"]._replace(interpolate=radau_refined))
+    monkeypatch.setitem(METHODS, "radau", METHODS["radau"]._replace(interpolate=radau_refined))
 
 
 def at_ends(case: Problem, times: np.ndarray) -> np.ndarray:

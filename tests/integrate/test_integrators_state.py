@@ -3,16 +3,19 @@
 import numpy as np
 import pytest
 from allocation import allocations
+from integrator_runs import METHODS, block, cut, memory, problem, state_of, step_of, time_of
 
-from kinetree.scripts.bench.methods import FIXED, METHODS, memory, run
-from kinetree.scripts.bench.problems import BLOW_UP, HIRES_END, Problem, kepler, kepler_end, problem
+from kinetree.scripts.bench import methods as compiled
+from kinetree.scripts.bench.methods import FIXED
+from kinetree.scripts.bench.problems import BLOW_UP, HIRES_END, Problem, kepler, kepler_end
 from kinetree.solvers.integrate import controller
-from kinetree.solvers.integrate.controller import HARD, STEPS, T_NEW, T_OLD, Y_OLD, block, cut, state_of, step_of, time_of
+from kinetree.solvers.integrate.controller import HARD, STEPS, T_NEW, T_OLD, Y_OLD
 from kinetree.solvers.layout import Status
 
 ORBIT = kepler(0.3, 10.0)
 OPTIONS = {"rtol": 1e-9, "atol": 1e-9, "h": 0.01, "refresh": 3.0}
 NEVER = 1e9
+COMPILED = "rk4"  # compiled for test_integrators_order too
 
 
 def started(name: str, case: Problem = ORBIT, **options) -> np.ndarray:
@@ -188,13 +191,16 @@ def test_stormer_refuses_coordinates_that_are_not_integrals_of_speeds():
     assert METHODS["stormer"].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start)) == Status.INCONSISTENT
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == COMPILED else pytest.mark.slow) for name in METHODS])
 def test_no_step_allocates(name):
-    """A long run with much output allocates as much as a short one: what the call itself needs for its arguments."""
+    """A long run with much output allocates as much as a short one: what the call itself needs for its arguments.
+
+    Counted on compiled methods; that none of the library can allocate is seen in its symbols (tests/engine/test_allocation.py).
+    """
     case = HIRES_END if name in ("radau", "semi-implicit") else ORBIT
-    mem = memory(name, case, **{**OPTIONS, "h": 0.0 if name not in FIXED else 0.01})
+    mem = compiled.memory(name, case, **{**OPTIONS, "h": 0.0 if name not in FIXED else 0.01})
     counts = []
     for times in (np.array([0.05]), np.linspace(0.01, 5.0, 100)):
-        run(name, case, times, mem)
-        counts.append(allocations(lambda times=times: run(name, case, times, mem), 1))
+        compiled.run(name, case, times, mem)
+        counts.append(allocations(lambda times=times: compiled.run(name, case, times, mem), 1))
     assert counts[0] == counts[1] > 0

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from integrator_runs import METHODS, block, is_smooth, is_stiff, memory, problem, run, state_of, time_of
+from plain_kernels import plain
 
-from kinetree.scripts.bench.methods import METHODS, memory, run
 from kinetree.scripts.bench.problems import (
     ARENSTORF_ORBIT,
     DECAY,
@@ -13,14 +14,13 @@ from kinetree.scripts.bench.problems import (
     VAN_DER_POL_STIFF,
     Problem,
     kepler,
-    problem,
     shaken_chain,
 )
-from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, LIPSCHITZ, STEPS, Y_NEW, block, is_smooth, is_stiff, state_of, time_of
-from kinetree.solvers.integrate.jacobian import numerical_jacobian, spectral_radius
-from kinetree.solvers.integrate.linear_solver import factor, factor_complex, solve, solve_complex
-from kinetree.solvers.integrate.radau import radau_step_with
-from kinetree.solvers.kernel import kernel
+from kinetree.solvers.integrate.controller import FACTORISATIONS, JACOBIANS, LIPSCHITZ, STEPS, Y_NEW
+
+JACOBIAN, LU, RADAU = plain("integrate.jacobian"), plain("integrate.linear_solver"), plain("integrate.radau")
+numerical_jacobian, spectral_radius = JACOBIAN.numerical_jacobian, JACOBIAN.spectral_radius
+factor, factor_complex, solve, solve_complex = LU.factor, LU.factor_complex, LU.solve, LU.solve_complex
 
 
 @pytest.mark.parametrize("case, small", [(VAN_DER_POL_STIFF, 1e-4), (ROBERTSON_LONG, 1e-6), (HIRES_END, 1e-4)], ids=lambda x: getattr(x, "name", ""))
@@ -53,7 +53,6 @@ def test_arenstorf_orbit_closes(name):
     assert np.abs(result.states[-1] - np.array(case.end)).max() < 1e-6
 
 
-@kernel
 def decay_jacobian(jacobian, mem, rhs, context, trial):
     """Exact Jacobian of the problem DECAY."""
     jacobian[0] = -context[1]
@@ -66,7 +65,7 @@ def test_a_given_jacobian_is_used():
     mem = memory("radau", case, 1e-8, 1e-8)
     assert METHODS["radau"].start(mem, problem, case.context, 0.0, np.array(case.start)) == 0
     while time_of(mem) < 3.0:
-        assert radau_step_with(mem, problem, decay_jacobian, case.context, 3.0) == 0
+        assert RADAU.radau_step_with(mem, problem, decay_jacobian, case.context, 3.0) == 0
     assert abs(state_of(mem)[0] - np.cos(time_of(mem))) < 1e-6
 
 

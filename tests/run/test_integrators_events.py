@@ -4,21 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from integrator_runs import METHODS, cut, memory, problem, time_of
+from plain_kernels import plain
 
-from kinetree.scripts.bench.methods import METHODS, memory
-from kinetree.scripts.bench.problems import FALL, Problem, kepler, problem
-from kinetree.solvers.integrate.controller import cut, time_of
-from kinetree.solvers.kernel import kernel
+from kinetree.scripts.bench.problems import FALL, Problem, kepler
 from kinetree.solvers.layout import Status
-from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH, per_guard
-from kinetree.solvers.run.events import converging, events_reset, events_size, events_start, locate
+from kinetree.solvers.run.event_search import CALLS, DIRECTION, EVENT_TIME, FIRED, WATCH
 
+EVENTS = plain("run.events")
+converging, events_reset, events_size, events_start = EVENTS.converging, EVENTS.events_reset, EVENTS.events_size, EVENTS.events_start
+locate, per_guard = EVENTS.locate, plain("run.event_search").per_guard
 G = 9.81
 NEVER = 1e9
 HEIGHT, SINE, PAIR, WAVE, DIP = range(5)
 
 
-@kernel
 def guards(g, context, t, y):
     """Guards of the tests by context[2]."""
     kind = int(context[2])
@@ -68,13 +68,7 @@ def found(name: str, case: Problem, mem: np.ndarray, ev: np.ndarray, stop: float
 
 @pytest.mark.parametrize(
     "name, options",
-    [
-        ("adams", {}),
-        ("rk4", {"h": 0.01}),
-        pytest.param("rk45", {}, marks=pytest.mark.slow),
-        pytest.param("radau", {}, marks=pytest.mark.slow),
-        pytest.param("stormer", {"h": 0.01}, marks=pytest.mark.slow),
-    ],
+    [("adams", {}), ("rk4", {"h": 0.01}), ("rk45", {}), ("radau", {}), ("stormer", {"h": 0.01})],
 )
 @pytest.mark.parametrize("restitution", [1.0, 0.7])
 def test_bouncing_ball(name, options, restitution):
