@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from integrator_runs import METHODS, end_errors, memory, problem, run, slope, state_of, time_of
 
-from kinetree.scripts.bench import methods as compiled
 from kinetree.scripts.bench.methods import FIXED as BY_STEPS
-from kinetree.scripts.bench.problems import DECAY, SPRINGS, Problem, kepler, kepler_end
+from kinetree.scripts.bench.problems import SPRINGS, Problem, kepler, kepler_end
 from kinetree.solvers.integrate.controller import EVALUATIONS, STEPS
 
 ORBIT = kepler(0.2, 6.0)
@@ -130,14 +129,6 @@ def test_semi_implicit_survives_any_stiffness():
     result = run("semi-implicit", case, np.array([case.stop]), memory("semi-implicit", case, h=0.01, refresh=5.0))
     assert result.status == 0
     assert np.abs(result.states[-1][:2] - np.cos(10.0)).max() < 10.0 * 0.01**2
-
-
-def test_fixed_step_time_never_drifts():
-    """A million tenths end at 1e5 exactly as the product says, not as the sum does; so many steps are made by the compiled method."""
-    case = Problem("decay", (DECAY, 0.0, 0.0), (1.0,), 0.0, None, False, 0)
-    mem = compiled.memory("rk4", case, h=0.1)
-    result = compiled.run("rk4", case, np.array([1e5]), mem)
-    assert result.steps == 10**6 and time_of(mem) == 0.1 * 10**6
 
 
 def test_every_method_is_covered():

@@ -7,7 +7,7 @@ from integrator_runs import METHODS, block, cut, memory, problem, state_of, step
 
 from kinetree.scripts.bench import methods as compiled
 from kinetree.scripts.bench.methods import FIXED
-from kinetree.scripts.bench.problems import BLOW_UP, HIRES_END, Problem, kepler, kepler_end
+from kinetree.scripts.bench.problems import BLOW_UP, DECAY, HIRES_END, Problem, kepler, kepler_end
 from kinetree.solvers.integrate import controller
 from kinetree.solvers.integrate.controller import HARD, STEPS, T_NEW, T_OLD, Y_OLD
 from kinetree.solvers.layout import Status
@@ -15,7 +15,7 @@ from kinetree.solvers.layout import Status
 ORBIT = kepler(0.3, 10.0)
 OPTIONS = {"rtol": 1e-9, "atol": 1e-9, "h": 0.01, "refresh": 3.0}
 NEVER = 1e9
-COMPILED = "rk4"  # compiled for test_integrators_order too
+COMPILED = "rk4"  # the one method that is compiled here
 
 
 def started(name: str, case: Problem = ORBIT, **options) -> np.ndarray:
@@ -189,6 +189,14 @@ def test_stormer_refuses_coordinates_that_are_not_integrals_of_speeds():
     mem = memory("stormer", ORBIT, h=0.1)
     mem[controller.NQ] = 3.0
     assert METHODS["stormer"].start(mem, problem, ORBIT.context, 0.0, np.array(ORBIT.start)) == Status.INCONSISTENT
+
+
+def test_fixed_step_time_never_drifts():
+    """A million tenths end at 1e5 exactly as the product says, not as the sum does; so many steps are made by the compiled method."""
+    case = Problem("decay", (DECAY, 0.0, 0.0), (1.0,), 0.0, None, False, 0)
+    mem = compiled.memory(COMPILED, case, h=0.1)
+    result = compiled.run(COMPILED, case, np.array([1e5]), mem)
+    assert result.steps == 10**6 and time_of(mem) == 0.1 * 10**6
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == COMPILED else pytest.mark.slow) for name in METHODS])
