@@ -1,5 +1,7 @@
 """Shared set-up of the tests: markers, and which files share a process."""
 
+import gc
+
 import pytest
 
 MARKERS = {
@@ -13,6 +15,11 @@ ALIKE = ("tests/integrate/", "tests/run/test_integrators_")  # files that compil
 def pytest_configure(config) -> None:
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
+
+
+def pytest_collection_finish() -> None:
+    """A million objects of collected tests and imported modules stay to the end: nobody who looks for garbage should go through them again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
