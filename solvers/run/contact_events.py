@@ -2,10 +2,11 @@
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
+from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import change_modes, close_contact
 from kinetree.solvers.contacts.impacts import SLOW, STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
-from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed, set_out
+from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed, rate_of_row, set_out
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -50,6 +51,7 @@ def let_go(model, ws):
             ws.c_mode[k] = OPEN
         elif held_for_a_try(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
             close_contact(ws, k, SLIDE)
+            ws.c_near[k] = 1.0
             slip = slip_after(ws, r)
             set_out(ws.c_dir, k, ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1])
 
@@ -64,8 +66,19 @@ def strike(model, ws, t):
     if status == 0:
         status = keep_closed(model, ws, t)
     if status == 0:
+        begin_slips(model, ws)
         status = settle(model, ws, t)
     return blocked(model, ws) if status == 0 else status
+
+
+@kernel
+def begin_slips(model, ws):
+    """Slips begin anew: closing contacts that parted slowly turns what is left of theirs, where guides are oblique to the plane."""
+    for k in range(ws.c_mode.size):
+        r = model.c_row[k]
+        ws.c_along[k] = 0.0
+        if ws.c_near[k] == SLOW and slides(ws, k) and model.c_row[k + 1] - r == 3:
+            set_out(ws.c_dir, k, rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2))
 
 
 @kernel

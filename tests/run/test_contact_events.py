@@ -70,13 +70,28 @@ def test_tries_that_no_force_confirms_are_taken_back(monkeypatch):
 @pytest.mark.parametrize("tried", [False, True])
 @pytest.mark.parametrize("fails", ["", "collide", "evaluate", "keep_closed", "settle", "blocked"])
 def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
-    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "settle", "blocked", fails=fails, any_tried=tried)
+    calls = Noted(monkeypatch, M, "collide", "evaluate", "let_go", "keep_closed", "begin_slips", "settle", "blocked", fails=fails, any_tried=tried)
     trying = ["evaluate 2", "let_go"] if tried else []
-    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "settle 2", "blocked"]
+    whole = ["collide 2", "any_tried", *trying, "keep_closed 2", "begin_slips", "settle 2", "blocked"]
     status = M.strike(None, None, 2.0)
     names = [each.split()[0] for each in whole]
-    cut = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-2], "settle": whole[:-1]}
+    cut = {"collide": whole[:1], "evaluate": [*whole[:2], *trying] if tried else whole, "keep_closed": whole[:-3], "settle": whole[:-1]}
     assert calls.told == cut.get(fails, whole) and status == (FAILURE if fails in names else 0)
+
+
+def test_slips_begin_anew_where_closing_has_turned_them(monkeypatch):
+    """The slip of what parted slowly and slides is that of the state now; what else slides, sticks or has no velocity keeps its direction."""
+    rows = [
+        {"near": SLOW, "mode": SLIDE},
+        {"near": 1.0, "mode": SLIDE},
+        {"near": SLOW, "mode": STICK},
+        {"near": SLOW, "mode": SLIDE, "friction": False},
+    ]
+    model, ws = contacts(monkeypatch, *rows)
+    ws.c_along, ws.c_dir[:] = np.ones(4), 0.5
+    monkeypatch.setattr(M, "rate_of_row", lambda model, ws, r: {1: 3.0, 2: -4.0}.get(r, 7.0))
+    M.begin_slips(model, ws)
+    assert ws.c_dir.tolist() == [0.6, -0.8, *[0.5] * 6] and not ws.c_along.any()
 
 
 def test_what_has_met_and_goes_on_to_approach_is_named(monkeypatch):
