@@ -32,6 +32,7 @@ from kinetree.solvers.loops.response import carry
 
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
 SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
+FADED = 0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
 FAINT = 1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone
 HASTE = 3.0  # for hosts that integrate themselves: as for loops
 CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
@@ -164,8 +165,9 @@ def measure_margins(model, ws, count):
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
-                    if ws.c_ways[k] == 0.0:
-                        ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], passing_slip(ws, k, r, count, n) - SURE * motion)
+                    slip = passing_slip(ws, k, r, count, n) if ws.c_ways[k] == 0.0 else 0.0
+                    if slip > FADED * SURE * motion:
+                        ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], slip - SURE * motion)
                 else:
                     slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
                     ws.c_margin[2 * k + 1] = slip - SURE * motion

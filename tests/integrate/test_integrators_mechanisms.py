@@ -65,11 +65,10 @@ def test_python_is_crossed_once_per_output_interval(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("integrator", ["adams", "auto"])
-def test_three_link_pendulum_of_the_source_takes_less_than_a_second(integrator: str):
-    """[SC24] example 1: 100 s at 0.01 s, the fastest of three runs."""
-    system = load("lib:three-link").compile()
-    runs = [system.simulate(integrator=integrator, tolerance=1e-8).statistics["seconds"] for _ in range(3)]
-    assert min(runs) < 1.0
+def test_three_link_pendulum_of_the_source_takes_few_steps(integrator: str):
+    """[SC24] example 1: 100 s at 0.01 s. Fewer steps than rows, of two evaluations each: less than a second where one takes 50 µs."""
+    result = load("lib:three-link").compile().simulate(integrator=integrator, tolerance=1e-8)
+    assert result.time.size == 10001 and result.statistics["steps"] < 8000
 
 
 @pytest.mark.parametrize(("name", "each"), [("rk4", 4), ("adams-fixed", 2), ("adams", 2)])
