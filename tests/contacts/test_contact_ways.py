@@ -5,6 +5,7 @@ Forces are then not all determined, but the motion is: it must not depend on the
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from fmpy import simulate_fmu
 
 from kinetree.fmu.archive.build import build_fmu
 from kinetree.models import load
+from kinetree.models.trace.kernels import PlainKernels
+from kinetree.solvers.contacts.rows import STICK
 
 MU = 0.3
 CUBE = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1, 0, 0, 0]}
@@ -214,3 +217,22 @@ def test_a_slip_that_turns_while_the_body_turns_on_does_not_stop_it(integrator: 
     assert result["phi"][-1] < -0.1 and np.all(result["state"] == 2.0)
     assert np.all(result["der(phi)"] < -1.0) and np.abs(np.diff(result["der(phi)"])).max() < 1.0
     assert np.abs(result["energy_residual"]).max() < 1e-6
+
+
+@pytest.mark.parametrize(("passing", "shown"), [(1e-12, None), (1.9e-10, None), (1e-9, -1e-9), (1e-6, 1e-6 - 2e-9)])
+def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(passing: float, shown: float | None):
+    """A contact without a way to slip that 2 N press: a guard of nothing but roundings was looked at a thousand times a step, as it seemed to bend.
+
+    What passes is told from a tenth of the 1e-9 on by which a margin is on the safe side; below that the margin is what friction could still hold.
+    """
+    measure_margins = PlainKernels(symbolic=False).kernel("contacts.forces", "measure_margins")
+    d = np.array([1.0, -0.5, 0.25])
+    model = SimpleNamespace(c_value=np.zeros(3), c_law=np.zeros(1), c_row=np.array([0, 3]))
+    ws = SimpleNamespace(
+        c_take=np.ones(1), c_x=np.array([2.0, 0.0, 0.0]), c_g=np.outer(d, d).ravel(), c_b=-2.0 * d + [0.0, passing, 0.0], c_at=np.arange(3.0),
+        c_margin=np.zeros(2), c_mode=np.array([STICK], dtype=float), c_rub=np.ones(1), c_mu=np.full(1, 0.3), c_ways=np.zeros(1), c_pull=np.zeros(3),
+        c_slip=np.zeros(2),
+    )  # fmt: skip
+    measure_margins(model, ws, 3)
+    assert ws.c_margin[1] == pytest.approx(-0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6)
+    assert ws.c_slip == pytest.approx([1.0, 0.0])
