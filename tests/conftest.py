@@ -2,8 +2,6 @@
 
 import gc
 
-import pytest
-
 MARKERS = {
     "slow": "takes more than a few seconds; left out of the fast suite",
     "platforms": "runs binaries of other platforms under Wine and QEMU; python3 scripts/dev.py platforms",
