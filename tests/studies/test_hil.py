@@ -56,7 +56,12 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> str:
     """The scenario for the wall clock: 90 steps of 20 ms, after a loop of 20 that only waits; three time constants settle within 1.0 s."""
     monkeypatch.setattr(clock, "BARE", 20)
     text = SCENARIO
-    for usual, other in (("step = 0.01", "step = 0.02"), ("stop_time = 3.0", "stop_time = 1.8"), ("kp = 8.0", "kp = 18.0"), ("kd = 4.0", "kd = 10.0")):
+    for usual, other in (
+        ("step = 0.01", "step = 0.02"),
+        ("stop_time = 3.0", "stop_time = 1.8"),
+        ("kp = 8.0", "kp = 18.0"),
+        ("kd = 4.0", "kd = 10.0"),
+    ):
         assert usual in text
         text = text.replace(usual, other)
     return text
