@@ -4,13 +4,13 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import numba
+from numba.core import config as options_of_numba
 
 from kinetree.solvers.cache import cache_root, sources_hash
 from kinetree.solvers.kernel import F, kernel
 
 HERE = Path(__file__).parent
-config: Any = numba.config
+config: Any = options_of_numba
 
 
 def folder() -> Path:
