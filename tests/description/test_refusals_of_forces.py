@@ -262,7 +262,7 @@ TOUCHING = [
     ),
     (JACK, []),
     (without(JACK, "stiffness"), [".stiffness: found nothing, expected stiffness, law or oil"]),
-    (JACK | {"law": "T"}, []),
+    (JACK | {"law": "T"}, [".law: found stiffness and law, expected one law of the leg"]),
     (without(JACK, "stiffness") | {"law": "T"}, []),
     (without(JACK, "stiffness") | {"law": "z"}, [".law: found the unknown table 'z'; known: T, flat"]),
     (without(JACK, "stiffness") | {"law": "T", "exponent": 2}, [".exponent: found exponent, expected a stiffness, of whose law it is a part"]),

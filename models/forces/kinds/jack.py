@@ -73,8 +73,8 @@ def check_jack(checker: Checker, path: Path, force: JackForce) -> None:
     given = [key for key in ("stiffness", "law", "oil") if key in force.model_fields_set]
     if not given:
         checker.complain((*path, "stiffness"), "nothing", "stiffness, law or oil")
-    if "oil" in given and len(given) > 1:
-        checker.complain((*path, "oil"), " and ".join(given), "one law of the leg")
+    if len(given) > 1:
+        checker.complain((*path, given[-1]), " and ".join(given), "one law of the leg")
     if "exponent" in force.model_fields_set and "stiffness" not in given:
         checker.complain((*path, "exponent"), "exponent", "a stiffness, of whose law it is a part")
     check_soil(checker, path, force)
