@@ -1,5 +1,7 @@
 """Contacts at an instant: impulses, then which contacts are closed, stick or slide as the motion goes on."""
 
+import math
+
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import slides
@@ -14,6 +16,7 @@ from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.solve import accelerations_of
 
 PENETRATES = int(L.Status.PENETRATES)
+LET_GO = 0.5  # of c_near: its slip comes back from what it has left
 
 
 @kernel
@@ -51,7 +54,7 @@ def let_go(model, ws):
             ws.c_mode[k] = OPEN
         elif held_for_a_try(model, ws, k) and ws.c_margin[2 * k + 1] > 0.0:
             close_contact(ws, k, SLIDE)
-            ws.c_near[k] = 1.0
+            ws.c_near[k] = LET_GO
             slip = slip_after(ws, r)
             set_out(ws.c_dir, k, ws.c_rate[r + 1] / slip + 2.0 * ws.c_slip[2 * k], ws.c_rate[r + 2] / slip + 2.0 * ws.c_slip[2 * k + 1])
 
@@ -73,12 +76,15 @@ def strike(model, ws, t):
 
 @kernel
 def begin_slips(model, ws):
-    """Slips begin anew: closing contacts that parted slowly turns what is left of theirs, where guides are oblique to the plane."""
+    """Slips begin anew: closing contacts that parted slowly turns what is left of slips, where guides are oblique to the plane."""
+    still = STILL * speed_scale(ws)
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
         ws.c_along[k] = 0.0
-        if ws.c_near[k] == SLOW and slides(ws, k) and model.c_row[k + 1] - r == 3:
-            set_out(ws.c_dir, k, rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2))
+        if ws.c_near[k] >= 1.0 and slides(ws, k) and model.c_row[k + 1] - r == 3:
+            x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
+            if math.hypot(x, y) > still:
+                set_out(ws.c_dir, k, x, y)
 
 
 @kernel

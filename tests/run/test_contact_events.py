@@ -80,10 +80,10 @@ def test_impulses_then_states_of_contacts(monkeypatch, tried, fails):
 
 
 def test_slips_begin_anew_where_closing_has_turned_them(monkeypatch):
-    """The slip of what parted slowly and slides is that of the state now; what else slides, sticks or has no velocity keeps its direction."""
+    """The slip of what took part and slides is that of the state now; what is let go, takes no part, sticks or has one row keeps its direction."""
     rows = [
         {"near": SLOW, "mode": SLIDE},
-        {"near": 1.0, "mode": SLIDE},
+        {"near": M.LET_GO, "mode": SLIDE},
         {"near": SLOW, "mode": STICK},
         {"near": SLOW, "mode": SLIDE, "friction": False},
     ]
