@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,20 +14,16 @@ if TYPE_CHECKING:
 
 def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     """Tables on the terminal."""
-    from rich.console import Console
-    from rich.measure import Measurement
-
     from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.reports.summary import show_table
 
-    console = Console(highlight=False, soft_wrap=True)
     rows = [
         (f"{k}", f"{m.frequency:.6g}", f"{round(m.damping, 5) + 0.0:.5g}", f"{m.eigenvalue.real:.5g}", f"{m.eigenvalue.imag:.5g}", m.word)
         for k, m in enumerate(facts["modes"], 1)
     ]
     about = "at rest" if at == "rest" else f"at {at}" + (" s" if at != "start" else "")
-    made = table(f"{title} {about}: modes", ("", "frequency [Hz]", "damping ratio", "real [1/s]", "imaginary [rad/s]", "kind"), rows)
-    console.width = max(console.width, Measurement.get(console, console.options.update(width=1000), made).maximum)
-    console.print(made)
+    head = ("", "frequency\n[Hz]", "damping\nratio", "real\n[1/s]", "imaginary\n[rad/s]", "kind")
+    console = show_table(table(f"{title} {about}: modes", head, rows))
     for sentence in facts["said"]:
         console.print(sentence, markup=False)
     if facts["zero_array"].size:
@@ -37,7 +35,7 @@ def show(title: str, linear: Linear, facts: dict[str, Any], at: str) -> None:
     for name, cycles in facts["cycles"]:
         console.print(f"{name}: {cycle_text(cycles)}", markup=False)
     if facts["sweep"] is not None:
-        show_sweep(console, facts["sweep"])
+        show_sweep(facts["sweep"])
 
 
 def sampling(each: Any) -> str:
@@ -72,17 +70,21 @@ def cycle_text(cycles: list[Any]) -> str:
     return "limit cycle " + ", ".join(words) if words else "no limit cycle"
 
 
-def show_sweep(console: Any, sweep: Sweep) -> None:
+def show_sweep(sweep: Sweep) -> None:
     """Measured beside linear responses."""
-    import numpy as np
-
     from kinetree.scripts.commands.identify import table
+    from kinetree.scripts.reports.summary import show_table
 
+    head = ("frequency\n[Hz]", "gain\nmeasured", "gain\nlinear", "phase\nmeasured\n[°]", "phase\nlinear\n[°]", "distortion")
     for k, output in enumerate(sweep.outputs):
         rows = [
-            (f"{f:.5g}", f"{abs(a):.5g}", f"{abs(b):.5g}", f"{np.degrees(np.angle(a)):.4g}", f"{np.degrees(np.angle(b)):.4g}", f"{d:.2g}")
+            (f"{f:.5g}", f"{abs(a):.5g}", f"{abs(b):.5g}", degrees(a), degrees(b), f"{d:.2g}")
             for f, a, b, d in zip(sweep.frequencies, sweep.measured[:, k], sweep.linear[:, k], sweep.distortion[:, k], strict=True)
         ]
-        head = ("frequency [Hz]", "gain measured", "linear", "phase measured [°]", "linear", "distortion")
-        console.print(table(f"{output}, measured on the FMU", head, rows))
+        console = show_table(table(f"{output}, measured on the FMU", head, rows))
         console.print(f"largest distance from the linear response: {sweep.apart[:, k].max():.2g} of it", markup=False)
+
+
+def degrees(response: complex) -> str:
+    """The phase of a response to a hundredth of a degree: finer than it is measured."""
+    return f"{round(math.degrees(cmath.phase(response)), 2) + 0.0:.5g}"

@@ -10,7 +10,9 @@ from rich.console import Console
 
 from kinetree.models.analysis.frequency import Margins
 from kinetree.scripts.commands import hil, identify, info, statics, study, tune
+from kinetree.scripts.reports import linear_text
 from kinetree.scripts.studies import planned, worst_case
+from kinetree.scripts.studies.sweep import Sweep
 from kinetree.scripts.terminal.failure import BadInput
 
 HERTZ = 2 * math.pi
@@ -84,6 +86,28 @@ def test_a_run_in_the_loop_is_told_with_its_times_and_margins(monkeypatch: pytes
     hil.show(SimpleNamespace(computing=[]))  # type: ignore[arg-type]
     assert printed(capsys) == ["300 steps", margins], "nothing was timed, as in virtual time"
     assert hil.told_of(SimpleNamespace(computing=[]))["times_us"] == {}  # type: ignore[arg-type]
+
+
+def test_a_swept_response_fits_a_narrow_terminal_whole(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    """The longest numbers there are, in 80 characters; where there are less, lines are longer and no number is cut."""
+    response = np.array([[1.23456e-7 * np.exp(-3.14j)], [1.5j]])
+    swept = Sweep(np.array([1.23456e-5, 2.0]), ("boom.force",), response, response * np.exp(1e-5j), np.array([[1.2345e-10], [0.5]]))
+    decay = SimpleNamespace(frequency=1.23456e-10, damping=0.70711, eigenvalue=complex(-1.23456e-5, -1.23456e-5), word="decay of a1")
+    facts = {"modes": [decay] * 10, "said": [], "zero_array": np.zeros(0), "margin_objects": {}, "loops": [], "cycles": [], "sweep": swept}
+    for width in (80, 120, 40):
+        monkeypatch.setenv("COLUMNS", str(width))
+        linear_text.show("arm", None, facts, "rest")  # type: ignore[arg-type]
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= 80
+        found = [" ".join(line.split()) for line in out.splitlines()]
+        assert found[1:3] == ["frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind"]
+        assert found[3] == "1 1.23456e-10 0.70711 -1.2346e-05 -1.2346e-05 decay of a1"
+        assert found[-7:] == [
+            "boom.force, measured on the FMU", "phase phase", "frequency gain gain measured linear", "[Hz] measured linear [°] [°] distortion",
+            "1.2346e-05 1.2346e-07 1.2346e-07 -179.91 -179.91 1.2e-10", "2 1.5 1.5 90 90 0.5",
+            "largest distance from the linear response: 1e-05 of it",
+        ]  # fmt: skip
+    assert linear_text.degrees(np.exp(-1e-5j)) == "0" and linear_text.degrees(np.exp(-3.1e-4j)) == "-0.02"
 
 
 def test_long_tables_are_cut_and_say_by_how_much(capsys: pytest.CaptureFixture):

@@ -374,7 +374,8 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     }  # fmt: skip
     linear_text.show("Cart", None, facts, "rest")  # type: ignore[arg-type]
     lines = [
-        "Cart at rest: modes", "frequency [Hz] damping ratio real [1/s] imaginary [rad/s] kind", "1 1.25 0 -0.5 7.5 swings", "2 0 0.12346 -2 0 falls",
+        "Cart at rest: modes", "frequency damping real imaginary", "[Hz] ratio [1/s] [rad/s] kind", "1 1.25 0 -0.5 7.5 swings",
+        "2 0 0.12346 -2 0 falls",
         "mode 2 is far", "zeros: 1+2j, -3+0j", "loop f = -y: unstable", "controller c (250 Hz, 2.5 ms late): unstable", "c: no limit cycle",
     ]  # fmt: skip
     assert told(capsys) == lines
@@ -382,7 +383,7 @@ def test_a_linearisation_is_told_mode_by_mode(capsys: pytest.CaptureFixture):
     facts["sweep"] = Sweep(np.array([0.5]), ("y",), np.array([[2j]]), np.array([[-1.0 + 0j]]), np.array([[0.25]]))
     linear_text.show("Cart", None, facts, "2.5")  # type: ignore[arg-type]
     found = told(capsys)
-    assert found[:4] == ["Cart at 2.5 s: modes", *lines[1:4]] and "y, measured on the FMU" in found
+    assert found[:5] == ["Cart at 2.5 s: modes", *lines[1:5]] and "y, measured on the FMU" in found
     assert found[-2:] == ["0.5 2 1 90 180 0.25", "largest distance from the linear response: 2.2 of it"]
 
 
