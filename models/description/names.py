@@ -29,6 +29,7 @@ from kinetree.solvers.layout import Op
 Path = tuple[str | int, ...]
 
 QUOTABLE = re.compile(r"[^\W\d][\w.\-+/:@~]*")  # names that expressions write in quotes, as robots' files have them: 'j-1'
+LONGEST = 100  # characters of a name
 RESULTS = ("outputs", "states", "stages", "run")  # sections whose laws may use accelerations, reactions and forces
 INPUT, STATE = "an input", "a state"
 ACTUATOR = ("force", "stiffness", "damping", "length", "speed", "acceleration", "mean_speed", "effective_mass")
@@ -122,8 +123,8 @@ def collect(description: Description, forms: dict[str, JointForm]) -> Names:
 
 def name_fault(name: str, value: bool) -> str:
     """Why a name cannot be used, empty when it can; `value` names also occur in expressions."""
-    if len(name) > 100:
-        return "at most 100 characters"
+    if len(name) > LONGEST:
+        return f"at most {LONGEST} characters"
     if not all(part.isidentifier() for part in name.split(".")) and not QUOTABLE.fullmatch(name):
         return "letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"
     if unicodedata.normalize("NFKC", name) != name:

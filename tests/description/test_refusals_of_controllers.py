@@ -6,6 +6,8 @@ from plant_description import PLANT, changed, said, within, without
 ENDS = [{"body": "a"}, {"body": "b"}]
 WHEEL = {"body": "a", "radius": 0.1}
 PID = {"measure": "q", "kp": 1, "drives": "m"}
+SAMPLED = ({}, {"period": 0.1})
+PARTS = "letters, digits, underscores and dots, a letter at the beginning and after every dot"
 OBSERVER = {"measures": ["q"], "A": [[0]], "B": [[1]], "C": [[1]], "L": [[1]], "K": [[1]]}
 DRIVES = {
     "m": {"coordinate": "x"},
@@ -234,7 +236,21 @@ CONTROLLERS = [
             ".L: found 2 by 1, expected 1 by 1 (1 states, 1 measures, 1 commands)",
         ],
     ),
-    ("controllers/2k", PID, [": found the name '2k.error', expected letters, digits, underscores, dots and - + / : @ ~, beginning with a letter"]),
+    *((f"controllers/{name}", PID | more, [f": found the name '{name}', expected {PARTS}"]) for name in ("2k", "a b") for more in SAMPLED),
+    *((f"controllers/{name}", PID, [f": found the name '{name}', expected {PARTS}"]) for name in ("a.2k", "a..b", ".a", "a.", "a-b")),
+    ("controllers/", PID, [f".: found the name '', expected {PARTS}"]),
+    ("controllers/a.k2", PID, []),
+    ("controllers/größe", PID, []),
+    ("controllers/µ", PID, [": found the name 'µ', expected letters in their usual form (Unicode NFKC)"]),
+    ("controllers/lambda", PID, [": found the name 'lambda', expected another name: 'lambda' has a meaning in expressions"]),
+    (f"controllers/{'k' * 91}", PID, []),  # NAME.measured has 100 characters
+    (f"controllers/{'k' * 92}", PID, [f": found the name '{'k' * 59}..., expected at most 91 characters"]),
+    (f"controllers/{'k' * 101}", PID, [f": found the name '{'k' * 59}..., expected at most 91 characters"]),
+    (
+        "",
+        {"actuators": {"m" * 99: {"coordinate": "x"}}, "controllers": {"k": PID | {"drives": "m" * 99}}},
+        [f"controllers.k: found the name 'k.{'m' * 57}..., expected at most 100 characters"],
+    ),
     ("controllers/m.force", PID, ["actuators.m: found the name 'm.force'; it is already an output"]),
     (
         "",

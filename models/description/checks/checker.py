@@ -110,6 +110,7 @@ class Checker:
 def check(description: Description, origin: Origin, incomplete: set[tuple[str, str | int]] | None = None) -> list[Problem]:
     """Every problem of a validated description."""
     checker = Checker(description, origin, incomplete or set())
+    controllers_check.check_names(checker)
     check_names(checker)
     check_parameters(checker)
     controllers_check.check_controllers(checker)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from kinetree.models.controllers.expansion import doubles
 from kinetree.models.controllers.laws import misshapen
+from kinetree.models.description.errors import shown
+from kinetree.models.description.names import LONGEST, name_fault
 from kinetree.models.description.parts.controller_parts import (
     Controlled,
     LeadLagController,
@@ -28,6 +30,7 @@ Path = tuple[str | int, ...]
 NOT_NEGATIVE = ("delay", "jitter", "resolution", "noise", "filter", "depth")
 POSITIVE = ("period", "rate", "lag", "lag_time", "frequency", "width", "tracking")
 OF_SAMPLED = ("delay", "jitter", "resolution", "noise")
+PARTS = "letters, digits, underscores and dots, a letter at the beginning and after every dot"
 STRUCTURAL = ("period", "delay", "jitter")  # they decide what states there are
 
 
@@ -35,8 +38,6 @@ def check_controllers(checker: Checker) -> None:
     """Every controller, and names that are there already."""
     for name, controller in checker.description.controllers.items():
         path: Path = ("controllers", name)
-        if not all(part.isidentifier() for part in name.split(".")):
-            checker.complain(path, f"the name '{name}'", "letters, digits, underscores and dots, beginning with a letter")
         if path not in checker.incomplete:
             check_numbers(checker, path, controller)
             check_drives(checker, path, controller)
@@ -44,6 +45,19 @@ def check_controllers(checker: Checker) -> None:
             check_structural(checker, path, controller)
     for section, name, owner in doubles(checker.description.written):
         checker.complain(("controllers", owner), f"the name '{name}'", hint=f"it is already one of [{section}]")
+
+
+def check_names(checker: Checker) -> None:
+    """Names of controllers, before those of what they are made of: both occur in expressions."""
+    made = checker.description.made
+    for name in checker.description.controllers:
+        parts = [each for (section, each), owner in made.items() if owner == name and section != "forces"]  # whose names have that of an actuator
+        longest = LONGEST - max((len(each) - len(name) for each in parts), default=0)
+        reason = name_fault(name, value=True) if all(part.isidentifier() for part in name.split(".")) else PARTS
+        if len(name) > longest:
+            reason = f"at most {longest} characters"
+        if reason:
+            checker.complain(("controllers", name), f"the name {shown(name)}", reason)
 
 
 def check_numbers(checker: Checker, path: Path, controller: Controlled) -> None:
