@@ -242,6 +242,7 @@ CONTROLLERS = [
     ("controllers/a.k2", PID, []),
     ("controllers/größe", PID, []),
     ("controllers/µ", PID, [": found the name 'µ', expected letters in their usual form (Unicode NFKC)"]),
+    ("controllers/sin", OBSERVER | {"B": [[1, 1]], "K": [[1], [1]], "commands": ["m", "n"]}, []),  # two values, sin.u1 and sin.u2
     ("controllers/lambda", PID, [": found the name 'lambda', expected another name: 'lambda' has a meaning in expressions"]),
     (f"controllers/{'k' * 91}", PID, []),  # NAME.measured has 100 characters
     (f"controllers/{'k' * 92}", PID, [f": found the name '{'k' * 59}..., expected at most 91 characters"]),

@@ -48,12 +48,12 @@ def check_controllers(checker: Checker) -> None:
 
 
 def check_names(checker: Checker) -> None:
-    """Names of controllers, before those of what they are made of: both occur in expressions."""
+    """Names of controllers, before those of what they are made of, which occur in expressions."""
     made = checker.description.made
     for name in checker.description.controllers:
         parts = [each for (section, each), owner in made.items() if owner == name and section != "forces"]  # whose names have that of an actuator
         longest = LONGEST - max((len(each) - len(name) for each in parts), default=0)
-        reason = name_fault(name, value=True) if all(part.isidentifier() for part in name.split(".")) else PARTS
+        reason = name_fault(name, value=False) if all(part.isidentifier() for part in name.split(".")) else PARTS
         if len(name) > longest:
             reason = f"at most {longest} characters"
         if reason:
