@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from kinetree.models.description.errors import shown
 from kinetree.scripts.cosim.masters import ORDERS
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.terminal.tables import FileTable, Positive, Real
 
 KINDS = ("description", "fmu", "drive", "controller")
+FILE_NAME = 'the name of a file: at most 200 bytes, no dot or space at the beginning, none of / \\ : * ? " < > |'
+UNFIT = re.compile(r'[. ]|.*[/\\:*?"<>|]')
 Text = Annotated[str, Field(strict=True, min_length=1)]
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -115,6 +119,15 @@ class ScenarioFile(FileTable):
     scheme: Literal[tuple(SCHEMES)] | None = None  # type: ignore[valid-type]
     extrapolation: Literal[tuple(ORDERS)] = 0  # type: ignore[valid-type]
     step_control: ControlTable | None = None
+
+    @field_validator("units")
+    @classmethod
+    def as_files(cls, units: dict[str, UnitTable]) -> dict[str, UnitTable]:
+        """The FMU of a unit is a file of its name."""
+        for name in units:
+            if not name or not name.isprintable() or UNFIT.match(name) or len(name.encode()) > 200:
+                raise ValueError(f"found the name {shown(name)}, expected {FILE_NAME}")
+        return units
 
     @model_validator(mode="after")
     def one_way(self) -> ScenarioFile:

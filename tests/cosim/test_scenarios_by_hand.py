@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kinetree.models import ModelError
+from kinetree.models.description.errors import shown
 from kinetree.scripts.cosim import units
 from kinetree.scripts.cosim.control import ControlSpec
 from kinetree.scripts.cosim.controller import Controller, Pid
@@ -27,6 +28,7 @@ from kinetree.scripts.cosim.scenario import (
     scenario_of,
     spanned,
 )
+from kinetree.scripts.cosim.scenario_file import FILE_NAME
 from kinetree.scripts.cosim.schemes import SCHEMES
 from kinetree.scripts.cosim.schemes.kind import Scheme
 from kinetree.scripts.cosim.slave import ControllerSlave, CosimError, DriveSlave, ProgramSlave, known
@@ -100,6 +102,23 @@ UNIT = {"units": {"m": {"description": "lib:boom"}}}
 def test_keys_that_mean_nothing_are_refused(raw: dict[str, Any], said: str):
     with pytest.raises(BadInput, match=said):
         scenario_of(raw, "s.toml")
+
+
+def named(name: str) -> dict[str, Any]:
+    return {"units": {"m": {"description": "lib:boom"}, name: {"drive": {}}}}
+
+
+@pytest.mark.parametrize("name", ["2k", "a b", "a.b", "a..", "größe", "模" * 66, "k" * 200, "lambda", "a'b", "[red]"])
+def test_a_unit_may_have_any_name_that_a_file_can_have(name: str):
+    assert [unit.name for unit in scenario_of(named(name), FILE).units] == ["m", name]
+
+
+@pytest.mark.parametrize("name", ["", " a", ".", "../evil", "/evil", "a/b", *(f"a{sign}b" for sign in '\\:*?"<>|\n\0'), "模" * 67, "k" * 201])
+def test_a_unit_with_a_name_that_no_file_can_have_is_refused(name: str):
+    """Its FMU is a file of that name: it would be written beside the folder that it belongs to, or not at all."""
+    with pytest.raises(BadInput) as caught:
+        scenario_of(named(name), "s.toml")
+    assert str(caught.value) == f"s.toml: units: found the name {shown(name)}, expected {FILE_NAME}"
 
 
 def test_small_rules_of_scenarios():
