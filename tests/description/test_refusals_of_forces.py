@@ -291,7 +291,7 @@ TOUCHING = [
         GUIDE | {"closed": True, "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]]},
         [".points: found the same point twice in a row, expected points apart from each other"],
     ),
-    (GUIDE | {"points": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]]}, []),
+    (GUIDE | {"points": [[0, 0, 0], [1, -0.5, 0], [2, 0.5, 0], [1, 1, 0], [0, 0, 0]]}, []),
     (GUIDE | {"points": [[k, 0, 0] for k in range(60)]}, []),
     (GUIDE | {"points": [[k, 0, 0] for k in range(61)]}, [".points: found 61 points, expected from 2 to 60"]),
     (GUIDE | {"points": [[0, 0, 0], [1, 0, 0], [1, 0, 0]]}, [".points: found the same point twice in a row, expected points apart from each other"]),

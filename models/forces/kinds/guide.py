@@ -1,8 +1,8 @@
 """A pin of one body on a curve in space of another: a bent rail, a cam track, a helix, with clearance.
 
-The curve c(s) runs through `points` as a spline (s the way from point to point), or is a helix about z (s the angle, pitch s/2π along z). Its nearest
-place to the pin r solves (r - c)·c' = 0: the nearest of the known places begins, Newton's steps end. The law is that of a contact with the depth
-|r - c| - clearance; friction opposes the sliding. Beyond the ends of a curve there is no contact; a `closed` one has no ends.
+The curve c(s) runs through `points` as a spline (s the way from point to point), or is a helix about z (s the angle, pitch s/2π along z). The law at
+the place nearest to the pin r is that of a contact with the depth |r - c| - clearance; friction opposes the sliding. Beyond the ends of a curve there
+is no contact; a `closed` one has no ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from kinetree.models.description.parts.part import Part
 from kinetree.models.description.quantities import Number
 from kinetree.models.expressions.nodes import Lookup
 from kinetree.models.forces.contacts import normal_force, sliding, slope_by, warn_of_friction_speed
+from kinetree.models.forces.curves import HELIX_STEPS, SPLINE_STEPS, Arithmetic, At, angle, beginning, knots, nearest, winding
+from kinetree.models.forces.curves_tried import helix_fault, spline_fault
 from kinetree.models.forces.kind import ForceKind
 from kinetree.models.forces.pairs import add_pair
 from kinetree.models.forces.table import Between, Rubbing
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from kinetree.models.description.checks.checker import Checker
 
 MOST_POINTS = 60
-STEPS = 3  # of Newton's, from the nearest known place
-OVERLAP = 24  # points beyond both ends of a closed curve, where its spline no longer knows of them
 MIDDLE = 1e-12  # offset below which no direction is told [m]
 
 
@@ -48,81 +48,66 @@ class Helix(Part):
     positive: ClassVar = ("radius",)
 
 
+Points = tuple[tuple[float, float, float], ...]
+
+
 class GuideForce(Rubbing):
     """Pin of the second body on a curve in space of the first body, with clearance: a spline through points, or a helix."""
 
     kind: Literal["guide"] = "guide"
     between: Between = Field(description="Where the axes of the curve stand on its body; centre of the pin on the guided body")
-    points: tuple[tuple[float, float, float], ...] | None = Field(None, description="Places that the curve runs through [m]")
+    points: Points | None = Field(None, description="Places that the curve runs through [m]")
     helix: Helix | None = Field(None, description="A helix instead")
     closed: bool = Field(False, description="The curve goes on from its last point to its first one")
     clearance: Number = Field(0.0, description="Free play to all sides [m]")
 
 
 class Curve(NamedTuple):
-    """Place and derivatives at s, known places (s, c), bounds of s."""
+    """Place and derivatives at s, s nearest to the pin, bounds of s."""
 
-    at: Any  # s to the vectors c, c', c''
-    guess: E
+    at: At
+    nearest: E
     begin: E
     end: E
     period: float | None
 
 
+def by_expressions(builder: Builder, label: str) -> Arithmetic:
+    def keep(key: str, value: E) -> E:
+        builder.define(hidden(label, key), value.node)
+        return name(hidden(label, key))
+
+    def atan2(y: E, x: E) -> E:
+        return function(Op.ATAN2, y, x)
+
+    return Arithmetic(larger, smaller, choose, sin, cos, atan2, floor, keep)
+
+
+def floor(a: E) -> E:
+    return function(Op.FLOOR, a)
+
+
 def spline(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
     """A cubic spline through the points over the way from one to the next; a closed one runs on beyond both of its ends in the tables."""
-    points = np.array(force.points)
-    n, known = len(points), range(len(points))
-    ways = np.linalg.norm(np.diff(np.vstack([points, points[:1]]), axis=0), axis=1)
-    end = float(ways.sum() if force.closed else ways[:-1].sum())
-    s = np.concatenate([[0.0], np.cumsum(ways[:-1])])
-    if force.closed:
-        around = np.arange(-OVERLAP, n + OVERLAP + 1)
-        points, s, known = points[around % n], s[around % n] + end * (around // n), range(OVERLAP, OVERLAP + n)
-    for axis, values in zip("xyz", points.T, strict=True):
-        builder.registers.add_table(hidden(label, axis), s.tolist(), values.tolist(), cubic=True, extrapolate=True)
+    known, by = knots(force.points, force.closed), by_expressions(builder, label)
+    for axis, values in zip("xyz", known.points.T, strict=True):
+        builder.registers.add_table(hidden(label, axis), known.s.tolist(), values.tolist(), cubic=True, extrapolate=True)
 
     def at(place: E) -> tuple[Vector, ...]:
         return tuple(Vector(*(E(Lookup(op, hidden(label, axis), (place.node,))) for axis in "xyz")) for op in (Op.TABLE1, Op.TABLE1_D, Op.TABLE1_DD))
 
-    best, least = const(float(s[known[0]])), const(math.inf)
-    for k in known:
-        way = r.minus(Vector(*(const(float(x)) for x in points[k])))
-        square = way.dot(way)
-        best, least = choose(square < least, float(s[k]), best), smaller(square, least)
-        name_of = hidden(label, f"nearest {k}")
-        builder.define(name_of, best.node)
-        builder.define(f"{name_of} square", least.node)
-        best, least = name(name_of), name(f"{name_of} square")
-    return Curve(at, best, const(0.0), const(end), end if force.closed else None)
+    s = nearest(at, beginning(known, r, by), r, SPLINE_STEPS, by)
+    return Curve(at, s, const(0.0), const(known.end), known.end if force.closed else None)
 
 
 def coil(builder: Builder, label: str, force: GuideForce, r: Vector) -> Curve:
-    """A helix: the nearest place is near the pin's own angle, in the turn of its height."""
+    """A helix."""
     assert force.helix is not None
     key = f"forces.{label}.helix"
     radius, pitch, begin, end = (E(builder.node(getattr(force.helix, each), f"{key}.{each}")) for each in ("radius", "pitch", "begin", "end"))
-    rise = pitch / (2.0 * math.pi)
-
-    def at(s: E) -> tuple[Vector, ...]:
-        x, y = radius * cos(s), radius * sin(s)
-        return Vector(x, y, rise * s), Vector(-y, x, rise), Vector(-x, -y, const(0.0))
-
-    angle = function(Op.ATAN2, r.y, r.x)
-    turns = function(Op.FLOOR, (r.z / rise - angle) / (2.0 * math.pi) + 0.5)
-    return Curve(at, angle + 2.0 * math.pi * turns, begin, end, None)
-
-
-def nearest(builder: Builder, label: str, curve: Curve, r: Vector) -> E:
-    """Newton's steps on (r - c)·c' = 0, downhill where the curve is seen from beyond its centre."""
-    s = curve.guess
-    for k in range(STEPS):
-        c, d, dd = curve.at(s)
-        offset, square = r.minus(c), d.dot(d)
-        step = offset.dot(d) / larger(square - offset.dot(dd), 0.2 * square)
-        builder.define(hidden(label, f"step {k}"), (s + step).node)
-        s = name(hidden(label, f"step {k}"))
-    return s
+    rise, by = pitch / (2.0 * math.pi), by_expressions(builder, label)
+    at = winding(radius, rise, by)
+    return Curve(at, nearest(at, angle(rise, r, by), r, HELIX_STEPS, by), begin, end, None)
 
 
 def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
@@ -134,8 +119,8 @@ def add_guide(builder: Builder, label: str, force: GuideForce) -> None:
         builder.define(hidden(label, f"pin {axis}"), value.node)
     r = Vector(*(name(hidden(label, f"pin {axis}")) for axis in "xyz"))
     curve = (spline if force.helix is None else coil)(builder, label, force, r)
-    s = nearest(builder, label, curve, r)
-    travel = s if curve.period is None else s - curve.period * function(Op.FLOOR, s / curve.period)
+    s = curve.nearest
+    travel = s if curve.period is None else s - curve.period * floor(s / curve.period)
     builder.define(hidden(label, "travel"), travel.node)
     builder.offer(f"{label}.travel", hidden(label, "travel"))
     c, d, _ = curve.at(s)
@@ -164,21 +149,43 @@ def check_guide(checker: Checker, path: Path, force: GuideForce) -> None:
     warn_of_friction_speed(checker, path, force)
     if (force.points is None) == (force.helix is None):
         checker.complain((*path, "points"), "both or neither of points and helix", "one of them")
+    clearance = checker.number(force.clearance)
     if force.points is not None:
-        least = 3 if force.closed else 2
-        if not least <= len(force.points) <= MOST_POINTS:
-            checker.complain((*path, "points"), f"{len(force.points)} points", f"from {least} to {MOST_POINTS}")
-        ways = np.diff(np.array((*force.points, *force.points[:1]) if force.closed else force.points), axis=0)
-        if len(force.points) > 1 and float(np.linalg.norm(ways, axis=1).min()) == 0.0:
-            checker.complain((*path, "points"), "the same point twice in a row", "points apart from each other")
+        check_points(checker, (*path, "points"), force.points, force.closed, clearance)
     if force.helix is not None:
-        begin, end, pitch = (checker.number(getattr(force.helix, each)) for each in ("begin", "end", "pitch"))
-        if begin is not None and end is not None and end <= begin:
-            checker.complain((*path, "helix", "end"), f"{end:g}", f"more than begin, {begin:g}")
-        if pitch == 0.0:
-            checker.complain((*path, "helix", "pitch"), "0", "a rise; points and closed make a circle")
+        check_helix(checker, path, force.helix, clearance)
         if force.closed:
             checker.complain((*path, "closed"), "a closed helix", "no closed: a helix has two ends")
+
+
+def check_points(checker: Checker, path: Path, points: Points, closed: bool, clearance: float | None) -> None:
+    least = 3 if closed else 2
+    if not least <= len(points) <= MOST_POINTS:
+        checker.complain(path, f"{len(points)} points", f"from {least} to {MOST_POINTS}")
+        return
+    ways = np.diff(np.array((*points, *points[:1]) if closed else points), axis=0)
+    if float(np.linalg.norm(ways, axis=1).min()) == 0.0:
+        checker.complain(path, "the same point twice in a row", "points apart from each other")
+    elif clearance is not None and (fault := spline_fault(points, closed, clearance)):
+        count = len(ways)
+        here, there = (f"points {way + 1} and {(way + 1) % len(points) + 1}" for way in (fault.way, fault.ended))
+        if 1 < abs(fault.way - fault.ended) < (count - 1 if closed else count):
+            found, expected = f"a curve that comes too near to itself, between {here} and between {there}", "more room, or points closer together"
+        else:
+            found = f"a bend of radius {fault.radius:.2g} m between {here}, {fault.length:.2g} m apart, with clearance {clearance:g} m"
+            expected = "points closer together there, a rounder curve or less clearance"
+        checker.complain(path, found, expected, "the search for the place nearest to the pin would end elsewhere")
+
+
+def check_helix(checker: Checker, path: Path, helix: Helix, clearance: float | None) -> None:
+    radius, pitch, begin, end = (checker.number(getattr(helix, each)) for each in ("radius", "pitch", "begin", "end"))
+    if begin is not None and end is not None and end <= begin:
+        checker.complain((*path, "helix", "end"), f"{end:g}", f"more than begin, {begin:g}")
+    if pitch == 0.0:
+        checker.complain((*path, "helix", "pitch"), "0", "a rise; points and closed make a circle")
+    elif radius is not None and radius > 0.0 and pitch is not None and clearance is not None and helix_fault(radius, pitch, clearance):
+        hint = "the search for the place nearest to the pin would end elsewhere"
+        checker.complain((*path, "clearance"), f"{clearance:g}", f"well below the radius of the helix, {radius:g}", hint)
 
 
 def parts(force: GuideForce, numbers: Any, size: float) -> dict[str, list[Any]]:
