@@ -20,6 +20,7 @@ from kinetree.models.chain.system import ChainSystem
 from kinetree.models.compilation.additions import held_inputs
 from kinetree.models.description.errors import suggestion
 from kinetree.models.result.result import Result
+from kinetree.models.run.trials import Trials
 from kinetree.models.system.mechanism import Mechanism, load
 from kinetree.models.system.system import System
 
@@ -28,6 +29,7 @@ TOLERANCE = 1e-10  # of the runs
 ROUNDS = 3  # fits with better and better weights
 LEAST_INFLUENCE = 1e-7  # change of all columns, in units of their spread, by 100 % of a parameter
 LEAST_RANK = 1e-7  # smallest singular value of the scaled Jacobian beside the largest
+AROUND = 0.5  # of the scaled parameters about their start: within it nothing is compiled again where numbers alone change
 BAD = 1e3  # weighted residual of a trial whose run fails
 FINER = 8  # rows of a run per measured row where the times are uneven; cubic interpolation between them
 FINEST = 1e-7  # least noise of a column, part of its spread
@@ -154,9 +156,9 @@ def checked_bounds(mechanism: Mechanism, names: Mapping[str, float], given: Mapp
     return found
 
 
-def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
+def built(mechanism: Mechanism) -> System | ChainSystem:
     """What moves: a compiled system, or a linear chain."""
-    return mechanism.compile(**values) if mechanism.description.chain is None else mechanism.chain(**values)
+    return mechanism.compile() if mechanism.description.chain is None else mechanism.chain()
 
 
 class Fitting:
@@ -166,7 +168,7 @@ class Fitting:
         self, mechanism: Mechanism, start: dict[str, float], data: list[Data], settings: list[dict[str, float]], bounds: dict, inputs: Mapping,
         run: dict, progress: Any,
     ):  # fmt: skip
-        self.mechanism, self.start, self.data, self.settings = mechanism, start, data, settings
+        self.mechanism, self.start, self.data = mechanism, start, data
         self.inputs, self.run, self.progress = inputs, run, progress
         self.unit = np.array([abs(value) or self.size(bounds[name]) for name, value in start.items()])
         self.x0 = np.array(list(start.values())) / self.unit
@@ -174,6 +176,8 @@ class Fitting:
         spreads = [each.spreads for each in data]
         self.spreads = {name: max(each.get(name, 0.0) for each in spreads) for each in spreads for name in each}
         self.sigma = dict(self.spreads)
+        ends = [self.values(np.clip(self.x0 + side * AROUND, self.low, self.high)) for side in (-1.0, 1.0)]
+        self.trials = [Trials(mechanism, each, ends) for each in settings]
         self.runs = 0
         self.units: dict[str, str] = {}  # of the columns
 
@@ -188,9 +192,9 @@ class Fitting:
 
     def simulated(self, x: np.ndarray) -> list[dict[str, np.ndarray]]:
         """Columns of the mechanism at the measured times, record by record."""
-        return [self.run_of(x, data, settings) for data, settings in zip(self.data, self.settings, strict=True)]
+        return [self.run_of(x, data, trials) for data, trials in zip(self.data, self.trials, strict=True)]
 
-    def run_of(self, x: np.ndarray, data: Data, settings: dict[str, float]) -> dict[str, np.ndarray]:
+    def run_of(self, x: np.ndarray, data: Data, trials: Trials) -> dict[str, np.ndarray]:
         """One record."""
         self.runs += 1
         if self.progress:
@@ -203,8 +207,10 @@ class Fitting:
         given = {name: held(t, values) for name, values in data.drives.items()}
         span: dict[str, Any] = {"stop_time": float(t[-1]), "start_time": float(t[0]), "output_step": step}
         options: dict[str, Any] = {"tolerance": TOLERANCE, "inputs": {**self.inputs, **given}, **self.run}
-        system = built(self.mechanism, **settings, **self.values(x))
-        result = system.simulate(**span) if isinstance(system, ChainSystem) else system.simulate(**span, **options)
+        if self.mechanism.description.chain is not None:
+            result = self.mechanism.chain(**trials.settings, **self.values(x)).simulate(**span)
+        else:
+            result = trials.at(self.values(x)).simulate(**span, **options)
         self.units = {name: result.unit(name) for name in data.columns}
         if even and result.time.size == t.size:
             return {name: result[name] for name in data.columns}

@@ -83,7 +83,7 @@ def show(title: str, task: "Task", found: "Found") -> None:
 
 def variables(task: "Task", found: "Found") -> list[tuple[Any, ...]]:
     """Name, bounds, start, what was found and which bound it touches; the places of an order in one row."""
-    from kinetree.scripts.studies.optimise_search import orders_of
+    from kinetree.scripts.studies.optimise_file import orders_of
 
     rows: list[tuple[Any, ...]] = []
     for name, places in orders_of(task).items():

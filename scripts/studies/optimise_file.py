@@ -84,6 +84,11 @@ class Task:
         return [*self.measures, *self.constraints, *self.watched]
 
 
+def orders_of(task: Task) -> dict[str, list[str]]:
+    """Settings that are orders, and the variables that are their places."""
+    return {name: [place for place in task.variables if place.startswith(f"{name}[")] for name in task.orders}
+
+
 def read_task(path: Path) -> Task:
     """Read and check a file; errors name the key."""
     content = read_toml(path)

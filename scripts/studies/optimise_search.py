@@ -12,16 +12,18 @@ import json
 import math
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.scripts.studies.measures import AtRest, columns_of, measured, parsed
-from kinetree.scripts.studies.optimise_file import Task
+from kinetree.scripts.studies.optimise_file import Task, orders_of
 from kinetree.scripts.terminal.failure import BadInput
 
 if TYPE_CHECKING:
+    from kinetree.models.run.trials import Trials
     from kinetree.models.system.mechanism import Mechanism
     from kinetree.models.system.system import System
 
@@ -55,7 +57,7 @@ class Search:
             if name not in columns:
                 raise BadInput(f"no column '{name}'; {suggestion(name, columns)}")
         self.systems = [mechanism.compile(**each) for each in task.scenarios]
-        self.ordered = {tuple(tuple(each) for each in begin.values()): (mechanism, self.systems)}
+        self.ordered = {tuple(tuple(each) for each in begin.values()): (self.trials(mechanism), self.systems)}
         self.backwards = task.gradient == "adjoint" or (task.gradient == "auto" and len(task.variables) > worth(self.systems[0]))
         self.low = np.array([each.low for each in task.variables.values()])
         self.width = np.array([each.high for each in task.variables.values()]) - self.low
@@ -79,8 +81,16 @@ class Search:
             out[:, at] = np.argsort(np.argsort(points[:, at], axis=1, kind="stable"), axis=1) / (len(at) - 1.0)
         return out
 
-    def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[Mechanism, list[System]]:
-        """Mechanism and compiled scenarios with these orders."""
+    def trials(self, mechanism: Mechanism) -> list[Trials]:
+        """By scenario, what rests between the bounds of the variables."""
+        from kinetree.models.run.trials import Trials
+
+        free = {name: each for name, each in self.task.variables.items() if name not in self.of_place}
+        ends = [{name: getattr(each, side) for name, each in free.items()} for side in ("low", "high")]
+        return [Trials(mechanism, each, ends) for each in self.task.scenarios]
+
+    def of_order(self, key: tuple[tuple[int, ...], ...]) -> tuple[list[Trials], list[System]]:
+        """Scenarios with these orders: what rests, and what runs."""
         if key not in self.ordered:
             from kinetree.models import load
 
@@ -88,7 +98,7 @@ class Search:
             mechanism = load(self.task.source, **{**self.task.settings, **orders})
             if len(self.ordered) >= REMEMBERED:
                 del self.ordered[next(iter(self.ordered))]
-            self.ordered[key] = mechanism, [mechanism.compile(**each) for each in self.task.scenarios]
+            self.ordered[key] = self.trials(mechanism), [mechanism.compile(**each) for each in self.task.scenarios]
         return self.ordered[key]
 
     def values(self, s: np.ndarray) -> dict[str, float]:
@@ -120,9 +130,8 @@ class Search:
             where.setdefault(key, []).append(k)
         found = np.empty((len(self.task.scenarios), len(points), len(self.task.texts)))
         for key, rows in where.items():
-            mechanism, systems = self.of_order(key)
-            for which, system in enumerate(systems):
-                found[which, rows] = self.scenario(mechanism, system, which, np.array(points)[rows])
+            for which, each in enumerate(zip(*self.of_order(key), strict=True)):
+                found[which, rows] = self.scenario(*each, which, np.array(points)[rows])
         return found
 
     def histories(self, p: np.ndarray) -> list[dict[str, np.ndarray]]:
@@ -159,7 +168,7 @@ class Search:
                 ways[k] = slopes[near, k]
         return out, ways
 
-    def scenario(self, mechanism: Mechanism, system: System, which: int, points: np.ndarray) -> np.ndarray:
+    def scenario(self, trials: Trials, system: System, which: int, points: np.ndarray) -> np.ndarray:
         """Measures of one scenario."""
         rows = self.low + points * self.width
         columns = columns_of(self.task.texts)
@@ -171,11 +180,8 @@ class Search:
         time_of = runs.time if runs else np.zeros(0)
         for k in range(len(points)):
             held = {name: runs[name][min(k, len(runs) - 1)] for name in columns} if runs else {}
-            parameters = {**self.task.scenarios[which], **{name: float(column[k]) for name, column in given.items()}}
-
-            def at_rest(parameters: dict = parameters) -> AtRest:
-                return AtRest(mechanism.compile(**parameters), inputs)
-
+            numbers = {name: float(column[k]) for name, column in given.items()}
+            at_rest = cache(lambda numbers=numbers: AtRest(trials.at(numbers), inputs))
             try:
                 values = [measured(text, time_of, held, at_rest) for text in self.task.texts]
             except ArithmeticError:
@@ -260,11 +266,6 @@ class Search:
             found += [row / max(abs(low), 1e-9)] if low > -math.inf else []
             found += [-row / max(abs(high), 1e-9)] if high < math.inf else []
         return np.array(found).reshape(-1, s.size)
-
-
-def orders_of(task: Task) -> dict[str, list[str]]:
-    """Settings that are orders, and the variables that are their places."""
-    return {name: [place for place in task.variables if place.startswith(f"{name}[")] for name in task.orders}
 
 
 def worth(system: System) -> int:

@@ -10,6 +10,8 @@ from kinetree.models import load
 from kinetree.models.analysis.decay import DecayError, free_decay
 from kinetree.models.analysis.identification import IdentificationError, identify
 from kinetree.models.analysis.mode_matching import match_modes
+from kinetree.models.run.trials import Trials
+from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts.cli import main
 
 TRUE = {"k": 260.0, "c": 1.7, "x0": 0.12}
@@ -89,6 +91,19 @@ def test_bounds_hold_and_outliers_count_less():
     data["x"][7] += 1.0
     plain, robust = (identify(OSCILLATOR, data, list(TRUE), time=t, loss=loss) for loss in ("linear", "soft_l1"))
     assert abs(robust["k"] - 260.0) < 0.2 * abs(plain["k"] - 260.0)
+
+
+def test_trials_are_those_of_compiled_systems_to_the_last_bit(monkeypatch: pytest.MonkeyPatch):
+    """Two records with masses of their own: trials within half of the starts compile nothing but the ends."""
+    t, asked, plain = np.linspace(0, 0.5, 11), list[dict[str, float]](), Mechanism.compile
+    data = [{"time": t, "x": exact(t, 230.0, 1.2, 0.12, m)} for m in (2.0, 2.5)]
+    monkeypatch.setattr(Mechanism, "compile", lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers))
+    found = identify(OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}])
+    ends = [{"m": m, "c": 1.2, "k": 200.0 * s, "x0": 0.1 * s} for m in (2.0, 2.5) for s in (0.5, 1.5)]
+    assert [each for each in asked if each] == [pytest.approx(end) for end in ends] and found.runs > 20
+    monkeypatch.setattr(Trials, "at", lambda trials, numbers: trials.mechanism.compile(**trials.settings, **numbers))
+    again = identify(OSCILLATOR, data, ["k", "x0"], settings=[{"m": 2.0, "c": 1.2}, {"m": 2.5, "c": 1.2}])
+    assert again.values == found.values and again.covariance.tolist() == found.covariance.tolist() and len(asked) > found.runs
 
 
 def test_linear_chain():

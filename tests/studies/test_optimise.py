@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from kinetree.models import load
+from kinetree.models.system.mechanism import Mechanism
 from kinetree.scripts import cli
+from kinetree.scripts.studies import measures, optimise_search
 from kinetree.scripts.studies.optimise import optimise
 from kinetree.scripts.studies.optimise_file import MOST_PLACES, places, read_task
 from kinetree.scripts.studies.optimise_search import Search
@@ -173,6 +175,47 @@ output_step = 1.0
     source["states"] = {"cost": {"rate": "d - cost"}}
     found = optimise(read_task(task(tmp_path, source, text)))
     assert found.values["d"] == pytest.approx(2 * 0.3 * 2.0, abs=1e-3)
+
+
+def test_points_rest_as_compiled_systems_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """To the last bit, of two scenarios; only the bounds are compiled, each point rests once for all measures, numbers of a scenario yield."""
+    text = """
+[optimize]
+[optimize.variables]
+d = { from = 0.1, to = 1.0 }
+k = { from = 1.0, to = 9.0 }
+[optimize.measures]
+"growth" = 1.0
+"rest(x)" = 2.0
+[optimize.constraints]
+"damping" = { min = 0.3 }
+[run]
+inputs = { f = 3.0 }
+[[scenarios]]
+[[scenarios]]
+set = { m = 0.5, k = 100.0 }
+"""
+    source = mass("f - k*x - d*der(x)", "d", 0.0, d=1.0, k=1.0, m=1.0)
+    source |= {"inputs": {"f": 0.0}, "bodies": {"m": {"mass": "m", "inertia": [1, 1, 1, 0, 0, 0]}}}
+    del source["states"]
+    file = task(tmp_path, source, text)
+    search, asked, rests, plain, rest = (
+        Search(read_task(file), lambda done, best: None),
+        list[dict[str, float]](),
+        [],
+        Mechanism.compile,
+        measures.AtRest,
+    )
+    monkeypatch.setattr(Mechanism, "compile", lambda mechanism, **numbers: asked.append(numbers) or plain(mechanism, **numbers))
+    monkeypatch.setattr(optimise_search, "AtRest", lambda *given: rests.append(given) or rest(*given))
+    points = np.array([[0.25, 0.5], [0.5, 0.125], [0.75, 0.875]])
+    found = search.run(list(points))
+    assert asked == [{**more, "d": d, "k": k} for more in ({}, {"m": 0.5}) for d, k in ((0.1, 1.0), (1.0, 9.0))] and len(rests) == 6
+    for which, m in enumerate((1.0, 0.5)):
+        for row, (d, k) in enumerate(search.low + points * search.width):
+            there = rest(plain(search.mechanism, d=d, k=k, m=m), {"f": 3.0})
+            assert found[which, row].tolist() == [measures.measured(name, np.zeros(0), {}, lambda there=there: there) for name in search.task.texts]
+            assert found[which, row] == pytest.approx([-d / 2 / m, 3 / k, d / 2 / math.sqrt(k * m)])
 
 
 def test_gradients_are_those_of_the_formula(tmp_path: Path):

@@ -294,7 +294,7 @@ def test_histories_are_kept_scenario_by_scenario():
 
 
 def test_a_state_of_rest_that_is_not_found_is_bad_and_its_run_is_kept(monkeypatch: pytest.MonkeyPatch):
-    """With the parameters of the scenario and those of the point, and the inputs of the runs."""
+    """With the parameters of the point, and the inputs of the runs."""
     made, asked = (
         search(task(measures={"end(x)": 1.0}, constraints={"growth": (-math.inf, 0.0)}, scenarios=[{"load": 7.0}], run={"inputs": {"f": 2.0}})),
         [],
@@ -310,21 +310,22 @@ def test_a_state_of_rest_that_is_not_found_is_bad_and_its_run_is_kept(monkeypatc
     made.kept = {}
     system: Any = SimpleNamespace(simulate_many=lambda given, **options: Runs(x=np.array([[1.0, 2.0], [3.0, 4.0]])))
     points = np.array([[0.0, 0.5], [0.5, 0.5]])
-    found = made.scenario(SimpleNamespace(compile=lambda **given: given), system, 0, points)  # type: ignore[arg-type]
+    found = made.scenario(SimpleNamespace(at=lambda given: given), system, 0, points)  # type: ignore[arg-type]
     assert found.tolist() == [[2.0, -1.0], [BAD, BAD]] and [kept["x"].tolist() for kept in made.histories(points[1])] == [[3.0, 4.0]]
-    assert asked == [({"load": 7.0, "a": a, "b": 0.0}, {"f": 2.0}) for a in (1.0, 3.0)]
+    assert asked == [({"a": a, "b": 0.0}, {"f": 2.0}) for a in (1.0, 3.0)]
     made.task = task(measures={"growth": 1.0}, constraints={}, scenarios=[{}])
-    assert made.scenario(SimpleNamespace(compile=lambda **given: given), None, 0, points[:1]).tolist() == [[-1.0]], "nothing runs"  # type: ignore[arg-type]
+    assert made.scenario(SimpleNamespace(at=lambda given: given), None, 0, points[:1]).tolist() == [[-1.0]], "nothing runs"  # type: ignore[arg-type]
 
 
 def test_orders_are_compiled_once_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch):
     """The first one of sixty-four goes when another comes."""
     made, loaded = search(task(orders=("p",), settings={"pace": 2.0}, scenarios=[{"k": 1.0}])), []
-    mechanism = SimpleNamespace(compile=lambda **given: given)
+    mechanism = SimpleNamespace(compile=lambda **given: given, description=SimpleNamespace(chain="a train"))
     monkeypatch.setattr("kinetree.models.load", lambda source, **settings: loaded.append(settings) or mechanism)
     made.ordered = {}
     for k in (*range(64), 0, 64, 1, 0):
-        assert made.of_order(((k, 1),))[1] == [{"k": 1.0}]
+        rests, runs = made.of_order(((k, 1),))
+        assert runs == [{"k": 1.0}] and [(each.mechanism, each.settings) for each in rests] == [(mechanism, {"k": 1.0})]
     assert [each["p"][0] for each in loaded] == [*range(64), 64, 0] and len(made.ordered) == 64 and loaded[0] == {"pace": 2.0, "p": [0, 1]}
 
 
@@ -340,9 +341,8 @@ def made_of(monkeypatch: pytest.MonkeyPatch, gradient: str, variables: int) -> S
     """Of a mechanism that is nothing but its names."""
     compiled = SimpleNamespace(outputs=[SimpleNamespace(name="x")], coordinates=("q",), speeds=(), states=(), loops=[], guards=[], contacts=[])
     names = [f"v{k}" for k in range(variables)]
-    mechanism = SimpleNamespace(
-        description=SimpleNamespace(parameters=dict.fromkeys(names)), compile=lambda **given: SimpleNamespace(compiled=compiled, stages=[0])
-    )
+    description = SimpleNamespace(parameters=dict.fromkeys(names), chain="a train")
+    mechanism = SimpleNamespace(description=description, compile=lambda **given: SimpleNamespace(compiled=compiled, stages=[0]))
     monkeypatch.setattr("kinetree.models.load", lambda source, **settings: mechanism)
     wanted = task(variables={name: Variable(0.0, 2.0, 1.0) for name in names}, measures={"end(x)": 1.0}, constraints={}, gradient=gradient)
     return Search(wanted, lambda done, best: None)

@@ -1,0 +1,56 @@
+"""Systems of a mechanism at many values of some of its parameters: compiled where values are new, their registers written where that says the same.
+
+It does wherever the smallest and the largest value of every parameter that were compiled, in all structures, are in every number those that writing
+registers makes of the first. Values beyond them are compiled, which checks them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from kinetree.models.description.errors import ModelError
+from kinetree.models.run.cases import alike
+from kinetree.models.run.retuned import retuned_run
+from kinetree.models.run.status import EvaluationError
+from kinetree.models.run.unit import later
+from kinetree.models.system.mechanism import Mechanism
+from kinetree.models.system.system import System
+
+
+class Trials:
+    """Of a mechanism with settings that hold in all of them; `ends` are values to begin with, so that those between them need no compiling."""
+
+    def __init__(self, mechanism: Mechanism, settings: Mapping[str, float] | None = None, ends: Iterable[Mapping[str, float]] = ()):
+        self.mechanism, self.settings, self.ends = mechanism, dict(settings or {}), list(ends)
+        self.base: System | None = None
+        self.low, self.high = dict[str, float](), dict[str, float]()
+        d = mechanism.description
+        self.told = d.chain is None and not (d.run.prepare and d.written.controllers)  # whether writing registers has said all so far
+
+    def at(self, numbers: Mapping[str, float]) -> System:
+        """The system at some numbers of the parameters, the same ones every time."""
+        ends, self.ends = self.ends if self.told else [], []
+        for each in ends:
+            with suppress(ModelError, EvaluationError):
+                self.at(each)
+        if self.told and self.base is not None and all(self.low[name] <= value <= self.high[name] for name, value in numbers.items()):
+            return self.written(self.base, numbers)
+        made = self.mechanism.compile(**{**self.settings, **numbers})
+        if self.base is None:
+            self.base, self.low, self.high = made, dict(numbers), dict(numbers)
+        elif self.told:
+            self.told = same(made, self.written(self.base, numbers))
+            self.low = {name: min(value, numbers[name]) for name, value in self.low.items()}
+            self.high = {name: max(value, numbers[name]) for name, value in self.high.items()}
+        return made
+
+    @staticmethod
+    def written(base: System, numbers: Mapping[str, float]) -> System:
+        return retuned_run(base, numbers, base.preparations if base.description.run.prepare else None)
+
+
+def same(one: System, other: System) -> bool:
+    """Whether two systems are the same in all structures."""
+    pairs = [(one.compiled, other.compiled), *zip(later(one), later(other), strict=True)]
+    return all(alike(*pair, {}) for pair in pairs)
