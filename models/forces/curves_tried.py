@@ -27,7 +27,7 @@ NUMBERS = Arithmetic(np.maximum, np.minimum, np.where, np.sin, np.cos, np.arctan
 
 
 class Fault(NamedTuple):
-    """Numbers of the ways beside which a pin is and in which the search ends; of the first the distance of its points and the least radius."""
+    """Numbers of the ways with the place nearest to a pin and where the search ends; of the first the distance of its points and the least radius."""
 
     way: int
     ended: int
@@ -86,15 +86,20 @@ def fault(trial: Trial, clearance: float) -> Fault | None:
     found = nearest(trial.at, trial.begun(r), r, trial.steps, NUMBERS)
     ended = np.clip(found, s[0], s[-1]) if trial.ends else found
     still = np.abs(improved(trial.at, found, r, trial.steps[-1], NUMBERS) - found) * np.tile(speed[::FINER], SIDES + 1)
-    missed = np.maximum(away(trial.at, ended, pins) - least_distance(trial, fine, c, pins), still) / (SHARE * length[on])
+    right, least = nearest_of(trial, fine, c, pins)
+    missed = np.maximum(away(trial.at, ended, pins) - least, still) / (SHARE * length[on])
     worst = int(missed.argmax())
     if missed[worst] <= 1.0:
         return None
     bending = np.linalg.norm(np.cross(d, dd, axis=0), axis=0) / speed**3
-    reached = s[0] + (ended[worst] - s[0]) % (s[-1] - s[0])
-    there = min(max(int(np.searchsorted(s, reached, side="right")) - 1, 0), len(ways) - 1)
-    here = int(on[worst])
+    here, there = (way_at(s, float(place[worst])) for place in (right, ended))
     return Fault(here, there, float(length[here]), 1.0 / float(bending[way == here].max()))
+
+
+def way_at(s: np.ndarray, place: float) -> int:
+    """The way in which a place is, which a closed curve may have gone around to."""
+    within = place if s[0] <= place <= s[-1] else s[0] + (place - s[0]) % (s[-1] - s[0])
+    return min(int(np.searchsorted(s, within, side="right")), s.size - 1) - 1
 
 
 def around(middle: np.ndarray, along: np.ndarray, beside: np.ndarray) -> np.ndarray:
@@ -110,12 +115,11 @@ def away(at: At, s: Any, pins: np.ndarray) -> Any:
     return np.linalg.norm(pins - np.array(at(s)[0]), axis=0)
 
 
-def least_distance(trial: Trial, fine: np.ndarray, c: np.ndarray, pins: np.ndarray) -> Any:
-    """Distance of each pin from the curve."""
+def nearest_of(trial: Trial, fine: np.ndarray, c: np.ndarray, pins: np.ndarray) -> tuple[Any, Any]:
+    """The place nearest to each pin, and its distance."""
     k = ((c * c).sum(axis=0) - 2.0 * (pins.T @ c)).argmin(axis=1)
     s, r, step = fine[k], Vector(*pins), float(np.diff(fine).max())
-    least = away(trial.at, s, pins)
     low, high = (s - step, s + step) if not trial.ends else (np.maximum(s - step, trial.s[0]), np.minimum(s + step, trial.s[-1]))
     for _ in range(IMPROVEMENTS):
         s = np.clip(improved(trial.at, s, r, trial.steps[-1], NUMBERS), low, high)
-    return np.minimum(least, away(trial.at, s, pins))
+    return s, np.minimum(away(trial.at, fine[k], pins), away(trial.at, s, pins))

@@ -145,6 +145,15 @@ def test_a_curve_too_near_to_itself_is_refused():
     assert spline_fault(tupled([*sides, *tip, *[[x, 0.2, z] for x, _, z in reversed(sides)]]), False, 0.01) is None
 
 
+@pytest.mark.parametrize(("points", "clearance"), [(3, 0.2), (4, 0.1), (8, 0.05)])
+def test_an_open_curve_that_ends_where_it_begins_is_refused(points: int, clearance: float):
+    """Pins beside the meeting ends would be held by neither: the search goes beyond the wrong one. A closed curve has no ends."""
+    around = ring(points)
+    with pytest.raises(ModelError, match=f"too near to itself, between points ({points} and {points + 1} and between points 1 and 2|1 and 2 and .*)"):
+        load(described([*around, around[0]], clearance=clearance))
+    assert spline_fault(tupled(around), True, clearance) is None
+
+
 def test_ways_are_told_across_the_seam():
     """A search that ends one way further, past the last point, tells of a bend; after the last point comes the first one."""
     points = [[0, 0, 0], [1, 0.9, 0], [2, 0, 0], [2, -1.5, 0], [1, -1, 0], [0, -1.5, 0]]
