@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import python_lines
 from packed_slaves import Finder
-from python_lines import File, Run, files, lacking, moved, share, spans, table
+from python_lines import PLAIN_ROOMS, ROOT, File, Run, files, lacking, moved, share, spans, table
 from shell_lines import Source, details, shares
 
 from kinetree.fmu.slave.pack import HERE, script_text
@@ -38,6 +38,13 @@ def test_lines_are_found_again_where_they_moved(tmp_path: Path):
     now.write_text("new = 0\na = 1\nb = 7\nc = 3\nd = 4\n")
     assert moved(before, now) == {1: 2, 3: 4, 4: 5}
     assert moved(before, before) == {1: 1, 2: 2, 3: 3, 4: 4} and moved(tmp_path / "none.py", now) == {}
+
+
+def test_every_room_of_kernels_runs_as_plain_python():
+    """Tests mirror the rooms: those of a room of kernels, and what else is named, are there."""
+    kernels = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
+    rooms = kernels & {path.name for path in (ROOT / "tests").iterdir()}
+    assert len(rooms) > 9 and rooms <= set(PLAIN_ROOMS) and all((ROOT / "tests" / room).exists() for room in PLAIN_ROOMS)
 
 
 def test_a_bound_that_is_not_kept_names_the_files_that_lack_most():
