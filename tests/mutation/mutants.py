@@ -74,7 +74,7 @@ SHELL_TESTS = [
     "tests/fmu/test_fmu_engine.py", "tests/fmu/test_fmu_starts.py", "tests/fmu/test_capabilities.py", "tests/chain/test_chain_fmu.py",
     "tests/contacts/test_contact_hosts.py", "tests/loops/test_loops_hosts.py", "tests/run/test_host_corners.py", "tests/fuzz/calls",
 ]  # fmt: skip
-SHELL_TESTS_LAST = 500.0  # seconds that they may take
+SHELL_TESTS_LAST = 500.0  # seconds of the processor that they may take
 JUDGED = Path(__file__).with_name("judged.toml")  # changes that make the same program, by hand, each with its reason
 
 
@@ -156,7 +156,7 @@ def judged() -> set[tuple[str, str, str, str]]:
 
 
 def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> list[tuple[list[str], float]]:
-    """What runs against a change, and the seconds that may take: at first what fits into the box, then the rest."""
+    """What runs against a change, and the seconds of the processor that may take: at first what fits into the box, then the rest."""
     if name.endswith(".c"):
         return [(SHELL_TESTS, SHELL_TESTS_LAST)]
     chosen = maps["plain" if name.startswith("solvers/") else "compiled"]
@@ -164,7 +164,7 @@ def tests_of(name: str, place: Place, maps: dict[str, Chosen]) -> list[tuple[lis
         raise SystemExit(f"Which tests execute {name} is not known yet: python3 scripts/dev.py coverage")
     tests = chosen.tests(name, place.lines)
     rows = [tests, chosen.tests(name, place.lines, but=tests)]
-    return [(each, 60.0 + 6.0 * chosen.seconds(each)) for each in rows if each]  # a loaded machine is slower than its processor
+    return [(each, 60.0 + 6.0 * chosen.seconds(each)) for each in rows if each]  # with the start, and what a small change may cost
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,10 +4,12 @@ import ast
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import c_places
 import pytest
+import trials
 from chosen import boxed, room_of_tests
 from mutants import GROUPS, SHELL_TESTS, drawn, files_of, group_of, interval, judged, same_code, shares, sources
 from places import places
@@ -173,6 +175,17 @@ def test_the_failing_test_is_named(tmp_path: Path):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "reached_plugin", str(file)]
     subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | {FAILED: str(told), "PYTHONPATH": os.pathsep.join(sys.path)})
     assert told.read_text() == "test_it.py::test_a[x - y]\n"
+
+
+def test_only_what_computes_for_too_long_is_endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Seconds are those of the processor: another load of the machine, here a wait, takes none of them; but nothing waits for ever."""
+    monkeypatch.setattr(trials, "WAITING", 100.0)
+    calls = [("os._exit(3)", 60.0), ("time.sleep(1.2)", 0.5), ("[0 for _ in iter(lambda: time.process_time() > 3.0, True)]", 0.5)]
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda call: trials.ended([sys.executable, "-S", "-c", f"import os, time; {call[0]}"], tmp_path, {}, call[1]), calls)
+    assert list(found) == [3, 0, None]
+    monkeypatch.setattr(trials, "WAITING", 0.1)
+    assert trials.ended([sys.executable, "-S", "-c", "import time; time.sleep(60)"], tmp_path, {}, 1.0) is None
 
 
 def test_tests_that_have_gone_kill_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

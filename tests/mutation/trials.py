@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -18,9 +20,30 @@ from private_cache import private_cache
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("-O1",)
 LONGEST = 40.0  # seconds of the processor for a test: what takes longer does not end
+WAITING = 10.0  # how much longer tests may take than they may compute, on a machine that does other things too
 ENDED = "pytest ended with "
 NOT_FOUND = f"{ENDED}4"  # its word for a test that is not there
 LAYERS = {"solvers": "solvers", "models": "models", "fmu_src": "fmu", "scripts": "scripts"}
+
+
+def ended(command: Sequence[str], folder: Path, environment: Mapping[str, str], limit: float) -> int | None:
+    """How a process ended; None where it took more seconds of the processor than the limit, or waited, and its children have ended with it."""
+    import resource  # of POSIX alone
+
+    seconds = math.ceil(limit)
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)),
+    )  # fmt: skip
+    try:
+        code = process.wait(WAITING * limit)
+        return None if code == -signal.SIGXCPU else code
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 class Copy:
@@ -40,7 +63,7 @@ class Copy:
             (packages / name).symlink_to(self.folder / source, target_is_directory=True)
 
     def tried(self, name: str, changed: bytes, rounds: Sequence[tuple[Sequence[str], float]]) -> tuple[str, str]:
-        """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so. Rounds are tests and the seconds they may take."""
+        """'killed', 'survived', 'endless', 'unreached' or 'invalid', and the test that said so. Rounds: tests, and seconds of the processor."""
         if not rounds:
             return "unreached", ""
         if name.endswith(".c") and (verdict := self.compiled(name, changed)):
@@ -99,18 +122,12 @@ class Copy:
         told.unlink(missing_ok=True)
         command, environment = self.command(plain, f"@{wanted}", *(["--collect-only"] if collect else []))
         environment |= {reached_plugin.FAILED: str(told), reached_plugin.LIMIT: str(LONGEST)}
-        process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        )
-        try:
-            process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        code = ended(command, self.folder, environment, limit)
+        if code is None:
             return ""
-        if process.returncode in (0, 5):
+        if code in (0, 5):
             return None
-        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"{ENDED}{process.returncode}"
+        return told.read_text(encoding="utf-8").split("\n")[0] if told.exists() else f"{ENDED}{code}"
 
     def passes(self, test: str, plain: bool) -> bool:
         """Whether a test, or a file of them that cannot be read, passes in this copy without any change; a process that died does."""
