@@ -47,9 +47,10 @@ class Search:
         except ValueError as error:
             raise BadInput(f"optimize.variables: {error}") if begin else error from None
         self.of_place = {place: name for name, places in orders_of(task).items() for place in places}
-        for name in (*(each for each in task.variables if each not in self.of_place), *(name for each in task.scenarios for name in each)):
+        given = [("optimize.variables", name) for name in task.variables if name not in self.of_place]
+        for key, name in [*given, *(("scenarios", name) for each in task.scenarios for name in each)]:
             if name not in mechanism.description.parameters:
-                raise BadInput(f"no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}")
+                raise BadInput(f"{key}: no parameter '{name}'; {suggestion(name, tuple(mechanism.description.parameters))}")
         self.mechanism = mechanism
         c = mechanism.compile().compiled
         columns = (*(column.name for column in c.outputs), *c.coordinates, *c.speeds, *c.states)

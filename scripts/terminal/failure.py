@@ -24,7 +24,7 @@ def report(error: BaseException) -> None:
     elif type(error) in (KeyError, IndexError, AttributeError, TypeError, ZeroDivisionError, AssertionError, RecursionError):
         text = f"{type(error).__name__}: {text} (a defect of Kinetree; --debug shows where)"
     for line in text.splitlines():
-        print(f"kinetree: {line}", file=sys.stderr)
+        print(f"kinetree: {line.removesuffix('; ').removesuffix(';')}", file=sys.stderr)  # behind which a suggestion would stand
 
 
 def exit_code(error: BaseException) -> int:

@@ -122,7 +122,7 @@ def test_files_of_studies_are_read_or_refused_by_name(tmp_path: Path, monkeypatc
 
 
 def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFixture):
-    """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such."""
+    """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such; no end where a suggestion would stand."""
     for error, said in (
         (FileNotFoundError(2, "No such file or directory", "a.toml"), "no such file: a.toml"),
         (OSError(28, "No space left on device", "a.csv"), "a.csv cannot be written: No space left on device"),
@@ -131,6 +131,7 @@ def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFix
         (ArithmeticError(), "ArithmeticError"),
         (KeyError("x"), "KeyError: 'x' (a defect of Kinetree; --debug shows where)"),
         (BadInput("one\ntwo"), "one\nkinetree: two"),
+        (BadInput("no column 'x'; \nno column 'y'; "), "no column 'x'\nkinetree: no column 'y'"),
     ):
         failure.report(error)
         assert capsys.readouterr().err == f"kinetree: {said}\n"

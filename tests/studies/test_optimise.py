@@ -229,7 +229,9 @@ def test_gradients_are_those_of_the_formula(tmp_path: Path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("d = {", "dd = {"), "no parameter 'dd'"),
+        (("d = {", "dd = {"), "optimize.variables: no parameter 'dd'; did you mean 'd'"),
+        (("d = {", '"2k" = {'), "optimize.variables: no parameter '2k'; known: d"),
+        (("[run]", "[[scenarios]]\nset = { load = 1.0 }\n[run]"), "scenarios: no parameter 'load'; known: d"),
         (("end(cost)", "end(costs)"), "no column 'costs'; did you mean 'cost'"),
         (("end(cost)", "last(cost)"), "expected measure"),
         (('method = "slsqp"', 'method = "magic"'), "expected one of slsqp"),
