@@ -122,7 +122,7 @@ def test_files_of_studies_are_read_or_refused_by_name(tmp_path: Path, monkeypatc
 
 
 def test_errors_are_a_line_each_and_nobody_elses_words(capsys: pytest.CaptureFixture):
-    """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such; no end where a suggestion would stand."""
+    """Files by their name, a full disk as what cannot be written, what has no words by its type, defects as such; none ends in ;."""
     for error, said in (
         (FileNotFoundError(2, "No such file or directory", "a.toml"), "no such file: a.toml"),
         (OSError(28, "No space left on device", "a.csv"), "a.csv cannot be written: No space left on device"),
