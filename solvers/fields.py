@@ -167,7 +167,7 @@ WORK = (
     # contacts; what is told per contact, then per row
     Field("c_mode", "nc", "Contact state"),
     Field("c_take", "nc", "1: it takes part in the present problem"),
-    Field("c_near", "nc", "1: it touches at the present impact"),
+    Field("c_near", "nc", "how it takes part in the present impact: LET_GO to OVERRUN, or 0"),
     Field("c_begin", "nc", "first of its rows among those listed"),
     Field("c_hold", "nc", "1: its normal row is held"),
     Field("c_rub", "nc", "1: sticks, 2: slips, 3: slips as it is driven across its ways"),

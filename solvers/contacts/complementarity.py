@@ -11,10 +11,10 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
-from kinetree.solvers.contacts.equations import DRIVEN, SLIPS, STICKS, eliminate_rows, fill
+from kinetree.solvers.contacts.equations import eliminate_rows, fill
 from kinetree.solvers.contacts.responses import list_rows
 from kinetree.solvers.contacts.rows import SLIDE
-from kinetree.solvers.contacts.ways import NOTHING, motion_of, scales
+from kinetree.solvers.contacts.ways import DRIVEN, NOTHING, SLIPS, STICKS, motion_of, scales
 from kinetree.solvers.kernel import kernel
 
 REPEATS = 3  # of proximal steps; the error of regular systems falls by PROXIMAL in each

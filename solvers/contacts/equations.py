@@ -6,10 +6,9 @@ to slip alone (`ways`), unless a given motion drives the contact across them: th
 
 import math
 
-from kinetree.solvers.contacts.ways import NOTHING, drive_across, motion_of, response_along, turn_into_way, ways_now
+from kinetree.solvers.contacts.ways import DRIVEN, NOTHING, SLIPS, STICKS, drive_across, motion_of, response_along, turn_into_way, ways_now
 from kinetree.solvers.kernel import kernel
 
-STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
 PROXIMAL = 1e-8  # part of the diagonal that keeps forces small
 
 

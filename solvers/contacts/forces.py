@@ -10,7 +10,6 @@ import math
 
 from kinetree.solvers import layout as L
 from kinetree.solvers.contacts.complementarity import NO_CONTACT_FORCE, slides, solve_contacts
-from kinetree.solvers.contacts.equations import SLIPS, STICKS
 from kinetree.solvers.contacts.responses import bring_back, gather_responses, keep, let_act, list_rows
 from kinetree.solvers.contacts.rows import (
     FRICTION,
@@ -25,14 +24,12 @@ from kinetree.solvers.contacts.rows import (
     rate_of_row,
     set_out,
 )
-from kinetree.solvers.contacts.ways import motion_of, passing_slip, scales, slide_along_ways
+from kinetree.solvers.contacts.ways import FADED, SLIPS, STICKS, SURE, motion_of, passing_slip, scales, slide_along_ways
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.residual import increments
 from kinetree.solvers.loops.response import carry
 
 SINGULAR = 1e-9  # part of its own mobility below which a sliding contact does not resist
-SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
-FADED = 0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
 FAINT = 1e-9  # m/s: as fast as what opens or slips may be by the errors of the dense output alone
 HASTE = 3.0  # for hosts that integrate themselves: as for loops
 CLOSED, FULL = 3, 4  # of c_out: contact state and how many numbers there are per contact
@@ -99,7 +96,7 @@ def hold_closed(model, ws, count):
     status = gather_responses(model, ws)
     bring_back(model, ws)
     if status == 0:
-        slide_along_ways(model, ws)
+        slide_along_ways(model, ws, count)
         status = resists(model, ws)
     if status == 0:
         status = solve_contacts(model, ws)
@@ -165,9 +162,12 @@ def measure_margins(model, ws, count):
                 if ws.c_rub[k] == STICKS:
                     g = ws.c_g[(r + 1) * n + r + 1] + ws.c_g[(r + 2) * n + r + 2]
                     ws.c_margin[2 * k + 1] = (math.hypot(ws.c_x[r + 1], ws.c_x[r + 2]) - ws.c_mu[k] * x) * g - SURE * motion
-                    slip = passing_slip(ws, k, r, count, n) if ws.c_ways[k] == 0.0 else 0.0
-                    if slip > FADED * SURE * motion:
-                        ws.c_margin[2 * k + 1] = max(ws.c_margin[2 * k + 1], slip - SURE * motion)
+                    slip = passing_slip(ws, k, r, count, n) if ws.c_ways[k] < 2.0 else 0.0
+                    if slip > FADED * SURE * motion and slip - SURE * motion > ws.c_margin[2 * k + 1]:
+                        ws.c_margin[2 * k + 1] = slip - SURE * motion
+                        set_out(ws.c_slip, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1])
+                    else:
+                        ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = 0.0, 0.0
                 else:
                     slip = ws.c_slip[2 * k] * motion_of(ws, r + 1, count, n) + ws.c_slip[2 * k + 1] * motion_of(ws, r + 2, count, n)
                     ws.c_margin[2 * k + 1] = slip - SURE * motion
@@ -278,7 +278,8 @@ def give_way(model, ws, which, noise):
         ws.c_mode[k] = OPEN
         return True
     r = model.c_row[k]
-    if not set_out(ws.c_dir, k, -ws.c_lam[r + 1], -ws.c_lam[r + 2]) > 0.0:
+    passes = set_out(ws.c_dir, k, ws.c_drift[2 * k], ws.c_drift[2 * k + 1]) > 0.0
+    if not passes and not set_out(ws.c_dir, k, -ws.c_lam[r + 1], -ws.c_lam[r + 2]) > 0.0:
         return False
     ws.c_mode[k] = SLIDE
     return True

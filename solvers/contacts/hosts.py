@@ -8,8 +8,9 @@ again. So the next touch changes a sign however short the flight, and a contact 
 import math
 
 from kinetree.solvers.contacts.complementarity import slides
-from kinetree.solvers.contacts.forces import SURE, slip_along
-from kinetree.solvers.contacts.rows import FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row, set_out
+from kinetree.solvers.contacts.forces import slip_along
+from kinetree.solvers.contacts.rows import DEEP, FOUND, OVERRUN, REST_SPEED, acceleration_of_row, gap_of, is_closed, number_of, rate_of_row, set_out
+from kinetree.solvers.contacts.ways import SURE
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.projection import speed_scale
 
@@ -39,6 +40,16 @@ def apart_at(model, ws, register):
     found = False
     for k in range(model.c_law.size):
         found = found or (model.c_guard[2 * k] == register and apart(model, ws, k))
+    return found
+
+
+@kernel
+def hovers(model, ws, register):
+    """Whether a guard shows the gap of an open contact that is hardly one, and hardly changes."""
+    found = False
+    for k in range(model.c_law.size):
+        if model.c_guard[2 * k] == register and not is_closed(ws, k):
+            found = gap_of(model, ws, k) <= DEEP and abs(rate_of_row(model, ws, model.c_row[k])) <= number_of(model, ws, k, REST_SPEED)
     return found
 
 

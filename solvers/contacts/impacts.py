@@ -15,7 +15,7 @@ from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import guess, solve_contacts
 from kinetree.solvers.contacts.forces import FULL, IMPULSE, close_contact
 from kinetree.solvers.contacts.responses import begin_response, gather_responses, list_rows, push_rows, respond_alone
-from kinetree.solvers.contacts.rows import FRICTION, OPEN, REST_SPEED, RESTITUTION, SLIDE, STICK, number_of, rate_of_row, set_out, touches
+from kinetree.solvers.contacts.rows import FRICTION, NEAR, OPEN, REST_SPEED, RESTITUTION, SLIDE, SLOW, STICK, number_of, rate_of_row, set_out, touches
 from kinetree.solvers.contacts.ways import find_drifts, motion_of
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -23,7 +23,6 @@ from kinetree.solvers.loops.projection import DAMPING, speed_scale
 from kinetree.solvers.loops.set_speeds import free_change
 
 STILL = 1e-9  # relative to the largest speed: slower ones are none
-SLOW = 2.0  # of c_near
 BLOWS = 10000  # of a sequence; it would end in itself
 NEWTON, ENERGETIC = int(L.Restitution.NEWTON), int(L.Restitution.ENERGETIC)
 TRIALS, MATCHED = 100, 1e-14  # for the shares of energetic contacts; relative
@@ -94,7 +93,7 @@ def one_by_one(model, ws):
     for _ in range(BLOWS):
         fastest, found = 0.0, -1
         for k in range(model.c_law.size):
-            approach = -ws.c_rate[model.c_row[k]] if ws.c_near[k] == 1.0 else 0.0
+            approach = -ws.c_rate[model.c_row[k]] if ws.c_near[k] == NEAR else 0.0
             if approach > fastest and approach > number_of(model, ws, k, REST_SPEED):
                 fastest, found = approach, k
         if found < 0:
@@ -230,7 +229,7 @@ def take_over(model, ws, count):
     """Add the impulses to the total and change the rates of all that touch."""
     n = model.c_value.size
     for k in range(model.c_law.size):
-        if ws.c_near[k] == 1.0:
+        if ws.c_near[k] == NEAR:
             for r in range(model.c_row[k], model.c_row[k + 1]):
                 for j in range(count):
                     s = int(ws.c_at[j])
@@ -246,11 +245,11 @@ def settle_states(model, ws):
     still = STILL * speed_scale(ws)
     for k in range(model.c_law.size):
         r = model.c_row[k]
-        if ws.c_near[k] != 1.0:
+        if ws.c_near[k] != NEAR:
             continue
         if ws.c_total[r] > 0.0:
             ws.c_out[FULL * k + IMPULSE] = ws.c_total[r]
-        ws.c_near[k] = SLOW if ws.c_rate[r] > still else 1.0
+        ws.c_near[k] = SLOW if ws.c_rate[r] > still else NEAR
         if ws.c_rate[r] > max(still, number_of(model, ws, k, REST_SPEED)):
             ws.c_mode[k] = OPEN
         elif model.c_row[k + 1] - r == 1:

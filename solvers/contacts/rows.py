@@ -16,7 +16,9 @@ from kinetree.solvers.views import arm_at
 OPEN, STICK, SLIDE = int(L.Contact.OPEN), int(L.Contact.STICK), int(L.Contact.SLIDE)
 RESTITUTION, FRICTION, REST_SPEED = 0, 1, 2  # of the three registers of a contact
 TOUCH = 1e-10  # m: gaps up to this are none
-FOUND, OVERRUN = 3.0, 4.0  # of c_near: the contact has been located to touch; behind the touch of a host, where the bodies overlap
+# c_near, how a contact takes part in the present impact: its slip comes back from what it has left; it touches; is closed for a try, as it parts
+# slowly; has been located to touch; lies behind the touch of a host, where the bodies overlap
+LET_GO, NEAR, SLOW, FOUND, OVERRUN = 0.5, 1.0, 2.0, 3.0, 4.0
 NEARBY = 1e-3  # of the reach: as far closing loops may take a contact from the touch that has been located
 ACROSS, CRAWL = 1e-4, 1e-6  # of the speed, and m/s: slower is an error of the step that is tried, or of loops that give way
 DEEP = 1e-6  # m: overlap that is taken as rounding of what was given

@@ -5,10 +5,14 @@ Across its ways nothing tends to slip, and friction there would say again what t
 
 import math
 
-from kinetree.solvers.contacts.rows import ACROSS, CRAWL, rate_of_row, set_out
+from kinetree.solvers.contacts.rows import ACROSS, CRAWL, rate_of_row
 from kinetree.solvers.kernel import kernel
 
+STICKS, SLIPS, DRIVEN = 1.0, 2.0, 3.0  # ws.c_rub
 NOTHING = 1e-13  # relative to the largest diagonal: such a row moves nothing
+ASIDE = 0.1  # part across the way of the direction kept: more is no error
+SURE = 1e-9  # relative to the largest acceleration: less than this neither opens a contact nor lets it slide
+FADED = 0.1  # of SURE: slower passing slips are none, so that no guard stands at nothing but roundings
 DEPENDENT = 1e-6  # relative to the response along the plane: less of it is left by the normal row only by rounding, or as loops give way in impacts
 
 
@@ -80,18 +84,23 @@ def find_ways(model, ws, count):
 
 @kernel
 def find_drifts(model, ws, count):
-    """What given motions drive contacts across their ways: of the motions b what no force changes while the gap is held."""
+    """What given motions drive contacts across their ways."""
     n = model.c_value.size
     _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] < 2.0:
-            r = model.c_row[k]
-            along = ws.c_b[r] / ws.c_g[r * n + r]
-            u, v = ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along, ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along
-            passing = u * ws.c_way[2 * k] + v * ws.c_way[2 * k + 1]
-            u, v = u - passing * ws.c_way[2 * k], v - passing * ws.c_way[2 * k + 1]
-            counts = math.hypot(u, v) > ACROSS * motion + CRAWL
-            ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = (u, v) if counts else (0.0, 0.0)
+            find_drift(ws, k, model.c_row[k], n, ws.c_b[model.c_row[k]], ACROSS * motion + CRAWL)
+
+
+@kernel
+def find_drift(ws, k, r, n, closing, least):
+    """The same of contact k, its rows from r on: of the motions b what no force changes while the gap, which closes, is held, if over `least`."""
+    along = closing / ws.c_g[r * n + r]
+    u, v = ws.c_b[r + 1] - ws.c_g[(r + 1) * n + r] * along, ws.c_b[r + 2] - ws.c_g[(r + 2) * n + r] * along
+    passing = u * ws.c_way[2 * k] + v * ws.c_way[2 * k + 1]
+    u, v = u - passing * ws.c_way[2 * k], v - passing * ws.c_way[2 * k + 1]
+    counts = math.hypot(u, v) > least
+    ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = (u, v) if counts else (0.0, 0.0)
 
 
 @kernel
@@ -119,26 +128,37 @@ def turn_into_way(ws, k, x, y):
 
 
 @kernel
-def slide_along_ways(model, ws):
+def slide_along_ways(model, ws, count):
     """A sliding contact that can slip along one way only does so along that, if its velocity across is but an error of the step that is tried.
 
-    What a given motion drives across the way is none: friction is against the velocity as it is.
+    What a given motion drives across the way is none: friction is against the velocity as it is, and where that begins against what it is to become.
     """
+    n = model.c_value.size
+    _, motion = scales(ws, count, n)
     for k in range(model.c_law.size):
         if ws.c_take[k] == 1.0 and ws.c_forced[k] == 1.0 and model.c_row[k + 1] - model.c_row[k] == 3 and ws.c_ways[k] == 1.0:
             r, x, y = model.c_row[k], ws.c_way[2 * k], ws.c_way[2 * k + 1]
             u, v = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
-            if abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
+            if abs(x * ws.c_dir[2 * k + 1] - y * ws.c_dir[2 * k]) > ASIDE:
+                if math.hypot(u, v) <= CRAWL:
+                    find_drift(ws, k, r, n, ws.c_b[r] - ws.c_pull[r], ACROSS * motion)
+                    ws.c_forced[k] = 0.0
+                    ws.c_rub[k] = DRIVEN if ws.c_drift[2 * k] != 0.0 or ws.c_drift[2 * k + 1] != 0.0 else STICKS
+            elif abs(x * v - y * u) <= ACROSS * math.hypot(u, v) + CRAWL:
                 turn_into_way(ws, k, x, y)
 
 
 @kernel
 def passing_slip(ws, k, r, count, n):
-    """Rate of a slip that nothing holds, which gets its direction; what pulls for a host is left out.
+    """Rate of a slip that nothing holds, ws.c_drift, across the way of a contact that has one; what pulls for a host is left out.
 
-    A point that moves on and at this instant does not slip, as one plane rolls on the other, has no way to slip now and has one in a moment.
+    A given motion begins it; or a point moves on and does not slip at this instant, as one plane rolls on the other, and has a way in a moment.
     """
     along = (motion_of(ws, r, count, n) - ws.c_pull[r]) / ws.c_g[r * n + r]
     x = motion_of(ws, r + 1, count, n) - ws.c_pull[r + 1] - ws.c_g[(r + 1) * n + r] * along
     y = motion_of(ws, r + 2, count, n) - ws.c_pull[r + 2] - ws.c_g[(r + 2) * n + r] * along
-    return set_out(ws.c_slip, k, x, y)
+    if ws.c_ways[k] == 1.0:
+        a, b = ws.c_way[2 * k], ws.c_way[2 * k + 1]
+        x, y = (a * y - b * x) * -b, (a * y - b * x) * a
+    ws.c_drift[2 * k], ws.c_drift[2 * k + 1] = x, y
+    return math.hypot(x, y)

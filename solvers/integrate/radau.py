@@ -84,7 +84,6 @@ def radau_restart(mem, rhs, context):
 @kernel
 def radau_changed(mem, rhs, context):
     """Refresh f after Y_NEW was changed a little; Jacobian, factors and history stay."""
-    mem[CT.DENSE] = 0.0
     return CT.evaluate(CT.block(mem, CT.F_NEW), mem, rhs, context, mem[CT.T_NEW], CT.block(mem, CT.Y_NEW))
 
 

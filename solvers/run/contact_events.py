@@ -6,9 +6,9 @@ from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.complementarity import slides
 from kinetree.solvers.contacts.forces import change_modes, close_contact
-from kinetree.solvers.contacts.impacts import SLOW, STILL, collide, slip_after
+from kinetree.solvers.contacts.impacts import STILL, collide, slip_after
 from kinetree.solvers.contacts.projection import DRIVEN_TOGETHER, driven_together, keep_closed
-from kinetree.solvers.contacts.rows import DEEP, OPEN, SLIDE, STICK, gap_of, is_closed, rate_of_row, set_out
+from kinetree.solvers.contacts.rows import DEEP, LET_GO, NEAR, OPEN, SLIDE, SLOW, STICK, gap_of, is_closed, rate_of_row, set_out
 from kinetree.solvers.engine.evaluation import load
 from kinetree.solvers.kernel import kernel
 from kinetree.solvers.loops.least_change import place_loops
@@ -16,7 +16,6 @@ from kinetree.solvers.loops.projection import speed_scale
 from kinetree.solvers.loops.solve import accelerations_of
 
 PENETRATES = int(L.Status.PENETRATES)
-LET_GO = 0.5  # of c_near: its slip comes back from what it has left
 
 
 @kernel
@@ -81,7 +80,7 @@ def begin_slips(model, ws):
     for k in range(ws.c_mode.size):
         r = model.c_row[k]
         ws.c_along[k] = 0.0
-        if ws.c_near[k] >= 1.0 and slides(ws, k) and model.c_row[k + 1] - r == 3:
+        if ws.c_near[k] >= NEAR and slides(ws, k) and model.c_row[k + 1] - r == 3:
             x, y = rate_of_row(model, ws, r + 1), rate_of_row(model, ws, r + 2)
             if math.hypot(x, y) > still:
                 set_out(ws.c_dir, k, x, y)

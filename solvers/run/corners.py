@@ -69,11 +69,10 @@ def changed_much(x, before):
 
 @kernel
 def speeds_jump(model, ws, knot):
-    """Whether given motions change the velocity of a body, or the rate of a coupling, at a corner."""
-    place_at(model, ws, side(knot, -1.0))
+    """Whether given motions change the velocity of a body, or the rate of a coupling, at a corner; where that cannot be told, `jump` says why."""
+    found = place_at(model, ws, side(knot, -1.0)) != 0
     keep_velocities(model, ws)
-    place_at(model, ws, side(knot, 1.0))
-    found = False
+    found = place_at(model, ws, side(knot, 1.0)) != 0 or found
     for i in range(1, model.parent.size):
         found = found or changed_much(get3(ws.row, i * L.ROW + L.W_V), get3(ws.reaction, 6 * i))
         found = found or changed_much(get3(ws.row, i * L.ROW + L.W_OM), get3(ws.reaction, 6 * i + 3))

@@ -140,8 +140,8 @@ def told_by_its_ends(ev, guards, context, interpolate, mem, a, b):
         slope_from(ev, guards, context, interpolate, mem, a, b)
     for _ in range(BETWEEN if some else 0):
         middle = 0.5 * (a + b)
-        if guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
-            break
+        if not a < middle < b or guards_at(trial, ev, guards, context, interpolate, mem, middle) != 0:
+            break  # what jumps at a corner is between neighbouring numbers
         bends = False
         for i in range(len(sign)):
             if unseen[i] != 0.0 and sign[i] != 0.0:

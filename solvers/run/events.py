@@ -193,17 +193,24 @@ def slopes(ev, guards, context, interpolate, mem, a, b):
 
 @kernel
 def first_crossing(ev, guards, context, interpolate, mem, i, a, b, earliest):
-    """Smaller of `earliest` and the first crossing of guard i in (a, b] in its direction."""
+    """Smaller of `earliest` and the first crossing of guard i in (a, b] in its direction.
+
+    One that lay on its bound, has left it and is on its way back within its noise has left it for good: from there on zero is zero.
+    """
     sign, direction = per_guard(ev, SIGN)[i], per_guard(ev, DIRECTION)[i]
     g_a, g_b = per_guard(ev, VALUE)[i], per_guard(ev, AT_B)[i]
     wanted = direction == 0.0 or direction == -sign
     noise = noise_of(ev, i, g_a, g_b)
     if sign == 0.0 or (sign * g_b < 0.0 and not wanted):
         return earliest
+    back = abs(g_b) <= noise and sign * per_guard(ev, SLOPE_B)[i] < 0.0 and left(ev, guards, context, interpolate, mem, i, sign, a, b, noise) > a
+    noise = 0.0 if back else noise
     if sign * g_b >= -noise:
         if per_guard(ev, WATCH)[i] == 0.0 or not converging(
             sign * g_a, sign * per_guard(ev, SLOPE_A)[i], sign * g_b, sign * per_guard(ev, SLOPE_B)[i], b - a
         ):
+            if back:
+                per_guard(ev, ARM)[i], per_guard(ev, FIRED)[i] = LEFT, b
             return earliest
         b = dip(ev, guards, context, interpolate, mem, i, sign, a, b, noise)
         if b == a or not wanted:  # the other half of a double crossing is met from the extremum on

@@ -3,7 +3,7 @@
 from kinetree.solvers import layout as L
 from kinetree.solvers.boundary import boundary
 from kinetree.solvers.contacts.forces import margin_at, rests
-from kinetree.solvers.contacts.hosts import found
+from kinetree.solvers.contacts.hosts import found, hovers
 from kinetree.solvers.contacts.projection import keep_closed
 from kinetree.solvers.integrate import controller as C
 from kinetree.solvers.kernel import kernel
@@ -102,11 +102,12 @@ def begin_events(I, W, model, ws, mem):
 
 @kernel
 def look_at_resting(model, ws, ev):
-    """What holds a contact that neither slides nor parts may come and go while nothing moves: steps do not see it."""
+    """What holds a contact that neither slides nor parts may come and go while nothing moves, as may what has hardly parted: steps do not see it."""
     unseen = per_guard(ev, UNSEEN)
     for k in range(model.header.guards):
         guard = guard_at(model.guards, k)
-        unseen[k] = 1.0 if guard.kind == L.Guard.CONTACT and rests(model, ws, guard.register) else 0.0
+        looked_at = guard.kind == L.Guard.CONTACT and (rests(model, ws, guard.register) or hovers(model, ws, guard.register))
+        unseen[k] = 1.0 if looked_at else 0.0
 
 
 @kernel

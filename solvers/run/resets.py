@@ -20,9 +20,11 @@ def act(I, F, W, kind):
         if fired[k] != 0.0 and guard_at(model.guards, k).kind == kind and status == 0:
             if not fresh:
                 status = refresh(I, F, W, W.time)
+            if status != 0:
+                break
             changed = read_and_write(model, ws, k)
             fresh = changed == 0
-            if changed & 2 and status == 0:
+            if changed & 2:
                 status = prepare(model, ws)
                 parameters = True
     if status == 0:

@@ -1,6 +1,7 @@
 """Impacts of contacts that given motions drive across the only way that joints leave them, or without one: dense algebra and closed forms."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from contacts import G, system
 from exchange_host import Exchange
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from kinetree.fmu.archive.build import build_fmu
@@ -51,6 +53,73 @@ def test_friction_of_an_impact_is_against_what_a_given_motion_drives_too(law: st
     assert found["der(x)"][0] == pytest.approx(expected, abs=EXACT)
     assert found["der(z)"][0] == pytest.approx(1.5 * e, abs=EXACT) and found["blow"][0] == pytest.approx(2.0 * 1.5 * (1 + e), abs=EXACT)
     assert found["state"][0] == (0.0 if e else 2.0)
+
+
+def pushed(law: str, push: float) -> dict[str, Any]:
+    """A point of 2 kg at rest on a floor, pushed along x, where it is free, by less than the 7.85 N of friction, and given its motion along y."""
+    transforms = [{"shift": "x", "coordinate": "x"}, {"shift": "y", "by": law}, {"shift": "z", "coordinate": "z"}]
+    return {
+        "format": "kinetree/1",
+        "name": "pushed",
+        "gravity": [0, 0, -G],
+        "bodies": {"b": {"mass": 2.0, "inertia": [1, 1, 1, 0, 0, 0]}},
+        "joints": {"j": {"child": "b", "transforms": transforms}},
+        "forces": {"push": {"kind": "wrench", "body": "b", "force": [push, 0, 0]}},
+        "contacts": {"floor": {"body": "b", "friction": 0.4}},
+        "outputs": {"state": "floor.state", "drag": "floor.friction"},
+    }
+
+
+FRICTION = 0.4 * 2.0 * G  # N
+# motion across that begins smoothly, its speed, and from when on it has one
+BEGINNINGS: dict[str, tuple[Callable[[float], float], float]] = {
+    "0.1*t**2": (lambda t: 0.2 * t, 0.0),
+    "-0.1*t**3": (lambda t: -0.3 * t * t, 0.0),
+    "0.1*(1 - cos(10*t))": (lambda t: math.sin(10 * t), 0.0),
+    "0.1*max(t - 0.1, 0)**2": (lambda t: 0.2 * max(t - 0.1, 0.0), 0.1),
+    "1e-5*(1 - cos(3*t))": (lambda t: 3e-5 * math.sin(3 * t), 0.0),
+}
+
+
+def creeps(law: str, push: float, times: np.ndarray) -> np.ndarray:
+    """x of `pushed` by m x'' = push - friction x'/|v|; it begins as it goes on, with push = friction x'/|v|."""
+    speed, begin = BEGINNINGS[law]
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        return [y[1], (push - FRICTION * y[1] / math.hypot(y[1], speed(t))) / 2.0]
+
+    first = begin + 1e-7
+    start = [0.0, abs(speed(first)) * math.tan(math.asin(push / FRICTION))]
+    return solve_ivp(rates, (first, times[-1]), start, method="Radau", rtol=1e-10, atol=1e-14, t_eval=times).y[0]
+
+
+@pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
+@pytest.mark.parametrize("push", [2.0, -7.0])
+@pytest.mark.parametrize("law", BEGINNINGS)
+def test_what_a_given_motion_begins_to_drag_creeps_where_it_is_pushed(law: str, push: float, integrator: str):
+    """Friction that held the push turns to the motion, however softly that begins; slips of up to 1 um/s are told as they would become."""
+    found = system(pushed(law, push)).simulate(0.4, output_step=0.1, integrator=integrator)
+    assert found["x"][2:] == pytest.approx(creeps(law, push, found.time[2:]), abs=1e-6 * 0.4)
+    assert found["state"][-1] == 2.0 and found["drag"][1:] == pytest.approx([FRICTION] * 4, rel=1e-9)
+
+
+def test_a_drag_that_is_over_leaves_the_rest():
+    """The motion across begins and ends without a corner of its speed: 10 s³ - 15 s⁴ + 6 s⁵ of 0.1 m within 0.3 s. Then nothing creeps."""
+    law = "0.1*min(t/0.3, 1)**3*(10 - 15*min(t/0.3, 1) + 6*min(t/0.3, 1)**2)"
+    ends = {name: system(pushed(law, 2.0)).simulate(0.6, output_step=0.1, integrator=name) for name in ("adams", "radau", "verner65")}
+    x = [result["x"][3] for result in ends.values()]
+    assert max(x) - min(x) < 1e-7 and min(x) > 0.015
+    for name, result in ends.items():
+        assert np.abs(result["x"][3:] - result["x"][3]).max() < 1e-6, name
+
+
+def test_hosts_of_model_exchange_see_what_begins_to_be_dragged(tmp_path: Path):
+    """Instants by halving, in steps of 2 ms, which are too long for the direction of a slip slower than 5 mm/s: 1e-5 m of it."""
+    law = "0.1*max(t - 0.1, 0)**2"
+    host = Exchange(build_fmu(load(pushed(law, 2.0)), tmp_path / "pushed.fmu", "native", 2), tmp_path / "unpacked", 2e-3)
+    host.advance(0.4)
+    assert host.read("x") == pytest.approx(creeps(law, 2.0, np.array([0.4]))[0], abs=1e-5)
+    host.end()
 
 
 def test_an_input_that_is_followed_drives_too():

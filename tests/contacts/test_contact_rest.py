@@ -320,6 +320,22 @@ def test_guards_name_the_margins_that_they_show():
 
 
 @pytest.mark.parametrize(
+    ("mode", "gap", "rate", "told"),
+    [(OPEN, 1e-6, 2e-3, True), (OPEN, -1e-9, -2e-3, True), (OPEN, 1.1e-6, 0.0, False), (OPEN, 0.0, 2.1e-3, False), (OPEN, 0.0, -2.1e-3, False),
+     (STICK, 0.0, 0.0, False), (SLIDE, 0.0, 0.0, False)],
+)  # fmt: skip
+def test_contacts_that_are_hardly_open_hover(mode: int, gap: float, rate: float, told: bool):
+    """Up to 1 um, and as slowly as where bodies rest; told of the register of the gap alone."""
+    hovers = PlainKernels(symbolic=False).kernel("contacts.hosts", "hovers")
+    model = SimpleNamespace(
+        c_law=np.zeros(2), c_row=np.array([0, 1, 4]), c_guard=np.array([10, -1, 12, 13]), c_value=np.array([0, 3, 6, 9]), c_number=np.arange(20, 26)
+    )
+    ws = SimpleNamespace(c_mode=np.array([STICK, mode], dtype=float), val=np.zeros(26))
+    ws.val[3:5], ws.val[25] = (gap, rate), 2e-3
+    assert [hovers(model, ws, register) for register in (10, 12, 13)] == [False, told, False]
+
+
+@pytest.mark.parametrize(
     ("margin", "which", "mode", "gives"),
     [(-0.25, 3, STICK, False), (-0.125, 3, SLIDE, True), (0.5, 3, SLIDE, True), (-0.125, 2, OPEN, True), (-0.25, 2, STICK, False)],
 )
@@ -328,7 +344,11 @@ def test_what_gives_way_slides_against_the_friction_that_held_it(margin: float, 
     give_way = PlainKernels(symbolic=False).kernel("contacts.forces", "give_way")
     model = SimpleNamespace(c_row=np.array([0, 1, 4]))
     ws = SimpleNamespace(
-        c_margin=np.full(4, -1.0), c_mode=np.array([SLIDE, STICK], dtype=float), c_dir=np.zeros(4), c_lam=np.array([9.0, 7.0, 3.0, 4.0])
+        c_margin=np.full(4, -1.0),
+        c_mode=np.array([SLIDE, STICK], dtype=float),
+        c_dir=np.zeros(4),
+        c_drift=np.array([7.0, 7.0, 0.0, 0.0]),
+        c_lam=np.array([9.0, 7.0, 3.0, 4.0]),
     )
     ws.c_margin[which] = margin
     assert give_way(model, ws, which, 0.125) == gives and ws.c_mode.tolist() == [SLIDE, mode]
@@ -336,3 +356,5 @@ def test_what_gives_way_slides_against_the_friction_that_held_it(margin: float, 
     if mode == SLIDE:
         ws.c_lam[2:], ws.c_mode[1] = 0.0, STICK
         assert not give_way(model, ws, which, 0.125) and ws.c_mode[1] == STICK, "nothing held it: it has no way to slide"
+        ws.c_drift[2:], ws.c_lam[2:] = (0.3, -0.4), (3.0, 4.0)
+        assert give_way(model, ws, which, 0.125) and ws.c_dir[2:] == pytest.approx([0.6, -0.8]), "what drives it across its way tells where it goes"

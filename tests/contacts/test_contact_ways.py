@@ -231,8 +231,9 @@ def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(passing: float
     ws = SimpleNamespace(
         c_take=np.ones(1), c_x=np.array([2.0, 0.0, 0.0]), c_g=np.outer(d, d).ravel(), c_b=-2.0 * d + [0.0, passing, 0.0], c_at=np.arange(3.0),
         c_margin=np.zeros(2), c_mode=np.array([STICK], dtype=float), c_rub=np.ones(1), c_mu=np.full(1, 0.3), c_ways=np.zeros(1), c_pull=np.zeros(3),
-        c_slip=np.zeros(2),
+        c_slip=np.array([0.6, 0.8]), c_drift=np.zeros(2),
     )  # fmt: skip
     measure_margins(model, ws, 3)
     assert ws.c_margin[1] == pytest.approx(-0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6)
-    assert ws.c_slip == pytest.approx([1.0, 0.0])
+    told = (0.0, 0.0) if shown is None else (1.0, 0.0)
+    assert ws.c_slip == pytest.approx((0.6, 0.8) if shown is None else told) and ws.c_drift == pytest.approx([passing * each for each in told])

@@ -182,11 +182,14 @@ def test_the_state_at_an_instant_is_closed(monkeypatch, fails):
 
 
 def test_contacts_at_rest_come_and_go_unseen(monkeypatch):
-    made, locator = HandMade(*(guard(kind=kind, register=each) for kind, each in ((CONTACT, 1), (CONTACT, 2), (0, 1)))), Locator(one, one, one)
+    """And those that hardly are apart; what else watches their registers does not."""
+    kinds = ((CONTACT, 1), (CONTACT, 2), (CONTACT, 3), (0, 1), (0, 3))
+    made, locator = HandMade(*(guard(kind=kind, register=each) for kind, each in kinds)), Locator(*[one] * 5)
     locator.part(S.UNSEEN)[:] = 7.0
     monkeypatch.setattr(D, "rests", lambda model, ws, register: register == 1)
+    monkeypatch.setattr(D, "hovers", lambda model, ws, register: register == 3)
     D.look_at_resting(made.model, made.ws, locator.ev)
-    assert locator.part(S.UNSEEN).tolist() == [1, 0, 0]
+    assert locator.part(S.UNSEEN).tolist() == [1, 0, 1, 0, 0]
 
 
 def test_open_contacts_on_their_bound_leave_it_behind_a_corner(monkeypatch):

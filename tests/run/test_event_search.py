@@ -177,6 +177,16 @@ def test_what_steps_do_not_see_is_told_by_ends_of_parts_in_which_it_is_near_its_
     assert locator.asked[:2] == [1e-4, 0.5]
 
 
+@pytest.mark.parametrize("end", [1.0, np.nextafter(1.0, 2.0)])
+def test_what_jumps_at_an_end_ends_the_search(end):
+    """Between two neighbouring numbers there is no middle: the law of time is read behind a corner at its end alone."""
+    locator = Locator(lambda t: -0.02 if t < end else -0.12, end=end)
+    locator.part(S.UNSEEN)[:] = 1.0
+    assert E.locate(*locator.how, end) == 0 and locator.ev[S.CHECKED] == end and len(locator.asked) < 300
+    locator.part(S.VALUE)[:], locator.part(S.AT_B)[:] = -0.02, -0.12
+    assert S.told_by_its_ends(*locator.how, np.nextafter(end, 0.0), end) == end
+
+
 def test_what_steps_see_or_has_no_sign_is_told_by_the_ends_of_the_step():
     bent = BENT[-2][0]
     for unseen, sign in ((0.0, 1.0), (1.0, 0.0)):
@@ -310,6 +320,20 @@ def test_what_leaves_its_bound_and_returns_has_crossed_where_it_is_zero_and_what
     falls.interval(0.0, 1.0)
     assert E.first_crossing(*falls.how, 0, 0.0, 1.0, 0.2) == 0.2
     assert E.first_crossing(*falls.how, 0, 0.0, 1.0, 1.0) == pytest.approx(0.25, abs=1.1e-13)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("ends", [(0.497, 0.503), (0.503,), (0.2, 0.497, 0.499, 0.503)])
+def test_what_has_left_its_bound_is_back_where_it_is_zero_wherever_steps_end(sign, ends):
+    """They may end just before or behind the return, within the noise by which it lay on its bound; a hop that stays within that is none."""
+    for height, event in ((1.0, True), (0.05, False)):
+        locator = Locator(lambda t, height=height: sign * height * t * (1.0 - 2.0 * t))
+        locator.part(S.SIGN)[:], locator.part(S.ARM)[:], locator.part(S.BAND)[:] = sign, S.LEAVING, 0.01
+        found = [E.locate(*locator.how, end) for end in ends]
+        assert found == [0] * (len(ends) - 1) + ([int(Status.EVENT)] if event else [0])
+        if event:
+            assert locator.ev[S.EVENT_TIME] == pytest.approx(0.5, abs=1.1e-13) and locator.part(S.FIRED) == -sign
+        assert locator.part(S.ARM) == (0.0 if event else S.LEAVING)
 
 
 NEVER = -math.inf
