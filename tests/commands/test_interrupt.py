@@ -16,7 +16,8 @@ import pytest
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo terminal")
 def test_interrupted_run_shows_a_bar_and_writes_its_rows(tmp_path: Path):
     """The bar is awaited, then the run interrupted: exit code 130, a file with the rows until then, the first ones those of a whole run."""
-    code = "from kinetree.scripts import cli; import sys; sys.exit(cli.main(sys.argv[1:]))"
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell has its background jobs ignore it
+    code += "from kinetree.scripts import cli; sys.exit(cli.main(sys.argv[1:]))"
     options = ["run", "lib:three-link", "--output-interval", "1", "--tolerance", "1e-8"]
     ours, theirs = os.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}

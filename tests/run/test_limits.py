@@ -82,7 +82,8 @@ def test_another_thread_can_cancel():
 def test_an_interrupt_is_heard_inside_an_output_interval():
     """One output interval of 1e6 s in steps of 1e-6 s would take days."""
     code = (
-        "import sys, json; from kinetree.models import load\n"
+        "import sys, json, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell has its background jobs ignore it
+        "from kinetree.models import load\n"
         "s = load(json.loads(sys.argv[1])).compile(); print('ready', flush=True)\n"
         "r = s.simulate(1e6, output_step=1e6, largest_step=1e-6, step_limit=1e15)\n"
         "print(r.interrupted, r.time.size)"
