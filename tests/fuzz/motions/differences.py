@@ -24,6 +24,7 @@ from kinetree.solvers.integrate.kinds import FIXED, NAMES
 from kinetree.solvers.layout import Status
 
 NUDGE = 1e-7
+INSTANT = 1e-5  # s: as far apart events of two runs may lie
 BLOW = 1e-9  # of momentum and energy: less is none
 TOLERANCE = 1e-6  # of values of the order of 1, by integrators whose tolerance is 1e-10
 UNLUCKY = (Status.CHATTERING, Status.DEAD_POINT, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.NO_CONTACT_FORCE)
@@ -114,7 +115,7 @@ def nudged(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def case_of(description: dict[str, Any]) -> Case | None:
-    """The reference run; nothing for what may rightly fail, or whose events depend on a nudge."""
+    """The reference run; nothing for what may rightly fail, or whose events or their instants depend on a nudge."""
     system = load(description).compile()
     try:
         result = run(system, description, integrator="adams")
@@ -126,6 +127,8 @@ def case_of(description: dict[str, Any]) -> Case | None:
         raise
     if history(result) != history(other):
         return None
+    if any(abs(mine.time - its.time) > INSTANT / 3 for mine, its in zip(moments(result), moments(other), strict=True)):
+        return None  # as where a stage ends at a bound on which a loop holds what is asked for
     names = watched(result)
     spread = {name: np.maximum.accumulate(np.abs(at_rows(result, name) - at_rows(other, name))) for name in names}
     if any(np.nanmax(each, initial=0.0) > 3e-4 for each in spread.values()):
@@ -140,7 +143,7 @@ def agree(
     if history(other) != history(case.result):
         raise Difference(f"{what}: events", f"{history(case.result)} and {history(other)}")
     for mine, its in zip(moments(case.result), moments(other), strict=True):
-        if abs(mine.time - its.time) > factor * 1e-5:
+        if abs(mine.time - its.time) > factor * INSTANT:
             raise Difference(f"{what}: instant of an event", f"{mine} and {its}")
     for name in case.names:
         a, b = at_rows(case.result, name)[rows], at_rows(other, name)
