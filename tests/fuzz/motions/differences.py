@@ -60,9 +60,11 @@ def inputs_of(description: dict[str, Any]) -> dict[str, Callable[[float], float]
 
 
 def run(system: System, description: dict[str, Any], **how: Any) -> Result:
-    """A run; where oil may begin and cease to cavitate within some ms, no method sees that steps over them."""
+    """A run; where oil may begin and cease to cavitate within some ms, or friction turn within 0.1 ms, no method sees that steps over them."""
     if description.get("hydraulics") or any("chambers" in each for each in description.get("actuators", {}).values()):
         how["largest_step"] = 0.002
+    if any("kind" in law and "friction" in law for law in description.get("forces", {}).values()):
+        how["largest_step"] = 0.0005
     return system.simulate(inputs=inputs_of(description), **how)
 
 
