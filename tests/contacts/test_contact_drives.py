@@ -77,7 +77,7 @@ BEGINNINGS: dict[str, tuple[Callable[[float], float], float]] = {
     "-0.1*t**3": (lambda t: -0.3 * t * t, 0.0),
     "0.1*(1 - cos(10*t))": (lambda t: math.sin(10 * t), 0.0),
     "0.1*max(t - 0.1, 0)**2": (lambda t: 0.2 * max(t - 0.1, 0.0), 0.1),
-    "1e-5*(1 - cos(3*t))": (lambda t: 3e-5 * math.sin(3 * t), 0.0),
+    "1e-4*(1 - cos(3*t))": (lambda t: 3e-4 * math.sin(3 * t), 0.0),
 }
 
 
