@@ -90,7 +90,10 @@ def difference_norm(mem, a, b, factor, c):
 
 @kernel
 def errors(mem, h):
-    """Error of the step, and errors of constant steps of order k, k-1, k-2, all in units of the tolerance."""
+    """Error of the step, and errors of constant steps of order k, k-1, k-2, all in units of the tolerance.
+
+    A step much shorter than those before it tells nothing of a jump by its own coefficient: that of constant steps is the least.
+    """
     k, g, sigma = int(mem[WANTED_ORDER]), table(mem, INTEGRAL), table(mem, SIGMA)
     f, phi_1 = block(mem, F_PREDICTED), block(mem, PHI + 1)
     size = h * difference_norm(mem, f, phi_1, 0.0, phi_1)
@@ -99,7 +102,7 @@ def errors(mem, h):
         lower = h * sigma[k] * GAMMA[k - 1] * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k))
     if k >= 3:
         lowest = h * sigma[k - 1] * GAMMA[k - 2] * difference_norm(mem, f, phi_1, 1.0, block(mem, PHI + k - 1))
-    return abs(g[k] - g[k + 1]) * size, sigma[k + 1] * GAMMA[k] * size, lower, lowest
+    return max(abs(g[k] - g[k + 1]), GAMMA[k]) * size, sigma[k + 1] * GAMMA[k] * size, lower, lowest
 
 
 @kernel

@@ -36,7 +36,7 @@ def put(mem: np.ndarray, **blocks: float | list[float]) -> np.ndarray:
 
 @pytest.mark.parametrize("k", [1, 2, 3, 6, 12])
 def test_errors_of_a_step_and_of_its_neighbours(k: int):
-    """|g_k - g_(k+1)| h |d|, and gamma*_m sigma_(m+1) h |d + phi_(m+1)| of orders k, k - 1, k - 2 where there are such; d = f - phi_1."""
+    """|g_k - g_(k+1)| h |d|, at least gamma*_k h |d|, and gamma*_m sigma_(m+1) h |d + phi_(m+1)| of orders k, k - 1, k - 2; d = f - phi_1."""
     mem = put(memory(n=2, rtol=0.5, WANTED_ORDER=k), Y_NEW=[2.0, -4.0], PREDICTED=[-6.0, 1.0], F_PREDICTED=[3.0, 5.0], PHI_1=[1.0, 2.0])
     g, sigma, rng = AC.table(mem, AC.INTEGRAL), AC.table(mem, AC.SIGMA), np.random.default_rng(k)
     g[:], sigma[:] = rng.normal(size=(2, AC.TABLE))
@@ -50,8 +50,10 @@ def test_errors_of_a_step_and_of_its_neighbours(k: int):
     phi = {j: np.array([1.0, 2.0]) if j == 1 else np.array([0.5 * j, -0.25 * j]) for j in range(1, 13)}
     lower = 0.1 * sigma[k] * AD.GAMMA[k - 1] * size(phi[k]) if k >= 2 else 0.0
     lowest = 0.1 * sigma[k - 1] * AD.GAMMA[k - 2] * size(phi[k - 1]) if k >= 3 else 0.0
-    expected = (0.1 * abs(g[k] - g[k + 1]) * size(0.0), 0.1 * sigma[k + 1] * AD.GAMMA[k] * size(0.0), lower, lowest)
+    expected = (0.1 * max(abs(g[k] - g[k + 1]), AD.GAMMA[k]) * size(0.0), 0.1 * sigma[k + 1] * AD.GAMMA[k] * size(0.0), lower, lowest)
     assert AD.errors(mem, 0.1) == pytest.approx(expected, rel=1e-13)
+    g[k + 1] = g[k]  # as after much longer steps
+    assert AD.errors(mem, 0.1)[0] == pytest.approx(0.1 * AD.GAMMA[k] * size(0.0), rel=1e-13)
     mem[CT.N] = 0
     assert AD.errors(mem, 0.1) == (0.0, 0.0, 0.0, 0.0)
 

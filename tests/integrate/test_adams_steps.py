@@ -177,3 +177,26 @@ def test_a_restart_forgets_the_past():
     A.adams_interpolate(out, mem, mem[CT.T_NEW])
     assert out[0] == 5.0
     assert A.adams_restart(mem, Rates(motion, (1,)), None) == 7
+
+
+@pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
+def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_before(tolerance: float):
+    """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12: by
+    1/(√2 gamma*_12) = 135 of its tolerances, which are up to 3 here. Its own coefficient, g_k - g_(k+1), is next to nothing after much longer steps."""
+    worst = 0.0
+    for seed in range(14, 24):
+        rng = np.random.default_rng(seed)
+        corner, jump, mem = float(rng.uniform(1.2, 2.8)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 1)), np.zeros(A.adams_size(2))
+
+        def rates(f, context, t, y, jump=jump):
+            f[0], f[1] = 1.0, 4.0 * math.cos(4.0 * t) + (jump if y[0] > 0.0 else 0.0)
+            return 0
+
+        CT.set_options(mem, 2, tolerance, tolerance, 0.0, 0.0)
+        status = A.adams_start(mem, rates, None, 0.0, np.array([-corner, 0.0]))
+        while status == 0 and mem[CT.T_NEW] < 3.0:
+            status = A.adams_step(mem, rates, None, 3.0)
+        t = float(mem[CT.T_NEW])
+        worst = max(worst, abs(CT.block(mem, CT.Y_NEW)[1] - math.sin(4.0 * t) - jump * (t - corner)) / tolerance)
+        assert status == 0
+    assert worst < 400.0
