@@ -181,8 +181,8 @@ def test_a_restart_forgets_the_past():
 
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-10])
 def test_a_jump_that_a_state_meets_costs_some_tolerances_whatever_steps_were_before(tolerance: float):
-    """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12: by
-    1/(√2 gamma*_12) = 135 of its tolerances, which are up to 3 here. Its own coefficient, g_k - g_(k+1), is next to nothing after much longer steps."""
+    """y' = 4 cos 4t + J where s = t - corner > 0. A step of h over the jump may err by h J/2 and is told as gamma*_k h J/√2 or more, k <= 12:
+    1/(√2 gamma*_12) = 135 of its tolerances, up to 3 here. Its own coefficient, g_k - g_(k+1), is next to nothing after much longer steps."""
     worst = 0.0
     for seed in range(14, 24):
         rng = np.random.default_rng(seed)
