@@ -156,9 +156,9 @@ def checked_bounds(mechanism: Mechanism, names: Mapping[str, float], given: Mapp
     return found
 
 
-def built(mechanism: Mechanism) -> System | ChainSystem:
+def built(mechanism: Mechanism, **values: float) -> System | ChainSystem:
     """What moves: a compiled system, or a linear chain."""
-    return mechanism.compile() if mechanism.description.chain is None else mechanism.chain()
+    return mechanism.compile(**values) if mechanism.description.chain is None else mechanism.chain(**values)
 
 
 class Fitting:
