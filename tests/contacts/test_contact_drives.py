@@ -103,6 +103,31 @@ def test_what_a_given_motion_begins_to_drag_creeps_where_it_is_pushed(law: str, 
     assert found["state"][-1] == 2.0 and found["drag"][1:] == pytest.approx([FRICTION] * 4, rel=1e-9)
 
 
+@pytest.mark.parametrize("integrator", ["adams", "radau", "verner65"])
+@pytest.mark.parametrize("lean", [0.5, -0.5])
+def test_guides_that_are_oblique_to_the_plane_press_with_what_they_drag(lean: float, integrator: str):
+    """The point is free along x and along (0, lean, 1); y = 0.1 t². Along that guide m lean y'' = N - m g - lean μ N y'/|v|, on x as before.
+
+    At first x' = y' tan a, so that the push less friction is m y'' tan a.
+    """
+    parts, F, m, mu = pushed("0.1*t**2", 2.0), 2.0, 2.0, 0.4
+    parts["joints"]["j"]["transforms"][2] = {"shift": [0, lean, 1], "coordinate": "w"}
+
+    def load(along: float) -> float:
+        return m * (G + lean * 0.2) / (1.0 - lean * mu * along)
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        v = math.hypot(y[1], 0.2 * t)
+        return [y[1], (F - mu * load(0.2 * t / v) * y[1] / v) / m]
+
+    begins = brentq(lambda angle: mu * load(math.cos(angle)) * math.sin(angle) + m * 0.2 * math.tan(angle) - F, 0.0, 1.5, xtol=1e-15)
+    times = np.linspace(0.1, 0.4, 4)
+    x = solve_ivp(rates, (1e-7, 0.4), [0.0, 0.2e-7 * math.tan(begins)], method="Radau", rtol=1e-10, atol=1e-14, t_eval=times).y[0]
+    found = system(parts).simulate(0.4, output_step=0.1, integrator=integrator)
+    assert found["x"][1:] == pytest.approx(x, abs=1e-8)
+    assert found["drag"][0] == pytest.approx(mu * load(math.cos(begins)), rel=1e-6) and np.abs(found["w"]).max() < 1e-9
+
+
 def test_a_drag_that_is_over_leaves_the_rest():
     """The motion across begins and ends without a corner of its speed: 10 s³ - 15 s⁴ + 6 s⁵ of 0.1 m within 0.3 s. Then nothing creeps."""
     law = "0.1*min(t/0.3, 1)**3*(10 - 15*min(t/0.3, 1) + 6*min(t/0.3, 1)**2)"
