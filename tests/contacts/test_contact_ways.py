@@ -237,3 +237,20 @@ def test_a_passing_slip_of_roundings_leaves_no_guard_on_its_bound(passing: float
     assert ws.c_margin[1] == pytest.approx(-0.3 * 2.0 * (d[1] ** 2 + d[2] ** 2) - 2e-9 if shown is None else shown, rel=1e-6)
     told = (0.0, 0.0) if shown is None else (1.0, 0.0)
     assert ws.c_slip == pytest.approx((0.6, 0.8) if shown is None else told) and ws.c_drift == pytest.approx([passing * each for each in told])
+
+
+@pytest.mark.parametrize("way", [(0.6, 0.8), (-0.6, 0.8), (0.8, -0.6)])
+def test_what_passes_across_the_only_way_begins_to_slip_there(way: tuple[float, float]):
+    """Along its way the contact is held, by what friction can; what a motion begins across it, 1 mm/s2 to the left, is its margin and direction."""
+    measure_margins = PlainKernels(symbolic=False).kernel("contacts.forces", "measure_margins")
+    across = np.array([-way[1], way[0]])
+    model = SimpleNamespace(c_value=np.zeros(3), c_law=np.zeros(1), c_row=np.array([0, 3]))
+    ws = SimpleNamespace(
+        c_take=np.ones(1), c_x=np.array([2.0, 0.0, 0.0]), c_g=np.eye(3).ravel(), c_at=np.arange(3.0),
+        c_b=np.array([-2.0, *(1e-3 * across + 1e-5 * np.array(way))]),
+        c_margin=np.zeros(2), c_mode=np.array([STICK], dtype=float), c_rub=np.ones(1), c_mu=np.full(1, 0.3), c_ways=np.ones(1), c_way=np.array(way),
+        c_pull=np.zeros(3), c_slip=np.zeros(2), c_drift=np.zeros(2),
+    )  # fmt: skip
+    measure_margins(model, ws, 3)
+    assert ws.c_margin[1] == pytest.approx(1e-3 - 2e-9, rel=1e-9)
+    assert ws.c_slip == pytest.approx(across) and ws.c_drift == pytest.approx(1e-3 * across)
