@@ -163,6 +163,13 @@ def test_speeds_jump_where_a_body_or_a_coupling_changes_its_velocity(monkeypatch
     assert not M.speeds_jump(mechanism.model, mechanism.ws, 3.0)
 
 
+@pytest.mark.parametrize("statuses", [(4, 0), (0, 4)])
+def test_where_speeds_cannot_be_told_the_jump_is_left_to_say_why(monkeypatch, statuses):
+    mechanism, given = Mechanism(monkeypatch), iter(statuses)
+    monkeypatch.setattr(M, "place_at", lambda model, ws, t: next(given))
+    assert M.speeds_jump(mechanism.model, mechanism.ws, 2.0)
+
+
 @pytest.mark.parametrize("change, jumps", [(0.9e-9, False), (1.1e-9, True)])
 def test_a_rate_of_a_coupling_jumps_beyond_the_curvature_of_its_law(monkeypatch, change, jumps):
     for sign in (1.0, -1.0):
