@@ -60,23 +60,65 @@ def own(folder: Path) -> Path:
 
 
 def hash_of(paths: Iterable[Path]) -> str:
-    """Hash over kernel sources."""
+    """Return a hash of what the compiler sees of kernel sources: comments, docstrings and layout do not count.
+
+    Parsing all sources takes a second, so the result is kept in the cache under a hash of their bytes.
+    """
     digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(str(path.relative_to(SOURCES)).encode())
-        digest.update(path.read_bytes())
+    texts = [(path.relative_to(SOURCES).as_posix(), path.read_bytes()) for path in sorted(paths)]
+    for name, text in texts:
+        digest.update(name.encode() + b"\0" + text)
+    kept = cache_root() / "sources" / digest.hexdigest()[:32]
+    try:
+        found = kept.read_text()
+    except OSError:
+        found = hash_of_code(texts)
+        _keep(kept, found)
+    return found
+
+
+def hash_of_code(texts: Iterable[tuple[str, bytes]]) -> str:
+    """Return a hash of the syntax trees of named Python texts, without their docstrings."""
+    import ast
+
+    digest = hashlib.sha256()
+    for name, text in texts:
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list) and body and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and _is_text(body[0]):
+                body[:1] = [] if body[1:] else [ast.Pass()]
+        digest.update(name.encode() + b"\0" + ast.dump(tree, annotate_fields=False).encode())
     return digest.hexdigest()[:16]
+
+
+def _is_text(statement: object) -> bool:
+    """Return whether a statement is nothing but a string, as docstrings are."""
+    import ast
+
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a small file of the cache at once; a cache that cannot be written costs time, no more."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft.write_text(text)
+        os.replace(draft, path)
+    except OSError:
+        return
 
 
 @lru_cache(maxsize=1)
 def sources_hash() -> str:
-    """Hash over all kernel sources as they were when first asked: the key of what numba compiles when it is called."""
+    """Return the hash of all kernel sources as they were when first asked: the key of what numba compiles when it is called."""
     return hash_of(SOURCES.rglob("*.py"))
 
 
 @lru_cache(maxsize=1)
 def engine_hash() -> str:
-    """Hash over the sources of the engine library, which knows nothing of the linear chains, nor where and when it is built."""
+    """Return the hash of the sources of the engine library, which knows nothing of the linear chains, nor where and when it is built."""
     return hash_of(path for path in SOURCES.rglob("*.py") if of_engine(path.relative_to(SOURCES)))
 
 

@@ -19,7 +19,7 @@ from kinetree.fmu.source.own_code import own_text
 from kinetree.fmu.source.program import engine_source
 from kinetree.fmu.variables import FmuError
 from kinetree.models.specialised.motion import Motion
-from kinetree.solvers.cache import cache_root, sources_hash
+from kinetree.solvers.cache import SOURCES, cache_root, sources_hash
 from kinetree.solvers.entries import LIBRARIES
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-ffp-contract=off")
@@ -34,7 +34,7 @@ HEADERS = {
 @lru_cache(maxsize=1)
 def engine_text() -> str:
     """The engine in C99, translated once for each state of the kernels."""
-    path = cache_root() / "source" / f"{sources_hash()}-{sources_of_translator()}.c"
+    path = cache_root() / "source" / f"{sources_hash()}-{hash_of_texts()}.c"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}")
@@ -43,12 +43,12 @@ def engine_text() -> str:
     return path.read_text(encoding="utf-8")
 
 
-def sources_of_translator() -> str:
-    """Hash over the translator."""
+def hash_of_texts() -> str:
+    """Return a hash of the texts of the translator and of the kernels, whose docstrings become comments of the C source."""
     import hashlib
 
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), *sorted(SOURCES.rglob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
